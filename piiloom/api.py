@@ -165,7 +165,7 @@ def export(release: str, out: str | Path, asked: Export) -> ExportReport | Rows[
     """
     chosen = asked.formats()
     with Store.open(asked.store, create=False) as opened:
-        given: Any = {"splits": asked.splits, "tokenizer": asked.tokenizer, "seed": asked.seed}
+        given: Any = {"splits": asked.splits, "tokenizer": asked.tokenizer, "markers": asked.marker_set, "seed": asked.seed}
         if asked.force:
             made = export_formats(opened, release, chosen, Path(out), **given, force=True)
         else:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+from typing import Final, Self
+
+from pydantic import model_validator
 
 from piiloom.cli.options import StoreOptions, store_for_reading
 from piiloom.cli.run_summary import accepted_text, count_text, dollars, in_stage_order
 from piiloom.cli.terminal import console, examples, in_columns, say, say_json
-from piiloom.execution.money.run_costs import COMPOSER, CostReport, Costs, run_costs
+from piiloom.execution.money.run_costs import ALL, COMPOSER, DETECTION, OTHER, PARTS, CostReport, Costs, detector_costs, run_costs
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.settings import setting
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.foundation.words import counted
 
 EPILOG = examples(
@@ -18,9 +24,13 @@ EPILOG = examples(
     "piiloom cost --run r0001-1a2b3c4d",
     "piiloom cost --run all --store outputs/piiloom.duckdb",
     "piiloom cost --run last --json",
+    "piiloom cost --parts --replies outputs/detection.duckdb --texts outputs/v1/test.jsonl",
+    "piiloom cost --parts --add fine-tuning=7.22 --add detection=usage.jsonl",
 )
 
 
+_PARTS_PANEL: Final = "Parts of a detector's cost"
+_PART_TITLES: Final = ("", "base dependency", "fine-tuning", "verifier data", "verifier tuning", "evaluation", "total", "per 1M tokens")
 # Titles of columns that are left out, in this order, if the terminal is narrow.
 _SPARED = ("batch", "replayed", "cached", "refused")
 _TITLES = ("calls", "answered", "refused", "failed", "replayed", "tokens in", "cached", "out", "batch", "cost")
@@ -29,16 +39,43 @@ _TITLES = ("calls", "answered", "refused", "failed", "replayed", "tokens in", "c
 class CostOptions(StoreOptions):
     """The options of ``piiloom cost``."""
 
+    panels = (_PARTS_PANEL,)
+
     run: str = setting("last", 'The run, by its id or "last" (the newest), or "all" runs of the store.', metavar="RUN")
+    parts: bool = setting(
+        False, "Show the parts of the cost of a detector, of all runs: fine-tuning, verifier, evaluation.", panel=_PARTS_PANEL
+    )
+    replies: Converted[tuple[Path, ...], Sequence[str | Path]] = setting(
+        (), "A further store of runs, such as outputs/detection.duckdb; repeatable.", metavar="FILE", panel=_PARTS_PANEL
+    )
+    add: Converted[tuple[str, ...], Sequence[str]] = setting(
+        (),
+        f"A usage file or an amount that belongs to a part ({', '.join(PARTS)}); repeatable.",
+        metavar="PART=FILE|USD",
+        panel=_PARTS_PANEL,
+    )
+    texts: OptionalPath = setting(
+        None, "The evaluated texts, for the cost per million tokens of text (default: tokens as detection used them).", panel=_PARTS_PANEL
+    )
+
+    @model_validator(mode="after")
+    def _with_parts(self) -> Self:
+        given = next((name for name in ("replies", "add", "texts") if getattr(self, name)), None)
+        if given is not None and not self.parts:
+            raise UsageError("it has no effect without --parts", where=self.option_name(given), remedy="Add --parts, or leave it out")
+        return self
 
 
 @takes(CostOptions)
 def cost(asked: CostOptions) -> None:
-    """Show the costs of runs: by stage, by model, and for each accepted record.
+    """Show the costs of runs: by stage, by model, and for each accepted record; with --parts those of a detector and its verifier.
 
     Everything is added up from the journal, which has every paid reply. Replies of unknown price are counted apart,
     never as free. Calls that may have been billed without an answer are also set apart: they count against a budget in full.
     """
+    if asked.parts:
+        _parts(asked)
+        return
     with store_for_reading(asked.store) as store:
         report = run_costs(store, asked.run)
     if asked.as_json:
@@ -58,6 +95,74 @@ def cost(asked: CostOptions) -> None:
         lines = _remarks(report)
     for line in lines:
         say(line)
+
+
+def _parts(asked: CostOptions) -> None:
+    """Print the costs of a detector, part by part."""
+    amounts: dict[str, float | None] = {}
+    used = 0
+    journals = [asked.store, *asked.replies] if asked.store.exists() or not asked.add else asked.replies
+    for path in journals:
+        with store_for_reading(path) as store:
+            report = run_costs(store, asked.run if "run" in asked.model_fields_set else ALL)
+        for part, costs in report.by_part.items():
+            _put(amounts, part, None if costs.unpriced else costs.cost_usd + costs.charged_usd)
+            used += costs.input_tokens + costs.output_tokens if part == DETECTION else 0
+    for word in asked.add:
+        part, equals, given = word.partition("=")
+        if part not in PARTS or not equals:
+            raise UsageError(
+                f"no part is named in {word!r}", where="--add", remedy=f"Write PART=FILE or PART=USD; parts: {', '.join(PARTS)}"
+            )
+        amount, tokens = _added(given)
+        _put(amounts, part, amount)
+        used += tokens if part == DETECTION else 0
+    tokens = used if asked.texts is None else _tokens_in(asked.texts)
+    found = detector_costs(amounts, tokens)
+    other = amounts.get(OTHER, 0.0)
+    if asked.as_json:
+        say_json({"systems": found, "other": other})
+        return
+    rows = [[system, *map(_amount, costs)] for system, *costs, _ in (one.values() for one in found)]
+    say("\n".join(in_columns([_PART_TITLES, *rows])))
+    by = "used by detection" if asked.texts is None else f"in {asked.texts.name}, of four bytes each"
+    say(f"\n{tokens:,} tokens {by}" if tokens else "\nthe tokens are unknown: name the evaluated --texts")
+    if other != 0:
+        say(f"not in this table: {_amount(other)} of other runs")
+
+
+def _put(amounts: dict[str, float | None], part: str, amount: float | None) -> None:
+    before = amounts.get(part, 0.0)
+    amounts[part] = None if before is None or amount is None else before + amount
+
+
+def _added(given: str) -> tuple[float | None, int]:
+    """Return the amount in USD (None: unknown) that *given* is, or that the usage file of that name states, and its tokens."""
+    from piiloom.evaluation.cost.costing import Spent
+    from piiloom.evaluation.cost.model_prices import PriceList
+    from piiloom.evaluation.cost.usage_file import read_usage
+
+    try:
+        amount = float(given)
+    except ValueError:
+        spent, prices = Spent(), PriceList()
+        for row in read_usage(Path(given)):
+            spent.add_call(row.model, row.usage, prices, row.provider)
+        return None if spent.unpriced else spent.cost_usd, spent.input + spent.output
+    if not 0 <= amount < inf:
+        raise UsageError(f"{given!r} is no amount", where="--add", remedy="Give USD, 0 or more")
+    return amount, 0
+
+
+def _tokens_in(path: Path) -> int:
+    from piiloom.detection.training.training_files import read_file
+    from piiloom.evaluation.cost.costing import tokens_of
+
+    return sum(tokens_of(record.context) for record in read_file(path, None, skip_values=True, where="--texts").records)
+
+
+def _amount(amount: float | None) -> str:
+    return "unknown" if amount is None else dollars(amount) if amount else "–"
 
 
 def _by_stage(report: CostReport) -> list[Costs]:

@@ -48,6 +48,7 @@ def export(asked: ExportOptions) -> None:
             asked.out,
             splits=asked.splits,
             tokenizer=asked.tokenizer,
+            markers=asked.marker_set,
             seed=asked.seed,
             force=asked.force,
         )

@@ -17,8 +17,9 @@ from piiloom.cli.progress import AskingProgress, asking, shown
 from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_aside, say_json
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
+from piiloom.detection.families import CAPID, MARKERS
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.training.lora.lora_settings import CAPID, CAPID_ALPACA, MARKERS, LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, LoraPlace, LoraSettings
 from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningOptions
 from piiloom.detection.training.training_options import DATA, HOW, ReasoningOptions, TrainingInput
 from piiloom.foundation.command_line import takes
@@ -81,6 +82,7 @@ _OPENAI_EXAMPLES: Final = examples(
 )
 _VERIFIER_EXAMPLES: Final = examples(
     "piiloom train verifier-data --release v1 --provider openai --budget-usd 5 --out outputs/verifier",
+    "piiloom train verifier-data --train outputs/v1/train.jsonl --predictions outputs/found.jsonl --out outputs/verifier",
     (
         "piiloom train verifier-data --train train.jsonl --provider compatible --model qwen3 --base-url http://localhost:11434/v1 "
         "--unpriced --yes --out outputs/verifier"
@@ -261,7 +263,8 @@ def lora(asked: _Lora) -> None:
     if report.task == CAPID_ALPACA:
         say(f"use it: piiloom detect INPUT --detector capid --form capid {use} --out OUT")
     elif report.task in {CAPID, MARKERS}:
-        say(f"use it: piiloom detect INPUT --detector {report.task} {use} --out OUT")
+        markers = f"--markers {asked.markers} " if asked.marker_set.pairs else ""
+        say(f"use it: piiloom detect INPUT --detector {report.task} {markers}{use} --out OUT")
     else:
         say(f"use it: piiloom detect INPUT --detector … --verify {report.task[-1]} {use} --out OUT")
 
@@ -483,10 +486,11 @@ class _Verifier(ReasoningOptions):
 @train_app.command("verifier-data", epilog=_VERIFIER_EXAMPLES)
 @takes(_Verifier)
 def verifier_data(asked: _Verifier) -> None:
-    """Make training sets for verifiers I and II, with reasonings that a model writes.
+    """Make training sets for verifiers I and II, with reasonings that a model writes, or rules without --provider.
 
-    Each span gives a right candidate and a wrong one. The model judges both, without knowing which is which, until its verdict is right.
-    A stopped or killed run goes on with the same command. docs/asking-models.md describes the files.
+    Each span gives a right candidate and a wrong one; with --predictions each finding of a detector gives one. The model judges all,
+    without knowing which are right, until its verdict is right. A stopped or killed run goes on with the same command.
+    docs/asking-models.md describes the files.
     """
     from piiloom.cli.options import store_for_reading
     from piiloom.cli.run_summary import dollars
@@ -503,23 +507,25 @@ def verifier_data(asked: _Verifier) -> None:
     )
     totals = written.totals
     if asked.as_json:
-        cost = {"run": written.run_id, "usd": None if totals.unpriced else totals.spent_usd}
+        cost = {"run": written.run_id or None, "usd": None if totals.unpriced else totals.spent_usd}
         cost |= {"answered": totals.answered, "replayed": totals.replayed}
         say_json({"out": str(asked.out), **counts, "cost": cost, "files": files})
         return
     for split, told in counts["splits"].items():
         say(f"{split}: {counted(told['rows'], 'row')} in each set, {told['T']:,} T and {told['F']:,} F")
         say(f"  reasonings: {', '.join(f'{name} {count:,}' for name, count in told['reasonings'].items())}")
-        say(f"  right at try: {', '.join(f'{number}: {count:,}' for number, count in told['right at try'].items()) or 'none'}")
+        if asked.provider is not None:
+            say(f"  right at try: {', '.join(f'{number}: {count:,}' for number, count in told['right at try'].items()) or 'none'}")
         if told["wrong candidates taken for right"]:
             fate = "dropped" if asked.default == "drop" else "answered T"
             say(f"  wrong candidates that the model always took for right: {told['wrong candidates taken for right']:,}, {fate}")
+        if (found := told.get("findings")) is not None:
+            say(f"  findings: {', '.join(f'{name} {count:,}' for name, count in found.items())}")
         if told["spans without rows"]:
             say(f"  spans without rows (no wrong candidate beside them): {told['spans without rows']:,}")
-    price = "unknown" if totals.unpriced else dollars(totals.spent_usd)
-    say(
-        f"cost: {price} for {counted(totals.answered, 'reply')}, {totals.replayed:,} more from the store; "
-        f"piiloom cost --run {written.run_id} --store {asked.replies}"
-    )
+    if asked.provider is not None:
+        price = "unknown" if totals.unpriced else dollars(totals.spent_usd)
+        replies = f"{counted(totals.answered, 'reply')}, {totals.replayed:,} more from the store"
+        say(f"cost: {price} for {replies}; piiloom cost --run {written.run_id} --store {asked.replies}")
     for name in files:
         say(name)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import model_validator
 
+from piiloom.corpus.markers import MarkerChoice
 from piiloom.corpus.releases.export_drafts import sha256_of
-from piiloom.detection.families import CAPID, ENTITIES, FAMILIES, OFFLINE, PATTERNS, TYPES, Family, detectors_by_need
+from piiloom.detection.families import CAPID, ENTITIES, FAMILIES, MARKERS, OFFLINE, PATTERNS, TYPES, Family, detectors_by_need
 from piiloom.foundation.errors import DataError, StoreError, UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
@@ -45,7 +46,7 @@ _OPTIONS: Final = MappingProxyType(
         "prompting": ("--examples", "is shown examples", "is shown no examples", "Name a file of records"),
     }
 )
-_OF_MODELS: Final = ("model", "base_url", "budget_usd", "adapter")
+OF_MODELS: Final = ("model", "base_url", "budget_usd", "adapter")
 
 
 class OnDevice(Settings):
@@ -199,7 +200,7 @@ class ModelSettings(OnDevice, ModelCalls):
         return parse_prices(self.price) if self.price else None
 
 
-class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
+class DetectorSettings(ModelSettings, LocalModel, Service, Prompting, MarkerChoice):
     """The detector and its settings. Pickles, so that each worker can make its own.
 
     ``chunk_chars``: a longer text is read in pieces. ``asked``, ``local``, ``service`` and ``prompting`` are the settings for detectors
@@ -267,7 +268,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
 
     def _check_alone(self) -> None:
         """Refuse settings that have no effect without another one."""
-        if self.provider is None and (given := [name for name in _OF_MODELS if getattr(self, name) is not None]):
+        if self.provider is None and (given := [name for name in OF_MODELS if getattr(self, name) is not None]):
             remedy = "Name the model's --provider, or leave it out"
             raise UsageError(f"the detector {self.detector!r} asks no model", where=DetectorSettings.option_name(given[0]), remedy=remedy)
         vain: dict[str, tuple[str, ...]] = {} if self.detector == CAPID else {f"--detector {CAPID}": ("form",)}
@@ -275,6 +276,8 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
             vain["--model-path or --provider local"] = ("device", "batch_size")
         if self.examples is None:
             vain["--examples"] = ("shots",)
+        if self.detector != MARKERS:
+            vain[f"--detector {MARKERS}"] = ("markers",)
         for needed, names in vain.items():
             for name in self.model_fields_set.intersection(names):
                 raise UsageError(
@@ -403,6 +406,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting):
         if self.family.takes & {"phases", "model"}:
             shaping |= {"phases": self.phases, "chunk_chars": self.chunk_chars}
         shaping |= {name: part.identity for name, part in self._parts.items() if part is not None}
+        shaping |= {"markers": self.markers} if self.marker_set.pairs else {}
         return shaping | ({"verify": self.verify} if self.verify is not None else {})
 
 

@@ -15,6 +15,7 @@ OFFLINE: Final = "hybrid-offline"
 CAPID: Final = "capid"
 REFORMULATING: Final = "reformulating"
 STAND_IN: Final = f"{REFORMULATING}-stand-in"
+MARKERS: Final = "markers"
 # What the files of --types are.
 ENTITIES, RECOGNIZERS, TYPES = "entities", "recognizers", "types"
 
@@ -91,7 +92,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
             own=ENTITIES,
             untyped=True,
         ),
-        "markers": Family(
+        MARKERS: Family(
             about="a language model gives the text back with markers around what is personal, after examples if there are any",
             make="piiloom.detection.marking.making:make",
             needs=frozenset({"model"}),

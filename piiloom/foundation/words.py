@@ -12,7 +12,7 @@ from importlib.resources import files
 
 _ES = re.compile(r"(?:s|x|z|ch|sh)$")
 _Y = re.compile(r"(?<=[^aeiou])y$")
-_OF_THEIR_OWN = {"person": "people"}
+_OF_THEIR_OWN = {"person": "people", "epoch": "epochs"}
 
 
 def counted(number: int, noun: str) -> str:
@@ -21,7 +21,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def plural(noun: str) -> str:
-    """Return the plural of a regular English noun, or of "person"."""
+    """Return the plural of a regular English noun, of "person" or of "epoch"."""
     before, _, word = noun.rpartition(" ")
     many = _OF_THEIR_OWN.get(word) or (_Y.sub("ies", word) if _Y.search(word) else f"{word}{'es' if _ES.search(word) else 's'}")
     return f"{before} {many}" if before else many

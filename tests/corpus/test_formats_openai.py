@@ -15,7 +15,8 @@ from training_rows import assert_equal_but_for_the_named, bare, export, read, re
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject, WriteOptions, read_records
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
-from piiloom.corpus.formats.openai_finetuning import TOO_FEW, TOO_LONG, OpenAIFineTuningFormat
+from piiloom.corpus.formats.openai_finetuning import NO_SIGN, TOO_FEW, TOO_LONG, OpenAIFineTuningFormat
+from piiloom.corpus.markers import PRIVACYAI
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
@@ -98,6 +99,22 @@ def test_a_type_that_reading_would_not_know_is_named(file: Path) -> None:
     (refused,) = OPENAI.read(file, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally())
     assert isinstance(refused, RowReject)
     assert refused.reason.startswith("spans[0].type: ")
+
+
+def test_signs_come_back_and_other_spans_are_named(file: Path) -> None:
+    text = "I am Dana (d@x.org, @Dana), with asthma. ###"
+    record = record_of(text, ("Dana", "name", "low"), ("d@x.org", "code", "low"), ("Dana", "name", None), ("asthma", "health", "high"))
+    loss = OPENAI.write([record], file, WriteOptions(taxonomy=shipped_taxonomy(), markers=PRIVACYAI))
+    assert {"question", "relevance"} <= set(loss.fields)
+    assert [(one.value, one.reason) for one in loss.entries] == [("asthma", NO_SIGN), (None, TOO_FEW)]
+    (row,) = rows_of(file)
+    system, user, assistant = row["messages"]  # type: ignore[misc] # a list
+    assert "@@@value###" in system["content"]
+    assert user["content"] == f"Text:\n{text}"
+    assert assistant["content"] == r"I am @@@Dana### (QQQd@x.org^^^, \@@@@Dana###), with asthma. \#\#\#"
+    (back,) = read_records(OPENAI, file, options=ReadOptions(taxonomy=shipped_taxonomy()))
+    assert bare(back) == (text, None, [(one.start, one.end, one.entity_type, None) for one in record.spans[:3]])
+    assert [one.subtype for one in back.spans] == [None, "email", None]
 
 
 def test_files_of_others_are_read(file: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.formats.instructions import marking, message_parts
-from piiloom.corpus.markers import marked_text
+from piiloom.corpus.markers import TYPES, MarkerSet, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings
@@ -31,28 +31,28 @@ def asked_of(request: Request) -> tuple[str, str | None]:
     return message_parts(found.group(1))
 
 
-def marked(text: str, *, relevance: bool) -> str:
-    """*text* with markers around all known values."""
+def marked(text: str, *, relevance: bool, markers: MarkerSet = TYPES) -> str:
+    """*text* with *markers* around all known values."""
     hits = sorted((hit.start(), hit.end(), value) for value in KNOWN for hit in re.finditer(rf"(?<!\w){re.escape(value)}(?!\w)", text))
     spans = []
     for number, (start, end, value) in enumerate(hits):
         entity_type, matters = KNOWN[value]
         said: Any = matters if relevance else None
         spans.append(Span(id=str(number), start=start, end=end, entity_type=entity_type, relevance=said))
-    return marked_text(text, spans)
+    return marked_text(text, spans, markers)
 
 
 class MarkingModel:
     """Marks the values that ``listing_model.KNOWN`` has. ``spoil`` gets the request, the text and the right answer."""
 
-    def __init__(self, spoil: Spoil = lambda _, __, reply: reply) -> None:
-        self.spoil = spoil
+    def __init__(self, spoil: Spoil = lambda _, __, reply: reply, markers: MarkerSet = TYPES) -> None:
+        self.spoil, self.markers = spoil, markers
 
     def __call__(self, request: Request) -> str:
         """Answer; a request whose instruction is none of the export's is a fault of the detector."""
         text, question = asked_of(request)
-        assert request.system == marking(relevance=question is not None, taxonomy=shipped_taxonomy())
-        return self.spoil(request, text, marked(text, relevance=question is not None))
+        assert request.system == marking(relevance=question is not None, taxonomy=shipped_taxonomy(), markers=self.markers)
+        return self.spoil(request, text, marked(text, relevance=question is not None, markers=self.markers))
 
 
 class MarkingBench:

@@ -76,6 +76,32 @@ def test_it_learns_spans_types_and_what_a_question_changes(trained: tuple[Path, 
     assert read_about(out, "encoder").figures == json.loads(json.dumps(about.figures))
 
 
+def test_a_trained_encoder_learns_on_with_its_heads(trained: tuple[Path, About], base: Path, tmp_path: Path) -> None:
+    from piiloom.detection.encoder.head_files import read_heads
+    from piiloom.detection.encoder.network import EncoderNetwork, load_body
+
+    rows = [{**row(n), "question": None} for n in range(100, 110)]
+    for one in rows:  # health, which was the second type, is the first here, and age is new
+        one["spans"] = [one["spans"][0], {**one["spans"][1], "type": "age"}]
+    read = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "more.jsonl", rows),), validation_size=0))
+    assert read.types == ("health", "age")
+    network = EncoderNetwork(load_body(trained[0], eager=True), 5)
+    network.begin_with(trained[0], trained[1].types, read.types)
+    heads, known = network.heads(), read_heads(trained[0])
+    assert heads["tags.weight"][:3].numpy().tolist() == known["tags.weight"][[0, 3, 4]].tolist()
+    assert heads["relevance.outer.bias"].numpy().tolist() == known["relevance.outer.bias"].tolist()
+    settings = QUICK.model_copy(update={"relevance": False, "patience": 0})
+    first = [
+        train_encoder(read, one, tmp_path / one.name, settings, watch=lambda _: None)[0].figures["epoch_losses"][0]
+        for one in (base, trained[0])
+    ]
+    assert first[1] < first[0]
+    shutil.copytree(trained[0], tmp_path / "damaged")
+    (tmp_path / "damaged" / "heads.safetensors").write_bytes(b"x")
+    with pytest.raises(DataError, match="damaged"):
+        train_encoder(read, tmp_path / "damaged", tmp_path / "none", settings, watch=lambda _: None)
+
+
 def test_a_killed_training_goes_on_to_the_very_same_weights(base: Path, data: TrainingData, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     settings = QUICK.model_copy(update={"checkpoint_minutes": 0})

@@ -16,10 +16,11 @@ from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
+from piiloom.detection.families import MARKERS
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import make_detector
 from piiloom.detection.training.lora.examples import chat_rows, example_of
-from piiloom.detection.training.lora.lora_settings import MARKERS, VERIFIER_1, LoraPlace, LoraSettings
+from piiloom.detection.training.lora.lora_settings import VERIFIER_1, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.lora_training import train_lora
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 from piiloom.detection.verifying.verifying_detector import VerifyingDetector

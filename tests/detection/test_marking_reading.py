@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.detection.marker_alterations import KINDS, a_text, answered
 from benchmarks.detection.marker_survival import SEVERAL, measured
-from piiloom.corpus.markers import marked_text
+from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.marking.bringing_back import bring_back
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -132,6 +132,29 @@ def test_what_is_left_out_is_told_with_its_place():
     assert brought.lost == len("".join(dropped.value.split()))
 
 
+SIGNED = "Mail (@Dana Fox) at d.fox@x.org or 555-0100; site www.fox.org. ### C# ~~~"
+FOUND_SIGNED = [("Dana Fox", "name"), ("d.fox@x.org", "code/email"), ("555-0100", "code/phone"), ("www.fox.org", "code/url")]
+MAIL, REST = "QQQd.fox@x.org^^^ or %%%555-0100~~~; site &&&www.fox.org$$$.", r"\#\#\# C# \~\~\~"
+
+
+def test_signs_are_read_leniently_and_exactly_placed():
+    cases = {
+        rf"Mail (\@@@@Dana Fox###) at {MAIL} {REST}": (FOUND_SIGNED, []),
+        f"Mail (@@@@Dana Fox###) at {MAIL} ### C# ~~~": (FOUND_SIGNED, ["misspelt_marker"]),
+        rf"Mail (@@@@Dana Fox###) at {MAIL} \### C# \~~~": (FOUND_SIGNED, ["misspelt_marker"]),
+        rf"Mail (\@@@@Dana fox###) at {MAIL} {REST}": (FOUND_SIGNED, ["respelled_value"]),
+        rf"Mail (@Dana Fox) at {MAIL.replace('~~~', '###')} {REST}": (
+            [FOUND_SIGNED[1], FOUND_SIGNED[3]],
+            ["closed_as_other_type", "unopened"],
+        ),
+        f"Mail (@Dana Fox) at {MAIL.replace('^^^', '')} {REST}": (FOUND_SIGNED[2:], ["unclosed"]),
+    }
+    for reply, (found, reasons) in cases.items():
+        brought = bring_back(reply, SIGNED, shipped_taxonomy(), PRIVACYAI)
+        assert [(SIGNED[one.start : one.end], one.mark.entity_type) for one in brought.placed] == found, reply
+        assert [one.reason for one in brought.set_aside if not one.reason.endswith("_text")] == reasons, reply
+
+
 PARTS = st.sampled_from(
     ["<name>", "</name>", "<age high>", "<b>", "<", ">", "\\", " ", "\n", "a", "Anna", "34", "é", "e\u0301", "王", "🐢"],
 )
@@ -161,6 +184,16 @@ def test_what_the_export_writes_comes_back_whole(example):
         (one.start, one.end, one.entity_type) for one in found
     ]
     assert not brought.set_aside
+
+
+@given(marked(), st.text(alphabet="@#&$Q^%~\\ ab\n", max_size=40))
+@settings(max_examples=40, deadline=None)
+def test_any_answer_with_signs_gives_places_within_the_text_and_none_twice(example, reply):
+    text, found = example
+    for answer in (reply, marked_text(text, found, PRIVACYAI) + reply, reply + marked_text(text, found, PRIVACYAI)):
+        brought = bring_back(answer, text, shipped_taxonomy(), PRIVACYAI)
+        assert all(0 <= one.start < one.end <= len(text) for one in brought.placed)
+        assert all(one.end <= other.start for one, other in pairwise(brought.placed))
 
 
 @given(marked(), st.text(alphabet="<>/\\ nameaghi王\n", max_size=40))

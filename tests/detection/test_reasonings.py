@@ -12,7 +12,7 @@ from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.execution.money.budget import BudgetReached
-from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.llm_server import LLMServer
@@ -47,9 +47,10 @@ def make(tmp_path, capsys):
     """Make the sets of *count* records with *model* behind a server; returns what is told and all rows. ``make.asked``: what was asked."""
     with LLMServer(Reasoner()) as server:
 
-        def make(model, count=2, **options):
+        def make(model, /, count=2, **options):
             data = write_jsonl(tmp_path / "train.jsonl", (row(number) for number in range(count)))
             chosen = {"provider": "openai", "model": MODELS["openai"], "base_url": server.openai_url, "replies": tmp_path / "s.duckdb"}
+            chosen |= {name: options.pop(name) for name in chosen if name in options}
             given = {"unpriced": True, "yes": True, "as_json": True, "validation_size": "0", "concurrency": 2, **options}
             server.answer, before, out = model, server.requests, tmp_path / "out"
             try:
@@ -59,6 +60,14 @@ def make(tmp_path, capsys):
             return json.loads(capsys.readouterr().out), [rows(out / "train" / name) for name in FILES]
 
         yield make
+
+
+def found(number, *mentions):
+    """A row as ``piiloom detect`` writes it, with *mentions*: (text, type)."""
+    context = row(number)["context"]
+    at = [(context.index(text), text, kind) for text, kind in mentions]
+    spans = [{"start": n, "end": n + len(text), "text": text, "type": kind, "score": 0.9, "detector": "d"} for n, text, kind in at]
+    return {**row(number), "question": None, "spans": spans}
 
 
 def rows(path):
@@ -120,6 +129,49 @@ def test_where_no_reply_is_usable_the_rules_write(make):
     assert [answer for *_, answer in labels] == ["T", "F"] * 4
     assert all(json.loads(answer)["reasoning"] for *_, answer in reasons)
     assert any("say first what the text shows" in body["input"][0]["content"] for body in make.asked)
+
+
+def test_findings_are_right_or_wrong_by_the_gold(make, tmp_path):
+    mentions = [("asthma0", "health"), ("work", "occupation"), ("a baker0", "occupation")]
+    predictions = write_jsonl(tmp_path / "found.jsonl", [found(0, *mentions), found(1, ("asthma1", "name"))])
+    told, (labels, reasons) = make(Reasoner(), count=3, predictions=predictions, invented=False)
+    assert [(_CANDIDATE.search(asked).groups(), answer) for _, asked, answer in labels] == [
+        (("health", "asthma0"), "T"),
+        (("occupation", "work"), "F"),
+        (("occupation", "a baker0"), "F"),
+        (("name", "asthma1"), "F"),
+    ]
+    assert split_of(told)["findings"] == {"T": 1, "F": 3, "spans not found": 5, "records without a row": 1}
+    assert split_of(told)["wrong candidates by kind"] == {"boundary": 1, "no span": 1, "other type": 1}
+    # Beside them the invented ones, but for the span that was found.
+    both, (more, _) = make(Reasoner(), count=3, predictions=predictions, force=True)
+    assert (split_of(both)["rows"], split_of(both)["findings"]) == (4 + 2 * 6 - 1, split_of(told)["findings"])
+    assert {asked for _, asked, _ in labels} < {asked for _, asked, _ in more}
+    assert len({asked for _, asked, _ in more}) == len(more)
+    # The model takes a wrong finding for right six times: T by default.
+    doubted, (_, reasons) = make(Reasoner(first=lambda right: 99), count=3, predictions=predictions, invented=False, force=True, seed=8)
+    assert len(make.asked) == 4 * 6
+    assert [json.loads(answer)["answer"] for *_, answer in reasons] == ["T"] * 4
+    assert split_of(doubted)["wrong candidates taken for right"] == 3
+
+
+def test_without_a_model_rules_reason_and_nothing_is_sent(make, tmp_path):
+    predictions = write_jsonl(tmp_path / "found.jsonl", [found(0, ("work", "name"), ("I have asthma0", "health"), ("baker0", "age"))])
+    model = {"provider": None, "model": None, "base_url": None}
+    told, (labels, reasons) = make(Reasoner(), predictions=predictions, invented=False, **model)
+    assert (len(make.asked), told["by"], told["cost"]["run"]) == (0, "rules", None)
+    assert [answer for *_, answer in labels] == ["F"] * 3
+    said = [json.loads(answer)["reasoning"] for *_, answer in reasons]
+    assert "“I have” does not belong to the value" in said[0]
+    assert "What the text tells of" not in said[1]  # it has no name
+    assert "occupation" in said[2]
+    with pytest.raises(UsageError, match="there would be no candidate"):
+        make(Reasoner(), invented=False, force=True)
+    with pytest.raises(UsageError, match="no model is asked"):
+        make(Reasoner(), provider=None, force=True)
+    for bad, fault in ((found(0) | {"context": "x", "spans": []}, "another text"), (found(9), "no row is of a text to train on")):
+        with pytest.raises(DataError, match=fault):
+            make(Reasoner(), predictions=write_jsonl(tmp_path / "bad.jsonl", [bad]), force=True, **model)
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from piiloom.corpus.formats.instructions import message_parts
-from piiloom.corpus.markers import unmarked
+from piiloom.corpus.markers import PRIVACYAI, unmarked
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.marking.shots import Shots
 from piiloom.foundation.errors import DataError
@@ -30,7 +30,13 @@ def record(number, types, *, group=None, text=None, question="Can I?", relevance
 
 def shots(records, count, **options):
     return Shots(
-        records, count, seed=options.pop("seed", 7), longest=options.pop("longest", 4000), where="train.jsonl", taxonomy=shipped_taxonomy()
+        records,
+        count,
+        seed=options.pop("seed", 7),
+        longest=options.pop("longest", 4000),
+        where="train.jsonl",
+        taxonomy=shipped_taxonomy(),
+        **options,
     )
 
 
@@ -47,6 +53,17 @@ def test_types_are_shown_evenly_though_one_is_everywhere():
     assert [one.role for one in messages] == ["user", "assistant"] * 6
     assert set(shown) == set(TYPES)
     assert max(shown.values()) - min(shown.values()) <= 1
+
+
+def test_examples_with_signs_have_a_value_with_a_sign_and_no_question():
+    records = [record(number, (TYPES[number % 6],)) for number in range(30)]
+    messages = shots(records, 4, markers=PRIVACYAI).messages("x", relevance=False)
+    assert len(messages) == 8
+    for asked, answer in zip(messages[::2], messages[1::2], strict=True):
+        context, question = message_parts(asked.content)
+        assert question is None
+        assert [one.entity_type for one in unmarked(answer.content, markers=PRIVACYAI).spans] == ["name"]
+        assert unmarked(answer.content, markers=PRIVACYAI).context == context
 
 
 def test_the_same_ones_are_drawn_whatever_the_order_of_texts():

@@ -15,7 +15,8 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 pytest.importorskip("torch")
 
 from piiloom.corpus.formats.instructions import extracting, marking, message, verifying
-from piiloom.corpus.markers import marked_text
+from piiloom.corpus.markers import PRIVACYAI, marked_text
+from piiloom.corpus.record import Span
 from piiloom.detection.training.lora import lora_training, preparing
 from piiloom.detection.training.lora.examples import NO_LOSS, chat_rows, example_of, examples_of
 from piiloom.detection.training.lora.lora_progress import LoraProgress
@@ -35,6 +36,7 @@ from tests.providers.tiny_llama import TEMPLATE, make_tokenizer, write_adapter, 
 
 pytestmark = pytest.mark.train
 
+NAMED = (Span(id="1", start=0, end=3, entity_type="name"),)
 # The shortest examples, and steps of one: a second is enough for a training.
 QUICK = LoraSettings(task="verifier-1", rank=2, alpha=2, batch_size=1, accumulation=1, max_steps=3, learning_rate=1e-3)
 
@@ -96,6 +98,10 @@ def test_the_tasks_are_those_of_the_exports(data: TrainingData) -> None:
         asked,
         marked_text(record.context, record.spans),
     ]
+    (signs,) = chat_rows([replace(record, spans=NAMED)], "markers", shipped_taxonomy(), PRIVACYAI)
+    assert signs[1]["content"] == message(record.context, None)
+    assert signs[2]["content"] == marked_text(record.context, NAMED, PRIVACYAI)
+    assert "@@@" in signs[2]["content"]
     verdicts = [one[2]["content"] for one in chat_rows([record], "verifier-1", taxonomy=shipped_taxonomy())]
     assert sorted(verdicts) == ["F", "F", "T", "T"]
     assert [json.loads(one[2]["content"])["answer"] for one in chat_rows([record], "verifier-2", taxonomy=shipped_taxonomy())] == verdicts

@@ -8,7 +8,7 @@ import pytest
 
 from piiloom.corpus.store.call_events import save_call_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.runs import create_run, list_runs
 from piiloom.execution.money.run_costs import run_costs
 from tests.corpus.call_stories import event, failed, reply, sent, verdict
 from tests.fakes.llm_author import Author
@@ -98,6 +98,65 @@ def test_what_the_sums_leave_out_is_said(cli, told):
     assert "written by the composer without any call: 1 of the runs" in every.out
     assert [line.split()[-1] for line in every.out.splitlines() if line.startswith("compatible local")] == ["unknown"]
     assert any(line.startswith("total") and line.endswith("$0.7500 + ?") for line in every.out.splitlines())
+
+
+@pytest.fixture
+def tuned(store_path):
+    """A tuned detector with a verifier, and a run of something else, at the costs of Table VIII of the PrivacyAI paper."""
+    paid = {
+        ("tune", "train_openai"): ({"train": "train_openai", "task": "markers"}, 7.22),
+        ("tune2", "train_openai"): ({"train": "train_openai", "task": "verifier-2"}, 0.80),
+        ("data", "detect_verdict"): ({"verifier-data": "a"}, 1.16),
+        ("found", "detect_marking"): ({"detect": "b"}, 4.71),
+        ("found", "detect_verdict"): ({"detect": "b"}, 0.08),
+        ("made", "situation"): ({}, 2.0),
+    }
+    with Store.open(store_path) as store:
+        for (run, stage), (config, cost) in paid.items():
+            if run not in [one.id for one in list_runs(store)]:
+                about = {"provider": "openai", "model": "m-1", "seed": 1, "samples": 0, "config_digest": run, "run_id": run}
+                create_run(store, **about, config=config, status="finished")
+            key = f"{run} {stage}"
+            save_call_events(store, run, [sent(key, stage=stage), answered(key, stage=stage, cost_usd=cost, input=900_000, output=100_000)])
+    return store_path
+
+
+def test_the_parts_of_the_cost_of_a_detector(cli, tuned, tmp_path):
+    outcome = cli("cost", "--parts", "--store", tuned)
+    titles, alone, verified, *rest = [line.split("  ") for line in outcome.out.splitlines() if line]
+    assert [cell.strip() for cell in titles if cell][-2:] == ["total", "per 1M tokens"]
+    assert " ".join(alone).split() == ["detector", "–", "$7.22", "–", "–", "$4.71", "$11.93", "$11.93"]
+    assert " ".join(verified).split() == ["with", "verifier", "$11.93", "–", "$1.16", "$0.8000", "$0.0800", "$13.97", "$13.97"]
+    assert ["not in this table: $2.00 of other runs"] in rest
+    # By the tokens of the texts; what others have billed is added by hand or by a usage file.
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text(json.dumps({"id": "a", "context": "abcd" * 1000, "spans": []}))
+    usage = tmp_path / "usage.jsonl"
+    usage.write_text(json.dumps({"document": "a", "model": "m", "input_tokens": 1_000_000, "output_tokens": 0, "provider": "x"}))
+    told = json.loads(cli("cost", "--parts", "--store", tuned, "--texts", texts, "--add", "detection=1.29", "--json").out)
+    assert [(one["system"], round(one["total"], 2), one["tokens"]) for one in told["systems"]] == [
+        ("detector", 13.22, 1000),
+        ("with verifier", 15.26, 1000),
+    ]
+    assert (round(told["systems"][1]["base_dependency"], 2), told["other"]) == (13.22, 2.0)
+    unknown = json.loads(cli("cost", "--parts", "--store", tuned, "--add", f"verification={usage}", "--json").out)["systems"]
+    assert [one["total"] for one in unknown] == [pytest.approx(11.93), None]
+    usage.write_text(usage.read_text().replace('"m"', '"gpt-6-luna"').replace('"x"', '"openai"'))
+    alone = cli("cost", "--parts", "--store", tmp_path / "none.duckdb", "--add", f"detection={usage}").out
+    assert alone.splitlines()[1].split()[-2:] == ["$0.1000"] * 2
+    assert "1,000,000 tokens used by detection" in alone
+
+
+def test_parts_that_cannot_be(cli, tuned):
+    for words, fault in {
+        ("--add", "detection=1"): "no effect without --parts",
+        ("--parts", "--add", "training=1"): "no part is named",
+        ("--parts", "--add", "detection=-1"): "no amount",
+        ("--parts", "--add", "detection=nowhere.jsonl"): "nowhere.jsonl",
+    }.items():
+        outcome = cli("cost", "--store", tuned, *words)
+        assert outcome.code, words
+        assert fault in outcome.err, words
 
 
 def test_a_price_that_nobody_knows_is_no_cost_of_a_record(cli, told):

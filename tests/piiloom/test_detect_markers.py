@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from piiloom.corpus.markers import PRIVACYAI
 from piiloom.detection.running import running as session
 from tests.detection.marking_model import MarkingModel
 from tests.detection.training_rows import row, write_jsonl
@@ -16,6 +17,7 @@ from tests.fakes.llm_server import LLMServer
 from tests.providers.provider_calls import MODELS
 
 COUNT = 12
+BOB = [{"start": 0, "end": 3, "text": "Bob", "type": "name", "relevance": "low"}]
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +73,25 @@ def test_mentions_with_relevance_and_one_document_that_failed(cli, words, tmp_pa
     (rejected,) = rows(tmp_path / "found.detect-rejects.jsonl")
     assert rejected["reason"].startswith("no usable answer came (not_the_text, attempts: 3)")
     assert (tmp_path / "found.jsonl").read_bytes() == (tmp_path / "again.jsonl").read_bytes()
+
+
+def test_signs_are_asked_for_and_read(cli, words, tmp_path):
+    texts = [f"Anna {n} (@Anna), a nurse. ###" for n in range(3)]
+    source = write_jsonl(tmp_path / "in2.jsonl", [{"id": f"d{n}", "text": text, "locale": "en_US"} for n, text in enumerate(texts)])
+    examples = write_jsonl(tmp_path / "train.jsonl", [row(number) | {"context": f"Bob {number}", "spans": BOB} for number in range(6)])
+    asked = ("--yes", "--unpriced", "--json", "--markers", "privacyai", "--examples", examples, "--shots", 1)
+    with LLMServer(MarkingModel(markers=PRIVACYAI)) as server:
+        outcome = cli(*words(server, *asked, source=source))
+        shown = [message["content"] for message in server.bodies[0]["input"]]
+    assert outcome.code == 0, outcome.err
+    assert shown[:2] == [f"Text:\nBob {shown[1][-1]}", f"@@@Bob### {shown[1][-1]}"]
+    for text, found in zip(texts, rows(tmp_path / "found.jsonl"), strict=True):
+        assert [(one["start"], one["text"], one["type"]) for one in found["spans"]] == [
+            (0, "Anna", "name"),
+            (text.index("@") + 1, "Anna", "name"),
+        ]
+    refused = cli(*words(server, "--detector", "capid", "--markers", "privacyai"))
+    assert (refused.code, "--detector markers" in refused.err) == (2, True)
 
 
 def test_examples_are_never_of_the_documents_own_group(cli, words, tmp_path):

@@ -52,6 +52,17 @@ def test_a_training_and_what_it_cost(server: TuningServer, capsys: pytest.Captur
     assert dict(server.asked) == asked
 
 
+def test_signs_are_learnt_and_asked_for(server: TuningServer, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--train", "train.jsonl", "--out", "tuned", "--yes", "--poll", "0.01", "--validation-size", "0", "--markers", "privacyai")
+    code, found, said = told(capsys, *asked)
+    assert (code, found["status"]) == (0, "succeeded")
+    assert "no sign for its type" in said
+    assert "--detector markers --markers privacyai" in found["use"]
+    (first, *_) = [json.loads(line) for line in Path("tuned/train.jsonl").read_bytes().splitlines()]
+    assert "@@@value###" in first["messages"][0]["content"]
+    assert told(capsys, "--out", "tuned", "--markers", "types")[0] == 2
+
+
 def test_an_estimate_sends_and_writes_nothing(
     server: TuningServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +85,7 @@ def test_the_bases_of_a_refusal(server: TuningServer, capsys: pytest.CaptureFixt
         (*begin, "--suffix", "a:b"): (2, "cannot be part of a model's name"),
         (*begin, "--epochs", "many"): (2, "no number of epochs"),
         (*begin, "--task", "poems"): (2, "there is no task"),
+        (*begin, "--task", "capid", "--markers", "privacyai"): (2, "has no markers"),
         ("--train", "train.jsonl", "--yes"): (2, "--out"),
         (*begin, "--status", "--cancel"): (2, "only one of these"),
         ("--out", "tuned", "--yes"): (2, "release or files"),

@@ -7,16 +7,18 @@ import hashlib
 import pytest
 
 from piiloom.corpus.formats.instructions import extracting, marking, verifying
+from piiloom.corpus.markers import PRIVACYAI
 from piiloom.foundation.yaml_files import data_folder
 from piiloom.prompts.library import open_instructions, open_library
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 NAMES = open_instructions().names
-TYPES = [{"name": "pet name", "definition": "What a pet is called.", "marker": "pet_name"}]
+ABOUT = "What a pet is called."
+TYPES = [{"name": "pet name", "definition": ABOUT, "marker": "pet_name", "opens": "(", "closes": ")", "about": ABOUT}]
 
 
 def test_the_formats_use_all_instructions_and_no_stage_has_one_of_their_names() -> None:
-    assert NAMES == ("extract", "extract_relevant", "extract_values", "mark", "mark_relevant", "verify", "verify_reasoned")
+    assert NAMES == ("extract", "extract_relevant", "extract_values", "mark", "mark_relevant", "mark_signs", "verify", "verify_reasoned")
     assert not set(NAMES) & set(open_library().names)
 
 
@@ -26,8 +28,8 @@ def test_an_instruction_is_a_system_message_and_its_fingerprint_is_true(name: st
     rendered = template.render({"types": TYPES})
     assert rendered.system
     assert rendered.user == ""
-    assert ("What a pet is called." in rendered.system) == (not name.startswith("verify") and name != "extract_values")
-    assert ("pet name" in rendered.system or "pet_name" in rendered.system) == (not name.startswith("verify"))
+    assert (ABOUT in rendered.system) == (not name.startswith("verify") and name != "extract_values")
+    assert ("pet name" in rendered.system or "pet_name" in rendered.system) == (not name.startswith("verify") and name != "mark_signs")
     assert template.id == f"{name}.v1"
     assert template.sha256 == hashlib.sha256((data_folder("prompts") / "instructions" / f"{name}.v1.j2").read_bytes()).hexdigest()
 
@@ -46,3 +48,10 @@ def test_relevance_is_asked_for_only_where_it_has_a_meaning(relevance: bool) -> 
 def test_the_verifiers_are_told_how_to_answer() -> None:
     assert "Answer with one letter" in verifying(reasoned=False, taxonomy=shipped_taxonomy())
     assert '"reasoning" and "answer"' in verifying(reasoned=True, taxonomy=shipped_taxonomy())
+
+
+def test_signs_are_asked_for_without_relevance() -> None:
+    for relevance in (True, False):
+        instruction = marking(relevance=relevance, taxonomy=shipped_taxonomy(), markers=PRIVACYAI)
+        assert "question" not in instruction
+        assert all(f"{pair.opens}value{pair.closes}: {pair.about}" in instruction for pair in PRIVACYAI.pairs)

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol, TypeGuard, runtime_checkable
 
+from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import secret_key
@@ -152,12 +153,13 @@ class ReadOptions:
 class WriteOptions:
     """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.tokenizing``; formats without tokens ignore it.
 
-    ``taxonomy`` has the types that a reader of the file will know. ``key``: what surrogates depend on, besides the record; a secret that
-    is written nowhere.
+    ``markers`` are those of the format ``openai``. ``taxonomy`` has the types that a reader of the file will know. ``key``: what
+    surrogates depend on, besides the record; a secret that is written nowhere.
     """
 
     taxonomy: Taxonomy
     tokenizer: str = "whitespace"
+    markers: MarkerSet = TYPES
     key: bytes = field(default_factory=secret_key, repr=False)
 
 

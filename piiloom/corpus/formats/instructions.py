@@ -16,7 +16,7 @@ import json
 from functools import lru_cache
 
 from piiloom.corpus.formats.native_rows import RowFault
-from piiloom.corpus.markers import marker_name
+from piiloom.corpus.markers import TYPES, MarkerSet, marker_name
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 
@@ -35,8 +35,10 @@ def extracting(taxonomy: Taxonomy, *, relevance: bool) -> str:
     return _instruction("extract_relevant" if relevance else "extract", taxonomy)
 
 
-def marking(taxonomy: Taxonomy, *, relevance: bool) -> str:
-    """Return the instruction to put markers into the text, with the relevance in them if *relevance*."""
+def marking(taxonomy: Taxonomy, *, relevance: bool, markers: MarkerSet = TYPES) -> str:
+    """Return the instruction to put *markers* into the text, with the relevance in them if *relevance*, which signs have not."""
+    if markers.pairs:
+        return _signing(markers)
     return _instruction("mark_relevant" if relevance else "mark", taxonomy)
 
 
@@ -95,11 +97,19 @@ def _of_one_line(line: str) -> str:
     return str(found)
 
 
+@lru_cache(maxsize=2)
+def _signing(markers: MarkerSet) -> str:
+    return _rendered("mark_signs", [pair._asdict() for pair in markers.pairs])
+
+
 @lru_cache(maxsize=12)
 def _instruction(name: str, taxonomy: Taxonomy) -> str:
+    return _rendered(name, [_described(entity_type) for entity_type in taxonomy.types.values()])
+
+
+def _rendered(name: str, types: list[dict[str, str]]) -> str:
     from piiloom.prompts.library import open_instructions  # noqa: PLC0415 - imports Jinja, which only writing needs
 
-    types = [_described(entity_type) for entity_type in taxonomy.types.values()]
     return open_instructions().find(name).render({"types": types}).system
 
 

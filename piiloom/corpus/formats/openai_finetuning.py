@@ -1,7 +1,8 @@
 """JSONL for OpenAI's fine-tuning: the user's message has question and text, the assistant gives the text back with span markers.
 
 ``piiloom.corpus.markers`` has the markers, ``piiloom.corpus.formats.instructions`` the layout of the user's message. Ranges, types and
-relevance come back exactly. A row is refused if its answer is not the text with markers.
+relevance come back exactly. A row is refused if its answer is not the text with markers. With signs (``MarkerSet.pairs``) a row has no
+question and no relevance; spans without a sign are not marked and are in the loss report. A reader finds out which markers a row has.
 
 OpenAI takes a file of at least ten examples, each a conversation that ends with the assistant, and cuts an example at the model's
 training context (65,536 tokens for the GPT-4o family). The loss report tells of a split or an example out of these limits.
@@ -18,15 +19,15 @@ from piiloom.corpus.formats.chat_rows import LOST_FIELDS, UNKNOWN_TYPE, chat_row
 from piiloom.corpus.formats.instructions import asks_relevance, marking, message, message_parts
 from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
-from piiloom.corpus.markers import MarkerFault, marked_text, unmarked
+from piiloom.corpus.markers import MARKER_SETS, MarkedSpan, MarkerFault, MarkerSet, marked_text, unmarked
 from piiloom.corpus.record import Record
-from piiloom.taxonomy.entity_types import Taxonomy
 
 FEWEST_EXAMPLES = 10
 MOST_TOKENS = 65_536
 _BYTES_PER_TOKEN = 4
 
 TOO_FEW = f"the file has fewer than {FEWEST_EXAMPLES} examples: OpenAI refuses it"
+NO_SIGN = "the markers have no sign for its type: it is not marked"
 TOO_LONG = f"the example has probably more than {MOST_TOKENS:,} tokens: OpenAI cuts it there"
 
 
@@ -43,11 +44,12 @@ class OpenAIFineTuningFormat(NativeShapedFormat):
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write one row per record; the report tells what OpenAI would refuse or cut. A split with too few has an entry without an id."""
         entries: list[LossEntry] = []
-        rows = _Counted(_row(record, entries, options.taxonomy) for record in records)
+        rows = _Counted(_row(record, entries, options) for record in records)
         write_rows(rows, path)
         if rows.count < FEWEST_EXAMPLES:
             entries.append(LossEntry(record_id="", value=None, reason=TOO_FEW))
-        return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
+        unsigned = () if not options.markers.pairs else ("question", "relevance")
+        return LossReport(fields=(*LOST_FIELDS, *unsigned), entries=tuple(entries))
 
 
 class _Counted:
@@ -63,16 +65,19 @@ class _Counted:
             yield row
 
 
-def _row(record: Record, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
+def _row(record: Record, entries: list[LossEntry], options: WriteOptions) -> Json:
+    context, taxonomy, markers = record.context, options.taxonomy, options.markers
     texts = (
-        marking(taxonomy, relevance=asks_relevance(record)),
-        message(record.context, record.question),
-        marked_text(record.context, record.spans),
+        marking(taxonomy, relevance=asks_relevance(record), markers=markers),
+        message(context, None if markers.pairs else record.question),
+        marked_text(context, record.spans, markers),
     )
     if sum(len(text.encode("utf-8")) for text in texts) > MOST_TOKENS * _BYTES_PER_TOKEN:
         entries.append(LossEntry(record_id=record.id, value=None, reason=TOO_LONG))
-    unknown = (span.text_in(record.context) for span in record.spans if span.entity_type not in taxonomy.types)
-    entries += (LossEntry(record_id=record.id, value=value, reason=UNKNOWN_TYPE) for value in unknown)
+    for span in record.spans:
+        reason = UNKNOWN_TYPE if span.entity_type not in taxonomy.types else NO_SIGN if markers.label(span, context) is None else None
+        if reason is not None:
+            entries.append(LossEntry(record_id=record.id, value=span.text_in(context), reason=reason))
     return chat_row(*texts)
 
 
@@ -80,22 +85,23 @@ def _read(line: str, tally: ReadTally) -> Json:
     """Return the native row of a line."""
     asked, answer = read_chat(parse_object(line), tally)
     context, question = message_parts(asked)
-    try:
-        found = unmarked(answer)
-    except MarkerFault as fault:
-        raise RowFault(f"the answer: {fault}") from fault
-    if found.context != context:
+    faults: list[RowFault] = []
+    for markers in MARKER_SETS.values():
+        try:
+            found = unmarked(answer, markers=markers)
+        except MarkerFault as fault:
+            faults.append(RowFault(f"the answer: {fault}"))
+            continue
+        if found.context == context:
+            return {"context": context, "question": question, "spans": [_span(one, context, markers) for one in found.spans]}
         at = next((n for n, (ours, theirs) in enumerate(zip(found.context, context, strict=False)) if ours != theirs), None)
         where = min(len(context), len(found.context)) if at is None else at
-        raise RowFault(f"the answer: without its markers it differs from the text at position {where}")
-    spans = [
-        {
-            "start": span.start,
-            "end": span.end,
-            "text": context[span.start : span.end],
-            "type": span.entity_type,
-            "relevance": span.relevance,
-        }
-        for span in found.spans
-    ]
-    return {"context": context, "question": question, "spans": spans}
+        faults.append(RowFault(f"the answer: without its markers it differs from the text at position {where}"))
+    raise faults[0]
+
+
+def _span(span: MarkedSpan, context: str, markers: MarkerSet) -> Json:
+    start, end, label, relevance = span
+    entity_type, subtype = markers.type_of(label)
+    told: Json = {"start": start, "end": end, "text": context[start:end], "type": entity_type, "relevance": relevance}
+    return told | ({"subtype": subtype} if subtype else {})

@@ -9,13 +9,15 @@ A wrong candidate is one of these; which, is drawn from the record's id and revi
 
 If the text has no candidate of the kind that was drawn, the kinds are tried in this order; so the true shares differ from the above, and
 the format counts them.
+
+A finding of a detector is a candidate, too (``found_candidates``), of the same kinds.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -57,13 +59,22 @@ _PAIRS = frozenset(frozenset((one, other.replace("_", " "))) for one, others in 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A stretch of the context and the type that it is said to be; ``span`` is the span that it is, or was made from."""
+    """A stretch of the context and the type that it is said to be; ``span`` is the span that it is, was made from, or touches.
+
+    ``found``: it is a detector's finding; without a span that it touches, ``span`` is the finding.
+    """
 
     kind: Kind
     start: int
     end: int
     entity_type: str
     span: Span
+    found: bool = False
+
+    @property
+    def place(self) -> tuple[int, int, str]:
+        """Range and type."""
+        return self.start, self.end, self.entity_type
 
     @property
     def right(self) -> bool:
@@ -78,6 +89,27 @@ def candidates(record: Record) -> Iterator[tuple[Candidate, Candidate | None]]:
     for number, span in enumerate(record.spans):
         right = Candidate(kind="span", start=span.start, end=span.end, entity_type=span.entity_type, span=span)
         yield right, _wrong(text, number, rng)
+
+
+def found_candidates(record: Record, findings: Iterable[Span]) -> Iterator[Candidate]:
+    """Yield a candidate for each of *findings*, which is right if *record* has a span of exactly its range and type.
+
+    Of the spans that a wrong one touches, its own is one of the same type, if any, with the most characters in common.
+    """
+    for one in findings:
+        touched = [span for span in record.spans if span.start < one.end and one.start < span.end]
+        span = max(touched, key=lambda span: (span.entity_type == one.entity_type, _shared(span, one)), default=one)
+        kind: Kind = "other type" if span.entity_type != one.entity_type else "boundary" if _range(span) != _range(one) else "span"
+        kind = kind if touched else "no span"
+        yield Candidate(kind=kind, start=one.start, end=one.end, entity_type=one.entity_type, span=span, found=True)
+
+
+def _range(span: Span) -> tuple[int, int]:
+    return span.start, span.end
+
+
+def _shared(one: Span, other: Span) -> int:
+    return min(one.end, other.end) - max(one.start, other.start)
 
 
 def _wrong(text: _Text, number: int, rng: random.Random) -> Candidate | None:

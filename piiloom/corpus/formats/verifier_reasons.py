@@ -68,6 +68,8 @@ def _no_span(record: Record, candidate: Candidate, rng: random.Random) -> str:
     )
     values = dict.fromkeys(s.text_in(record.context) for s in record.spans if s.entity_type == asked)
     shown = ", ".join(_quote(value) for value in list(values)[:_MOST_VALUES])
+    if not values:
+        return first
     return f"{first} What the text tells of {asked} is {shown}{' and more' if len(values) > _MOST_VALUES else ''}."
 
 
@@ -76,9 +78,10 @@ def _boundary(record: Record, candidate: Candidate, rng: random.Random) -> str:
     stretch, whole, what = _quote(context[candidate.start : candidate.end]), _quote(span.text_in(context)), _what(span)
     if candidate.start < span.start or candidate.end > span.end:
         extra = context[candidate.start : span.start] + context[span.end : candidate.end]
+        size = "a word too long" if not candidate.found or len(extra.split()) < 2 else "too long"
         return rng.choice(
             (
-                f"{stretch} is a word too long: {_quote(extra)} does not belong to the value. The mention of {what} is {whole}.",
+                f"{stretch} is {size}: {_quote(extra)} does not belong to the value. The mention of {what} is {whole}.",
                 f"The value is {whole}, {what}; the marked stretch takes in {_quote(extra)} as well.",
             )
         )

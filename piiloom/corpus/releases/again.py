@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from piiloom.corpus.formats.base import Format
+from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.releases.exporting import MANIFEST, ExportReport, export_formats
 from piiloom.corpus.releases.freezing import ReleaseDraft, draft_release, freeze
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
@@ -64,6 +65,7 @@ def export_or_confirm(
     *,
     splits: Sequence[str] = (),
     tokenizer: str = "whitespace",
+    markers: MarkerSet = TYPES,
     seed: int | None = None,
 ) -> list[ExportReport]:
     """Like ``export_formats``, but leave *out* unchanged if it already holds the same exports, byte for byte.
@@ -72,11 +74,12 @@ def export_or_confirm(
     """
     if any(out.glob(MANIFEST)) or any(out.glob(f"*/{MANIFEST}")):
         with TemporaryDirectory(prefix="piiloom-export-") as folder:
-            made = export_formats(store, name, formats, Path(folder) / "export", splits=splits, tokenizer=tokenizer, seed=seed)
+            place = Path(folder) / "export"
+            made = export_formats(store, name, formats, place, splits=splits, tokenizer=tokenizer, markers=markers, seed=seed)
             places = [out / report.out.relative_to(Path(folder) / "export") for report in made]
             if all(_holds(place, report.out) for place, report in zip(places, made, strict=True)):
                 return [replace(report, out=place) for place, report in zip(places, made, strict=True)]
-    return export_formats(store, name, formats, out, splits=splits, tokenizer=tokenizer, seed=seed)
+    return export_formats(store, name, formats, out, splits=splits, tokenizer=tokenizer, markers=markers, seed=seed)
 
 
 def _holds(folder: Path, wanted: Path) -> bool:

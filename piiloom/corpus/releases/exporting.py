@@ -17,7 +17,9 @@ from typing import Final
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.native_rows import row_line, row_of
+from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
+from piiloom.corpus.markers import TYPES, MarkerChoice, MarkerSet
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
 from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ReleaseFacts, SplitCounts, files_to_json, manifest
@@ -36,7 +38,7 @@ from piiloom.corpus.store.releases import (
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.seeding import secret_key
-from piiloom.foundation.settings import Settings, setting
+from piiloom.foundation.settings import setting
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
 from piiloom.taxonomy.own_types import extended, only
 
@@ -76,7 +78,7 @@ class ContentHash:
 WRITTEN_FORMATS: Final = f"Format of what is written: {', '.join(FORMATS)}; repeatable: several go to a folder each, DIR/FORMAT."
 
 
-class ExportSettings(Settings):
+class ExportSettings(MarkerChoice):
     """The settings of an export."""
 
     format: str | Sequence[str] = setting("native", WRITTEN_FORMATS)
@@ -86,8 +88,11 @@ class ExportSettings(Settings):
     force: bool = setting(False, "Write into a folder that is not empty; an export there is replaced, other files never.")
 
     def formats(self) -> list[Format]:
-        """Return the formats to write. Raises ``UsageError`` for one that is not known."""
-        return [get_format(name) for name in ([self.format] if isinstance(self.format, str) else self.format)]
+        """Return the formats to write. Raises ``UsageError`` for one that is not known, and for markers without a format that has them."""
+        found = [get_format(name) for name in ([self.format] if isinstance(self.format, str) else self.format)]
+        if self.marker_set.pairs and all(one.name != OpenAIFineTuningFormat.name for one in found):
+            raise UsageError("no format that is written has markers", where="--markers", remedy="Add --format openai, or leave it out")
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +146,7 @@ def export_formats(
     *,
     splits: Sequence[str] = (),
     tokenizer: str = "whitespace",
+    markers: MarkerSet = TYPES,
     seed: int | None = None,
     force: bool = False,
 ) -> list[ExportReport]:
@@ -158,7 +164,7 @@ def export_formats(
     _refuse_repeated([one.name for one in formats], "format")
     facts = _facts(store, name)
     wanted = _wanted_splits(facts, splits)
-    options = WriteOptions(taxonomy=extended(facts.own_types), tokenizer=tokenizer, key=secret_key(seed))
+    options = WriteOptions(taxonomy=extended(facts.own_types), tokenizer=tokenizer, markers=markers, key=secret_key(seed))
     places = [out] if len(formats) == 1 else [out / one.name for one in formats]
     with _output_errors(out):
         for one in formats:
@@ -213,6 +219,8 @@ def _write(
         _check_content(store, facts, content.hexdigest())
     loss = joined_losses(losses, lost.entries)
     about = manifest(facts, file_format.name, counts=counts, files=files, loss=loss)
+    if options.markers.pairs and file_format.name == OpenAIFineTuningFormat.name:
+        about["markers"] = options.markers.name
     if isinstance(file_format, FormatWithExtras):
         files += (_described(folder / extra, None, 0) for extra in file_format.write_extras(folder, about, options.taxonomy))
         about["files"] = files_to_json(files)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +58,21 @@ class EncoderNetwork(nn.Module):  # type: ignore[misc]
     def heads(self) -> dict[str, Tensor]:
         """Return the weights of the heads, by name."""
         return {name: weight.detach().cpu().contiguous() for name, weight in self.state_dict().items() if not name.startswith("body.")}
+
+    def begin_with(self, folder: Path, known: Sequence[str], types: Sequence[str]) -> None:
+        """Begin with the heads in *folder*, whose tags are of the types *known*: those of *types* and the relevance; others stay random.
+
+        Raises ``DataError`` if they cannot be used.
+        """
+        weights = {name: torch.from_numpy(one) for name, one in read_heads(folder).items()}
+        places = {0: 0} | {2 * at + tag: 2 * known.index(name) + tag for at, name in enumerate(types) if name in known for tag in (1, 2)}
+        own = self.heads()
+        try:
+            for name in ("tags.weight", "tags.bias"):
+                own[name][list(places)] = weights[name][list(places.values())]
+            self.load_state_dict({**weights, **{name: own[name] for name in ("tags.weight", "tags.bias")}}, strict=False)
+        except (RuntimeError, LookupError) as error:
+            raise damaged_heads(folder) from error
 
 
 def load_body(folder: Path, *, eager: bool, where: str = "--model") -> nn.Module:

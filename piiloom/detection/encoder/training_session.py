@@ -31,7 +31,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.foundation.whole_files import output_errors
-from piiloom.tagging.model_card import About, write_about
+from piiloom.tagging.model_card import CARD, About, read_about, write_about
 
 WEIGHTS: Final = "model.safetensors"
 
@@ -49,7 +49,10 @@ class Session:
         body = load_body(base, eager=self._device.type == "cpu" and self._dtype is not None)
         self._tokenizer = fast_tokenizer(base)
         self._pad = int(self._tokenizer.pad_token_id or 0)
-        self._network = EncoderNetwork(body, tag_count(len(data.types))).to(self._device)
+        network = EncoderNetwork(body, tag_count(len(data.types)))
+        if (base / HEADS).is_file() and (base / CARD).is_file():  # an encoder that piiloom has trained learns on
+            network.begin_with(base, read_about(base, "encoder").types, data.types)
+        self._network = network.to(self._device)
         self._windows = settings.windows.bounded(model_tokens(body.config))
         self._maker = WindowMaker(plain(self._tokenizer.backend_tokenizer), self._windows)
         self._validator = Validator(data.validation, data.types, hide=HIDDEN if settings.hide_question else None)

@@ -24,7 +24,7 @@ from typing import Final, Literal
 from rapidfuzz.distance import Levenshtein
 
 from piiloom.corpus.formats.instructions import message_parts
-from piiloom.corpus.markers import MarkerFault, unmarked
+from piiloom.corpus.markers import TYPES, MarkerFault, MarkerSet, unmarked
 from piiloom.detection.marking.lookalikes import beside_their_like, key_of, text_among, texts_like
 from piiloom.detection.marking.marker_sites import Marker, Site, sites_in
 from piiloom.detection.marking.pairing import LostMark, Mark, paired
@@ -48,13 +48,13 @@ class Answer:
     lost: Sequence[LostMark] = ()
 
 
-def read_answer(reply: str, original: str, taxonomy: Taxonomy) -> Answer:
-    """Return what *reply*, the answer to *original*, says with markers of the types of *taxonomy*."""
+def read_answer(reply: str, original: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> Answer:
+    """Return what *reply*, the answer to *original*, says with *markers*, of the types of *taxonomy*."""
     body = _bare(reply, original)
-    exact = _as_written(body, original, taxonomy)
+    exact = _as_written(body, original, taxonomy, markers)
     if exact is not None:
         return exact
-    sites, ours = sites_in(body, taxonomy), sites_in(original, taxonomy)
+    sites, ours = sites_in(body, taxonomy, markers), sites_in(original, taxonomy, markers)
     texts = texts_like(sites, ours)
     slashes = any(site.slashes for site in sites)
     readings = [_read(body, original, ours, sites, texts, way) for way in (_WAYS if slashes else _WAYS[:1])]
@@ -76,10 +76,10 @@ def _bare(reply: str, original: str) -> str:
     return body
 
 
-def _as_written(body: str, original: str, taxonomy: Taxonomy) -> Answer | None:
+def _as_written(body: str, original: str, taxonomy: Taxonomy, markers: MarkerSet) -> Answer | None:
     """The answer if it has the form that is asked for and gives the text back exactly."""
     try:
-        found = unmarked(body, taxonomy.types)
+        found = unmarked(body, taxonomy.types, markers)
     except MarkerFault:
         return None
     if found.context != original:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.findings import SetAside
 from piiloom.detection.marking.aligning import Alignment
@@ -36,12 +37,12 @@ class Brought:
     lost: int
 
 
-def bring_back(reply: str, original: str, taxonomy: Taxonomy, *, relevance: bool = False) -> Brought:
-    """Return what *reply*, the answer to *original*, says of it. *relevance*: markers were to say what matters to a question.
+def bring_back(reply: str, original: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES, *, relevance: bool = False) -> Brought:
+    """Return what *reply*, the answer to *original*, says of it with *markers*. *relevance*: these say what matters to a question.
 
     The ranges of all that is placed are exact, and it has no blanks at its ends.
     """
-    answer = read_answer(reply, original, taxonomy)
+    answer = read_answer(reply, original, taxonomy, markers)
     alignment = Alignment(original, answer.text)
     placed, unplaced = _placed(answer, alignment)
     otherwise = [one.mark for one in unplaced] + [one.mark for one in placed if one.respelled]

@@ -22,6 +22,7 @@ def make(settings: DetectorSettings, provider: Provider | None = None, policy: C
         taxonomy=settings.taxonomy,
         chunk_chars=settings.chunk_chars,
         threshold=settings.threshold,
+        markers=settings.marker_set,
         shots=_shots(settings),
         whole=_Matches(make_patterns(settings)),
         provider=provider,
@@ -33,7 +34,8 @@ def _shots(settings: DetectorSettings) -> Shots | None:
     prompting, model = settings.prompting, settings.asked
     if prompting is None or prompting.examples is None or model is None:
         return None
-    return Shots.read(prompting.examples, prompting.shots, settings.taxonomy, seed=model.seed, longest=settings.chunk_chars)
+    markers, longest = settings.marker_set, settings.chunk_chars
+    return Shots.read(prompting.examples, prompting.shots, settings.taxonomy, seed=model.seed, longest=longest, markers=markers)
 
 
 class _Matches:

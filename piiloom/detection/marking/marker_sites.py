@@ -3,6 +3,9 @@ r"""What looks like a marker in an answer, or in the text itself.
 ``piiloom.corpus.markers`` writes ``<health high>asthma</health>``. Models also write ``< Health HIGH >``, ``<health relevance="high">``,
 ``<heatlh>``, ``<job>``, ``<health/>``, ``</>``, or ``</health`` without its end: all of these are read. What has the strict form but names
 no type is a marker, too, of no type (``<b>``); what has neither the form nor the name of a type is text (``a < b and c > d``).
+
+A sign is read at the end of three or more of its character, or of that many with a backslash before each; of more than three it counts as
+misspelt, since the text and a sign touch without an escape.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from urllib.parse import unquote
 
 from rapidfuzz.distance import OSA
 
+from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.record import Relevance
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -53,8 +57,10 @@ class Site:
     marker: Marker
 
 
-def sites_in(text: str, taxonomy: Taxonomy) -> list[Site]:
-    """Return what looks like a marker of a type of *taxonomy* in *text*, in its order."""
+def sites_in(text: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> list[Site]:
+    """Return what looks like one of *markers*, of a type of *taxonomy*, in *text*, in its order."""
+    if markers.pairs:
+        return [_sign(found, markers) for found in markers.runs.finditer(text)]
     if "<" not in text:
         return []
     found: list[Site] = []
@@ -68,6 +74,16 @@ def sites_in(text: str, taxonomy: Taxonomy) -> list[Site]:
             found.append(Site(at, match.end(), _slashes_before(text, at), match.group(), marker))
         at = text.find("<", at + 1)
     return found
+
+
+def _sign(found: re.Match[str], markers: MarkerSet) -> Site:
+    sign = 3 * found.group()[-1]
+    closes, label, _ = markers.meanings[sign]
+    escaped, size = "\\" in found.group(), found.group().count(sign[0])
+    start = found.end() - (5 if escaped else 3)
+    slashes = 1 if escaped else _slashes_before(found.string, start)
+    first = 0 if escaped else _slashes_before(found.string, found.start()) % 2  # an escaped character of the text
+    return Site(start, found.end(), slashes, sign, Marker(closes, sign, label, None, misspelt=size > 3 + first))
 
 
 def _broken_marker(inner: str, taxonomy: Taxonomy) -> Marker | None:

@@ -1,7 +1,8 @@
 """The detector "markers": a language model gives the text back with markers around what is personal.
 
 It asks in the form in which the export for tuning trains (``corpus.formats.openai_finetuning``), for plain text; examples, if there are
-any, are turns of user and assistant in that form. A long text is asked in pieces that end with sentences and part no value that the
+any, are turns of user and assistant in that form. Signs (``corpus.markers.MarkerSet.pairs``) are asked for without the question of a text,
+since they say no relevance. A long text is asked in pieces that end with sentences and part no value that the
 patterns know. A piece whose answer was cut off, or did not give the text back, is asked in halves, down to ``FLOOR`` characters.
 """
 
@@ -12,6 +13,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.instructions import marking, message
+from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
@@ -56,7 +58,6 @@ class MarkingDetector(AskingDetector):
 
     name = NAME
     templates = (TEMPLATE,)
-    instructions = ("mark", "mark_relevant")
 
     def __init__(
         self,
@@ -65,6 +66,7 @@ class MarkingDetector(AskingDetector):
         taxonomy: Taxonomy,
         chunk_chars: int,
         threshold: float = 0.0,
+        markers: MarkerSet = TYPES,
         shots: Shots | None = None,
         whole: WholeRanges = lambda _, __: (),
         provider: Provider | None = None,
@@ -72,13 +74,15 @@ class MarkingDetector(AskingDetector):
     ) -> None:
         super().__init__(model, provider=provider, policy=policy)
         self.taxonomy, self._chunk_chars, self._threshold = taxonomy, chunk_chars, threshold
-        self._shots, self._whole = shots, whole
+        self.markers, self._shots, self._whole = markers, shots, whole
+        self.instructions = ("mark_signs",) if markers.pairs else ("mark", "mark_relevant")
 
     async def examine_async(
         self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
     ) -> Findings:
         """Ask for the marked *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         session = self.session()
+        question = None if self.markers.pairs else question
         shown: tuple[Message, ...] = ()
         if self._shots is not None:
             shown = self._shots.messages(text, relevance=question is not None, group_keys=group_keys)
@@ -95,11 +99,12 @@ class MarkingDetector(AskingDetector):
         return Findings(spans=[span for span in spans if span.score >= self._threshold], set_aside=[*asking.told, *told])
 
     def _span(self, one: Placed, shift: int) -> ScoredSpan:
+        entity_type, subtype = self.markers.type_of(one.mark.entity_type)
         return ScoredSpan(
             start=one.start + shift,
             end=one.end + shift,
-            entity_type=one.mark.entity_type,
-            subtype=None,
+            entity_type=entity_type,
+            subtype=subtype,
             score=REPAIRED if one.mark.misspelt or one.respelled else SCORE,
             detector=NAME,
             relevance=one.mark.relevance,
@@ -125,12 +130,12 @@ class _Asking:
     async def _ask(self, piece: Range) -> list[_Piece] | Lost:
         start, end = piece
         text = self._cutting.text[start:end]
-        relevance, taxonomy = self._question is not None, self._detector.taxonomy
+        relevance, taxonomy, markers = self._question is not None, self._detector.taxonomy, self._detector.markers
         answer = await self._detector.session().asker.ask(
             TEMPLATE,
-            {"instruction": marking(taxonomy, relevance=relevance), "message": message(text, self._question)},
+            {"instruction": marking(taxonomy, relevance=relevance, markers=markers), "message": message(text, self._question)},
             item_id=f"{self._item_id} {start}",
-            read=lambda reply: _usable(reply, text, taxonomy, relevance=relevance),
+            read=lambda reply: _usable(reply, text, taxonomy, markers, relevance=relevance),
             schema=None,
             settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + len(text.encode())),  # a token has a byte at least
             shown=self._shown,
@@ -145,12 +150,12 @@ class _Asking:
         return await self.ask_all(piece, half)
 
 
-def _usable(reply: str, text: str, taxonomy: Taxonomy, *, relevance: bool) -> Brought:
+def _usable(reply: str, text: str, taxonomy: Taxonomy, markers: MarkerSet, *, relevance: bool) -> Brought:
     """Return what *reply* says. Raises ``Fault`` if it does not give *text* back."""
     fault = Fault(_NOT_THE_TEXT, "it does not give the text back; give back all of it, character by character, with the markers in it")
     if len(reply) > _LONGER * len(text) + _LEAST_TOKENS:
         raise fault
-    brought = bring_back(reply, text, taxonomy, relevance=relevance)
+    brought = bring_back(reply, text, taxonomy, markers, relevance=relevance)
     size = len("".join(text.split()))
     if 2 * brought.lost > size or brought.lost > max(_FEW, size // 4):
         raise fault

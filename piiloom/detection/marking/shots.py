@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, Self
 from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.instructions import asks_relevance, message
 from piiloom.corpus.formats.registry import NativeFormat
-from piiloom.corpus.markers import marked_text
+from piiloom.corpus.markers import TYPES, MarkerSet, marked_text
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import derive_rng
@@ -35,9 +35,10 @@ class Candidate(NamedTuple):
     keys: frozenset[str]
 
     @classmethod
-    def of(cls, record: Record) -> Self:
-        """Make the candidate for *record*."""
-        types = frozenset(span.entity_type for span in record.spans)
+    def of(cls, record: Record, markers: MarkerSet = TYPES) -> Self:
+        """Make the candidate for *record*; its types are those that *markers* can mark."""
+        labels = (markers.label(span, record.context) for span in record.spans)
+        types = frozenset(label for label in labels if label is not None)
         return cls(record, types, frozenset((*record.group_keys, _plain(record.context))))
 
 
@@ -47,24 +48,36 @@ class Shots:
     No example is what has no spans, a type that is not of *taxonomy*, or more than *longest* characters. *where* names the file in errors.
     """
 
-    def __init__(self, records: Iterable[Record], count: int, taxonomy: Taxonomy, *, seed: int, longest: int, where: str) -> None:
+    def __init__(
+        self,
+        records: Iterable[Record],
+        count: int,
+        taxonomy: Taxonomy,
+        *,
+        seed: int,
+        longest: int,
+        where: str,
+        markers: MarkerSet = TYPES,
+    ) -> None:
         known = taxonomy.types
         groups: defaultdict[str, set[str]] = defaultdict(set)
         usable: list[Candidate] = []
         for record in records:
             groups[_plain(record.context)].update(record.group_keys)
-            if record.spans and len(record.context) <= longest and all(span.entity_type in known for span in record.spans):
-                usable.append(Candidate.of(record))
+            candidate = Candidate.of(record, markers)
+            if candidate.types and len(record.context) <= longest and all(span.entity_type in known for span in record.spans):
+                usable.append(candidate)
         derive_rng("shots", seed).shuffle(usable)
-        self._groups, self._count, self._where = groups, count, where
+        self._groups, self._count, self._where, self._markers = groups, count, where, markers
         self._usable = {False: usable, True: [one for one in usable if asks_relevance(one.record)]}
         self._drawn: dict[tuple[bool, frozenset[str]], list[Candidate]] = {}
 
     @classmethod
-    def read(cls, path: Path, count: int, taxonomy: Taxonomy, *, seed: int, longest: int) -> Self:
+    def read(cls, path: Path, count: int, taxonomy: Taxonomy, *, seed: int, longest: int, markers: MarkerSet = TYPES) -> Self:
         """Return those of *path*, native rows. Raises ``DataError`` (file, line, field) for a row that is no record."""
         options = ReadOptions(taxonomy=taxonomy, blank_contexts=True)
-        return cls(read_records(NativeFormat(), path, options), count, taxonomy, seed=seed, longest=longest, where=str(path))
+        records = read_records(NativeFormat(), path, options)
+        return cls(records, count, taxonomy, seed=seed, longest=longest, where=str(path), markers=markers)
 
     def messages(self, text: str, *, relevance: bool, group_keys: Collection[str] = ()) -> tuple[Message, ...]:
         """Return the examples for *text*, each a message of the user and the assistant's answer. *relevance*: a question is asked.
@@ -79,7 +92,7 @@ class Shots:
             drawn = self._draw(own, relevance=relevance)
             within = [one for one in drawn if one.record.context.strip() in text]
             if not within:
-                return tuple(turn for one in drawn for turn in _turns(one.record, relevance=relevance))
+                return tuple(turn for one in drawn for turn in _turns(one.record, self._markers, relevance=relevance))
             own.update(key for one in within for key in one.keys)
 
     def _draw(self, barred: set[str], *, relevance: bool) -> list[Candidate]:
@@ -121,10 +134,10 @@ def _plain(text: str) -> str:
     return " ".join(text.split()).casefold()
 
 
-def _turns(record: Record, *, relevance: bool) -> tuple[Message, Message]:
+def _turns(record: Record, markers: MarkerSet, *, relevance: bool) -> tuple[Message, Message]:
     question = record.question if relevance else None
     spans = record.spans if relevance else tuple(replace(span, relevance=None) for span in record.spans)
     return (
         Message(role="user", content=message(record.context, question)),
-        Message(role="assistant", content=marked_text(record.context, spans)),
+        Message(role="assistant", content=marked_text(record.context, spans, markers)),
     )

@@ -11,9 +11,12 @@ from typing import Any, Final
 
 from pydantic import field_validator
 
+from piiloom.corpus.markers import MarkerChoice
 from piiloom.corpus.record import TRAIN
 from piiloom.corpus.store import DEFAULT_STORE
 from piiloom.detection.detector_settings import ModelSettings
+from piiloom.detection.families import MARKERS
+from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.providers.model_calls import CALLS, MODEL
 
@@ -21,6 +24,12 @@ DATA: Final = "Data"
 HOW: Final = "Training"
 DEFAULT_EPOCHS: Final = 3
 DEFAULT_SEED: Final = 7
+
+
+def check_markers(asked: MarkerChoice, task: str) -> None:
+    """Raise ``UsageError`` for a choice of markers without the *task* that learns them."""
+    if asked.marker_set.pairs and task != MARKERS:
+        raise UsageError(f"the task {task!r} has no markers", where="--markers", remedy=f"Add --task {MARKERS}, or leave it out")
 
 
 class TrainingInput(Settings):
@@ -70,7 +79,21 @@ class TrainingPlace(Continuing):
 class ReasoningOptions(ModelSettings, TrainingInput):
     """The options of training sets for verifiers, with reasonings that a model writes."""
 
-    provider: str | None = setting(..., "Provider of the model that reasons: openai, anthropic, compatible or local.", panel=MODEL)
+    provider: str | None = setting(
+        None, "Provider of the model that reasons: openai, anthropic, compatible or local. Without it, rules reason.", panel=MODEL
+    )
+    predictions: OptionalPath = setting(
+        None,
+        "Findings of a detector in the same texts, native rows: each is a candidate, which is right if the records have it.",
+        metavar="FILE",
+        panel=DATA,
+    )
+    invented: bool = setting(
+        True,
+        "With --predictions, add also a right and an invented wrong candidate for each span.",
+        flags="--invented/--no-invented",
+        panel=DATA,
+    )
     replies: AnyPath = setting(
         DEFAULT_STORE, "The DuckDB file in which replies are kept, so that none is paid for twice.", metavar="FILE", panel=CALLS
     )

@@ -18,16 +18,19 @@ from piiloom.corpus.formats.chat_rows import chat_row
 from piiloom.corpus.formats.instructions import verifying
 from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier import BLANK, COUNTS, FILES, NO_TWIN, counts_of
-from piiloom.corpus.record import TRAIN, VALIDATION
+from piiloom.corpus.record import TRAIN, VALIDATION, Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
-from piiloom.detection.detector_settings import ModelSettings
+from piiloom.detection.detector_settings import OF_MODELS, ModelSettings
 from piiloom.detection.training.training_data import read_input
+from piiloom.detection.training.training_files import read_file
 from piiloom.detection.training.training_options import ReasoningOptions
 from piiloom.detection.verifying.reasoning_run import Written, write_reasonings
-from piiloom.detection.verifying.reasonings import HOW, Reasoned, ReasoningProgress, cases_of
+from piiloom.detection.verifying.reasonings import HOW, Case, Reasoned, ReasoningProgress, cases_of, ruled
+from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.seeding import digest
 from piiloom.foundation.whole_files import check_folder, drafted, write_folder
 from piiloom.foundation.words import counted
 
@@ -52,26 +55,41 @@ def make_training_sets(
 ) -> tuple[dict[str, Any], list[str], Written]:
     """Have the reasonings written and write the files to *out*; return the counts, the files, and what was asked and paid.
 
-    *agree* is called with a description of the texts that would be sent, and raises ``UsageError`` to refuse; *watching* opens a view of
+    Without a provider nothing is sent, and rules write the reasonings. *agree* is called with a description of the texts that would be
+    sent, and raises ``UsageError`` to refuse; *watching* opens a view of
     the progress. Faults of the options are found before anything is sent.
     """
     model = asked.part(ModelSettings)
-    model.spec()
+    if model.provider is not None:
+        model.spec()
+    elif given := [name for name in OF_MODELS if getattr(model, name) is not None]:
+        raise UsageError("no model is asked", where=ModelSettings.option_name(given[0]), remedy="Name its --provider, or leave it out")
+    if not asked.invented and asked.predictions is None:
+        raise UsageError("there would be no candidate", where="--no-invented", remedy="Add --predictions FILE, or leave it out")
     if asked.default not in DEFAULTS:
         raise UsageError(f"{asked.default!r} is no default", where="--default", remedy=f"Choose one of {', '.join(DEFAULTS)}")
     check_place(out, force=force)
     data = read_input(asked, asked.seed, tell=tell, opening=opening)
     splits = {TRAIN: data.train, VALIDATION: data.validation} if data.validation else {TRAIN: data.train}
     lost: dict[str, list[LossEntry]] = {split: [] for split in splits}
-    cases = {split: list(cases_of(records, lost[split], data.taxonomy)) for split, records in splits.items()}
+    findings = None if asked.predictions is None else FoundIn(asked.predictions, [one for split in splits.values() for one in split])
+    cases = {
+        split: list(cases_of(records, lost[split], data.taxonomy, findings, invented=asked.invented)) for split, records in splits.items()
+    }
     total = sum(map(len, cases.values()))
     if not total:
-        raise DataError("no span has a wrong candidate beside it", where=str(out), remedy="Give records with longer texts")
-    agree(f"the texts of {counted(total, 'candidate')} would be sent to {model.recipient}; replies are kept in {model.replies}")
-    with watching() as watch:
-        written = write_reasonings([one for split in cases.values() for one in split], model, digest=data.digest, watch=watch)
+        problem = "no finding and no span gives a candidate" if findings else "no span has a wrong candidate beside it"
+        raise DataError(problem, where=str(out), remedy="Give records with longer texts" + (", or more findings" if findings else ""))
+    every = [one for split in cases.values() for one in split]
+    if model.provider is None:
+        written = Written(rows=tuple(map(ruled, every)), run_id="", totals=CallTotals())
+    else:
+        agree(f"the texts of {counted(total, 'candidate')} would be sent to {model.recipient}; replies are kept in {model.replies}")
+        name = data.digest if findings is None else digest(data.digest, findings.sha256, asked.invented)
+        with watching() as watch:
+            written = write_reasonings(every, model, digest=name, watch=watch)
     files: list[str] = []
-    counts: dict[str, Any] = {"by": f"{model.provider} {model.name}", "default": asked.default, "splits": {}}
+    counts: dict[str, Any] = {"by": f"{model.provider} {model.name}" if model.provider else "rules", "default": asked.default, "splits": {}}
     at = 0
     # Without this file the folder is not complete; the file of an earlier run would claim that it is.
     (out / COUNTS).unlink(missing_ok=True)
@@ -81,9 +99,49 @@ def make_training_sets(
         kept = kept_rows(made, asked.default)
         files += map(str, write_split(out, split, kept))
         counts["splits"][split] = counted_rows(kept, made, sum(one.reason in {NO_TWIN, BLANK} for one in lost[split]))
+        if findings is not None:
+            counts["splits"][split]["findings"] = findings.counts(splits[split], own)
     counts["data"] = dict(data.about)
     files.append(str(write_counts(out, counts)))
     return counts, files, written
+
+
+class FoundIn:
+    """The findings of the file *path*, native rows, by record: that of the same id, or else of the same text.
+
+    Raises ``DataError`` for rows that cannot be read or whose text differs from that of their record, and if no row is of *records*.
+    """
+
+    def __init__(self, path: Path, records: Iterable[Record]) -> None:
+        read = read_file(path, None, skip_values=False, where="--predictions")
+        self.sha256 = read.sha256
+        self._by_id = {one.id: one for one in read.records}
+        self._by_text = {one.context: one for one in read.records}
+        known = {record.id: self._row(record) for record in records}
+        if not any(known.values()):
+            raise DataError("no row is of a text to train on", where=str(path), remedy="Run the detector on the records to train on")
+        for record in records:
+            if (row := known[record.id]) is not None and row.context != record.context:
+                raise DataError(f"the row {row.id!r} has another text than its record", where=str(path), remedy="Run the detector again")
+
+    def __call__(self, record: Record) -> Sequence[Span]:
+        """Return the findings in *record*."""
+        row = self._row(record)
+        return row.spans if row is not None else ()
+
+    def _row(self, record: Record) -> Record | None:
+        return self._by_id.get(record.id) or self._by_text.get(record.context)
+
+    def counts(self, records: Sequence[Record], cases: Iterable[Case]) -> dict[str, int]:
+        """Return the numbers of right and wrong findings, of spans that were not found, and of *records* without a row."""
+        found = Counter("T" if one.candidate.right else "F" for one in cases if one.candidate.found)
+        missed = sum(len(one.spans) for one in records) - found["T"]
+        return {
+            "T": found["T"],
+            "F": found["F"],
+            "spans not found": missed,
+            "records without a row": sum(not self._row(r) for r in records),
+        }
 
 
 def kept_rows(rows: Iterable[Reasoned], default: str) -> list[Reasoned]:

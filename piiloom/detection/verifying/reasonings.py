@@ -7,16 +7,16 @@ a wrong one with the model's own, which takes it for right as often as it was as
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.instructions import verifying
 from piiloom.corpus.formats.verifier import asked_of, chosen_candidates
-from piiloom.corpus.formats.verifier_candidates import Candidate
+from piiloom.corpus.formats.verifier_candidates import Candidate, found_candidates
 from piiloom.corpus.formats.verifier_reasons import reasoning
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import Record, Span
 from piiloom.detection.asking.asker import Asker
 from piiloom.detection.verifying.verdicts import Verdict, read_verdict
 from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE
@@ -48,7 +48,7 @@ class Case(NamedTuple):
 class Reasoned:
     """The row of a case: what it answers and why, ``how`` that came about, and how many replies were judged for it.
 
-    ``how``: "by the model", "T by default" (see the module docstring), or "by rule": no reply was usable, or none came.
+    ``how``: "by the model", "T by default" (see the module docstring), or "by rule": no reply was usable, none came, or no model was asked.
     """
 
     case: Case
@@ -58,11 +58,25 @@ class Reasoned:
     replies: int
 
 
-def cases_of(records: Iterable[Record], lost: list[LossEntry], taxonomy: Taxonomy) -> Iterator[Case]:
-    """Yield the candidates of *records*, and append to *lost* what has none."""
+Findings = Callable[[Record], Sequence[Span]]
+
+
+def cases_of(
+    records: Iterable[Record], lost: list[LossEntry], taxonomy: Taxonomy, findings: Findings | None = None, *, invented: bool = True
+) -> Iterator[Case]:
+    """Yield the candidates of *records*: those of *findings*, if any, then the *invented* ones; append to *lost* what has none."""
     for record in records:
-        for number, candidate in enumerate(chosen_candidates(record, lost)):
+        found = list(found_candidates(record, findings(record))) if findings is not None else []
+        places = {one.place for one in found}
+        more = [one for one in chosen_candidates(record, lost) if one.place not in places] if invented else []
+        for number, candidate in enumerate([*found, *more]):
             yield Case(record, candidate, number, taxonomy)
+
+
+def ruled(case: Case) -> Reasoned:
+    """Return the row of *case* with the reasoning that rules write."""
+    right, why = case.candidate.right, reasoning(case.record, case.candidate, case.taxonomy)
+    return Reasoned(case=case, right=right, reasoning=why, how="by rule", replies=0)
 
 
 async def reasoned(case: Case, asker: Asker) -> Reasoned:
@@ -93,10 +107,10 @@ async def reasoned(case: Case, asker: Asker) -> Reasoned:
 
     if not isinstance(answer, Lost):
         return row(answer, "by the model")
-    ruled = Verdict(right, reasoning(case.record, case.candidate, case.taxonomy))
+    by_rule = ruled(case)
     if not judged:
-        return row(ruled, "by rule")
-    return row(ruled if right else judged[-1], "T by default")
+        return by_rule
+    return row(Verdict(right, by_rule.reasoning) if right else judged[-1], "T by default")
 
 
 Watch = Callable[["ReasoningProgress"], object]

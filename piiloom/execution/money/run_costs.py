@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -16,6 +16,11 @@ COMPOSER = "composer"
 # Prefixes of the stages of a judge, whose provider may be another.
 _JUDGES = ("judge_", "utility_judge_")
 _ANY_STAGE = ""
+# The parts of the cost of a detector; calls of other runs are in the last.
+PARTS = (FINE_TUNING, VERIFIER_DATA, VERIFIER_TUNING, DETECTION, VERIFICATION, OTHER) = (
+    *("fine-tuning", "verifier-data", "verifier-tuning"),
+    *("detection", "verification", "other"),
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,6 +87,7 @@ class CostReport:
     by_run: dict[str, Costs] = field(default_factory=dict)
     by_stage: dict[str, Costs] = field(default_factory=dict)
     by_model: dict[str, Costs] = field(default_factory=dict)
+    by_part: dict[str, Costs] = field(default_factory=dict)
     total: Costs = field(default_factory=lambda: Costs(name="total"))
     deleted: Costs = field(default_factory=lambda: Costs(name="deleted runs"))
 
@@ -138,6 +144,37 @@ class CostReport:
         return None if not self.paid_for or total.unpriced else (total.cost_usd + total.charged_usd) / self.paid_for
 
 
+def detector_costs(amounts: Mapping[str, float | None], tokens: int) -> list[dict[str, Any]]:
+    """Return the costs of a detector in USD, part by part, and if anything was paid for a verifier, of the detector with it.
+
+    *amounts* are those of ``PARTS``; None: a price is unknown. The base dependency of a verifier is the whole cost of the detector.
+    *tokens* (0: unknown) are those of the mean.
+    """
+    data, tuning, evaluation = verifier = [amounts.get(name, 0.0) for name in (VERIFIER_DATA, VERIFIER_TUNING, VERIFICATION)]
+    alone = _row("detector", (0.0, amounts.get(FINE_TUNING, 0.0), 0.0, 0.0, amounts.get(DETECTION, 0.0)), tokens)
+    verified = _row("with verifier", (alone["total"], 0.0, data, tuning, evaluation), tokens)
+    return [alone] if verifier == [0.0] * len(verifier) else [alone, verified]
+
+
+def _row(system: str, parts: Sequence[float | None], tokens: int) -> dict[str, Any]:
+    names = ("base_dependency", "fine_tuning", "verifier_data", "verifier_tuning", "evaluation")
+    known = [amount for amount in parts if amount is not None]
+    total = sum(known) if len(known) == len(parts) else None
+    mean = None if total is None or not tokens else total / tokens * 1e6
+    return {"system": system, **dict(zip(names, parts, strict=True)), "total": total, "per_million_tokens": mean, "tokens": tokens}
+
+
+def part_of(run: RunRow, stage: str) -> str:
+    """Return the one of ``PARTS`` to which the calls of *stage* in *run* belong."""
+    if "train" in run.config:
+        return VERIFIER_TUNING if str(run.config.get("task")).startswith("verifier") else FINE_TUNING
+    if "verifier-data" in run.config:
+        return VERIFIER_DATA
+    if "detect" in run.config:
+        return VERIFICATION if stage == "detect_verdict" else DETECTION
+    return OTHER
+
+
 def run_costs(store: Store, run_id: str) -> CostReport:
     """Sum up run *run_id* ("last": the newest, "all": every run). Raises ``RunError`` when there is no such run."""
     if run_id != ALL:
@@ -167,7 +204,12 @@ def _fill(report: CostReport, paying: dict[str, RunRow], unanswered: Iterable[Un
 
     def into(run: RunRow, stage: str, model: str) -> tuple[Costs, ...]:
         provider = run.config.get("judge_provider") or run.provider if stage.startswith(_JUDGES) else run.provider
-        groups = ((report.by_run, run.id), (report.by_stage, stage), (report.by_model, f"{provider} {model}"))
+        groups = (
+            (report.by_run, run.id),
+            (report.by_stage, stage),
+            (report.by_model, f"{provider} {model}"),
+            (report.by_part, part_of(run, stage)),
+        )
         return (*(group.setdefault(name, Costs(name=name)) for group, name in groups), report.total)
 
     for sums in replies:

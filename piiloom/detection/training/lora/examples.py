@@ -22,8 +22,10 @@ from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.chat_rows import chat_row
 from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
+from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.record import Record
-from piiloom.detection.training.lora.lora_settings import CAPID, CAPID_ALPACA, MARKERS, VERIFIER_1, VERIFIER_2
+from piiloom.detection.families import CAPID, MARKERS
+from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, VERIFIER_1, VERIFIER_2
 from piiloom.foundation.errors import DataError
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message
@@ -70,12 +72,12 @@ class Examples:
         return sum(len(one.tokens) - one.prompt for one in self.kept)
 
 
-def chat_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy) -> Iterator[list[dict[str, str]]]:
+def chat_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> Iterator[list[dict[str, str]]]:
     """Yield the conversations in which *records* teach *task*: what ``piiloom export`` writes, which a file in between makes sure."""
     file_format, file_name = _FORMATS[task]
     with TemporaryDirectory() as folder:
         written = Path(folder) / "rows"
-        file_format.write(records, written, WriteOptions(taxonomy=taxonomy))
+        file_format.write(records, written, WriteOptions(taxonomy=taxonomy, markers=markers))
         with (written / file_name if file_name else written).open(encoding="utf-8") as rows:
             for line in rows:
                 row: Any = json.loads(line)
@@ -84,11 +86,13 @@ def chat_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy) -> Itera
                 yield row["messages"]
 
 
-def examples_of(records: Sequence[Record], task: str, taxonomy: Taxonomy, layout: PromptLayout, most: int) -> Examples:
+def examples_of(
+    records: Sequence[Record], task: str, taxonomy: Taxonomy, layout: PromptLayout, most: int, markers: MarkerSet = TYPES
+) -> Examples:
     """Return the examples of *records* that have at most *most* tokens."""
     kept: list[Example] = []
     left_out = longest = 0
-    for messages in chat_rows(records, task, taxonomy):
+    for messages in chat_rows(records, task, taxonomy, markers):
         one = example_of(messages, layout)
         longest = max(longest, len(one.tokens))
         if len(one.tokens) <= most:

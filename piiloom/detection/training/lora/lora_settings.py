@@ -6,14 +6,14 @@ from typing import Any, Final, Self
 
 from pydantic import model_validator
 
-from piiloom.detection.training.training_options import HOW, TrainingPlace
+from piiloom.corpus.markers import MarkerChoice
+from piiloom.detection.families import CAPID, MARKERS
+from piiloom.detection.training.training_options import HOW, TrainingPlace, check_markers
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.settings import AnyPath, Settings, setting
+from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.torch_devices import DEVICES
 
-CAPID: Final = "capid"
 CAPID_ALPACA: Final = "capid-alpaca"
-MARKERS: Final = "markers"
 VERIFIER_1: Final = "verifier-1"
 VERIFIER_2: Final = "verifier-2"
 TASKS: Final = (CAPID, CAPID_ALPACA, MARKERS, VERIFIER_1, VERIFIER_2)
@@ -22,7 +22,7 @@ ADAMW, ADAMW_8BIT = "adamw", "adamw-8bit"
 OPTIMIZERS: Final = ("auto", ADAMW, ADAMW_8BIT)
 
 
-class LoraSettings(Settings):
+class LoraSettings(MarkerChoice):
     """The settings of a training of an adapter. Their defaults are those of Table 6 of the CAPID paper.
 
     ``precision`` "auto" is 4 bits on a GPU and 32 bits on a CPU; ``optimizer`` "auto" is AdamW with 8-bit states on a GPU and with 32-bit
@@ -58,6 +58,7 @@ class LoraSettings(Settings):
                 raise UsageError(
                     f"there is no {name} {getattr(self, name)!r}", where=f"--{name}", remedy=f"Choose one of {', '.join(known)}"
                 )
+        check_markers(self, self.task)
         for name in ("rank", "alpha", "batch_size", "accumulation", "max_steps", "max_tokens"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise UsageError("it must be at least 1", where=f"--{name.replace('_', '-')}")

@@ -24,6 +24,7 @@ from piiloom.foundation.errors import Interrupted, PiiloomError, RunError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.whole_files import output_errors
+from piiloom.foundation.words import counted
 from piiloom.providers.local.libraries import library, out_of_memory
 from piiloom.providers.local.loading import load_tokenizer
 from piiloom.providers.local.model_folder import ModelFolder, open_folder
@@ -66,9 +67,13 @@ def train_lora(
     tokenizer = load_tokenizer(folder)
     layout = PromptLayout(tokenizer, alpaca=settings.task == CAPID_ALPACA)
     most = min(settings.max_tokens or folder.context or _MOST_TOKENS, folder.context or settings.max_tokens or _MOST_TOKENS)
-    train, validation = (examples_of(one, settings.task, data.taxonomy, layout, most) for one in (data.train, data.validation))
+    markers = settings.marker_set
+    train, validation = (examples_of(one, settings.task, data.taxonomy, layout, most, markers) for one in (data.train, data.validation))
     check_enough(train, most, settings.task)
     notes = [*hardware.notes, *_told(train, validation, most, layout)]
+    unsigned = sum(markers.label(span, one.context) is None for one in data.train for span in one.spans)
+    if unsigned:
+        notes.append(f"{counted(unsigned, 'span')} to train on without a sign for the type, and not marked")
     for note in notes:
         tell(note)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from piiloom.corpus.markers import TYPES
 from piiloom.detection.training.openai_tuning.booking import Booking
 from piiloom.detection.training.openai_tuning.job_folder import JobFolder
 from piiloom.detection.training.openai_tuning.ledger import Ledger
@@ -60,8 +61,8 @@ class Standing:
         """The command that uses the tuned model; None if there is none."""
         if self.tuned_model is None:
             return None
-        task = get_task(self.plan.task)
-        return f"piiloom detect texts.jsonl {task.detect} --provider openai --model {self.tuned_model} --out found.jsonl"
+        how = get_task(self.plan.task).detect + ("" if self.plan.markers == TYPES.name else f" --markers {self.plan.markers}")
+        return f"piiloom detect texts.jsonl {how} --provider openai --model {self.tuned_model} --out found.jsonl"
 
     def to_json(self) -> dict[str, Any]:
         """The fields, without the plan's data, as JSON values."""
@@ -138,7 +139,15 @@ def _write_card(folder: JobFolder, plan: Plan, ledger: Ledger, job: RemoteJob) -
             types=plan.types,
             base={"name": plan.model, "provider": "openai", "endpoint": plan.endpoint},
             data=plan.data,
-            settings={"task": plan.task, "model": job.tuned_model, "job": job.id, "suffix": plan.suffix, "seed": plan.seed, **chosen},
+            settings={
+                "task": plan.task,
+                "markers": plan.markers,
+                "model": job.tuned_model,
+                "job": job.id,
+                "suffix": plan.suffix,
+                "seed": plan.seed,
+                **chosen,
+            },
             figures={
                 "trained_tokens": job.trained_tokens,
                 "cost_usd": booked["cost_usd"],

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from piiloom.corpus.markers import TYPES
 from piiloom.detection.training.openai_tuning.estimate import Estimate, TrainingPrice, estimate_from
 from piiloom.foundation.errors import DataError
 
@@ -45,6 +46,7 @@ class Plan:
     types: tuple[str, ...]
     data: Mapping[str, Any]
     own_types: tuple[Mapping[str, Any], ...] = ()
+    markers: str = TYPES.name
     suffix: str | None = None
     seed: int | None = None
     epochs: int | None = None

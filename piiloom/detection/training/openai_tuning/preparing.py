@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from piiloom.corpus.store.reading import open_to_read
 from piiloom.detection.training.openai_tuning.estimate import PROVIDER, Estimate, check_affordable, estimate_from
 from piiloom.detection.training.openai_tuning.job_folder import ROWS, JobFolder
 from piiloom.detection.training.openai_tuning.plan import DataFile, Part, Plan
-from piiloom.detection.training.openai_tuning.tasks import Rows, Task, get_task, make_rows
+from piiloom.detection.training.openai_tuning.tasks import Rows, get_task, make_rows
 from piiloom.detection.training.openai_tuning.tuning_options import JobSettings, TuningOptions
 from piiloom.detection.training.training_data import TrainingData, read_input
 from piiloom.detection.training.training_options import DEFAULT_SEED
@@ -27,7 +28,6 @@ from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
 from piiloom.providers.factory import make_provider
-from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import to_json
 
 Tell = Callable[[str], object]
@@ -50,8 +50,9 @@ def prepare(data: TrainingData, settings: JobSettings) -> Prepared:
     task = get_task(settings.task)
     notes: list[str] = []
     left_out: list[Mapping[str, Any]] = []
-    train = _rows(task, TRAIN, data.train, data.taxonomy, left_out)
-    validation = _rows(task, VALIDATION, data.validation, data.taxonomy, left_out) if data.validation else None
+    make = partial(make_rows, task, taxonomy=data.taxonomy, markers=settings.marker_set)
+    train = _rows(make, TRAIN, data.train, left_out)
+    validation = _rows(make, VALIDATION, data.validation, left_out) if data.validation else None
     if len(train.lines) < FEWEST_EXAMPLES:
         problem = (
             f"there are {counted(len(train.lines), 'example')} to train on, and OpenAI takes no file with fewer than {FEWEST_EXAMPLES}"
@@ -118,6 +119,7 @@ def plan_for(data: TrainingData, settings: JobSettings, prepared: Prepared, *, e
         types=data.types,
         data=data.about,
         own_types=tuple(to_json(data.own_types)),
+        markers=settings.markers,
         suffix=settings.suffix or f"piiloom-{task}",
         seed=settings.seed,
         epochs=settings.epochs,
@@ -141,6 +143,7 @@ def check_same(folder: JobFolder, asked: TuningOptions) -> None:
         "store": Path(plan.store),
         "task": plan.task,
         "model": plan.model,
+        "markers": plan.markers,
         "suffix": plan.suffix,
         "seed": plan.seed,
         "epochs": plan.epochs,
@@ -156,8 +159,8 @@ def check_same(folder: JobFolder, asked: TuningOptions) -> None:
             raise UsageError(problem, where=str(folder.path), remedy="Leave the option out to go on with that job, or name a new folder")
 
 
-def _rows(task: Task, split: str, records: tuple[Record, ...], taxonomy: Taxonomy, left_out: list[Mapping[str, Any]]) -> Rows:
-    rows = make_rows(task, records, taxonomy)
+def _rows(make: Callable[[tuple[Record, ...]], Rows], split: str, records: tuple[Record, ...], left_out: list[Mapping[str, Any]]) -> Rows:
+    rows = make(records)
     left_out += ({"split": split, "row": number, "reason": reason} for number, reason in rows.left_out)
     # What the format says of single records; that OpenAI refuses or cuts is counted by rows above.
     left_out += (

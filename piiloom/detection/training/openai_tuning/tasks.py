@@ -15,6 +15,7 @@ from piiloom.corpus.formats.base import Format, Json, LossReport, WriteOptions
 from piiloom.corpus.formats.chat import ChatFormat
 from piiloom.corpus.formats.openai_finetuning import MOST_TOKENS, OpenAIFineTuningFormat
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
+from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -100,11 +101,11 @@ class Rows:
     loss: LossReport
 
 
-def make_rows(task: Task, records: Iterable[Record], taxonomy: Taxonomy) -> Rows:
+def make_rows(task: Task, records: Iterable[Record], taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> Rows:
     """Return the rows of *records* for *task*, without those that OpenAI would cut."""
     with TemporaryDirectory(prefix="piiloom-") as folder:
         path = Path(folder) / f"rows{task.format.suffix}"
-        loss = task.format.write(records, path, WriteOptions(taxonomy=taxonomy))
+        loss = task.format.write(records, path, WriteOptions(taxonomy=taxonomy, markers=markers))
         written = path if task.file is None else path / task.file
         lines: list[bytes] = []
         left_out: list[tuple[int, str]] = []

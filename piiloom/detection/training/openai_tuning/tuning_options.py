@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import field_validator, model_validator
 
-from piiloom.detection.training.training_options import DEFAULT_EPOCHS, TrainingInput
+from piiloom.corpus.markers import MarkerChoice
+from piiloom.detection.training.training_options import DEFAULT_EPOCHS, TrainingInput, check_markers
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.settings import Converted, Settings, setting
+from piiloom.foundation.settings import Converted, setting
 from piiloom.providers.model_calls import CALLS, MONEY
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _LARGEST_SEED: Final = 2**31 - 1
 _MOST_EPOCHS: Final = 50
 
 
-class JobSettings(Settings):
+class JobSettings(MarkerChoice):
     """The settings of a job at OpenAI. ``epochs`` None: OpenAI chooses. Raises ``UsageError`` for values that OpenAI would refuse."""
 
     task: str = setting(DEFAULT_TASK, "Task that is learnt: markers, capid, verifier-1 or verifier-2.", panel=JOB)
@@ -55,6 +56,7 @@ class JobSettings(Settings):
         from piiloom.detection.training.openai_tuning.tasks import get_task  # noqa: PLC0415 - loads the formats
 
         get_task(self.task)
+        check_markers(self, self.task)
         suffix = self.suffix
         if suffix is not None and not (0 < len(suffix) <= _LONGEST_SUFFIX and suffix.isascii() and suffix.replace("-", "a").isalnum()):
             remedy = f"Give up to {_LONGEST_SUFFIX} ASCII letters, digits and dashes"
