@@ -1,10 +1,11 @@
 """Fit the weights of taxonomy/relevance_shares.yaml, by which ``--relevance-shares published`` draws, to the published shares.
 
-``python benchmarks/relevance_shares.py`` prints the weights by type, each with the share that all of them give.
+python benchmarks/relevance_shares.py     the weights by type, each with the share that all of them give
 """
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -110,6 +111,7 @@ def say(name: str, weights: Mapping[str, float], counts: Mapping[tuple[str, bool
 
 def main() -> None:
     """Fit both."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     fits: tuple[Callable[[], None], ...] = (question_weights, aside_weights)
     for fit in fits:
         fit()

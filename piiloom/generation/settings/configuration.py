@@ -50,7 +50,8 @@ PAPERS: Mapping[str, Mapping[str, Any]] = {
 
 def _of_paper(given: Mapping[str, Any], *, composed: bool) -> dict[str, Any]:
     """Return what the paper that *given* names sets, without the settings that the composer or the recipe has no use for."""
-    preset = dict(PAPERS.get(given.get("paper") or "", {}))
+    paper = given.get("paper")
+    preset = dict(PAPERS.get(paper, {})) if isinstance(paper, str) else {}
     recipe = given.get("recipe") or "staged"
     unfit = {*(["values"] if composed else []), *({} if recipe == "staged" else ("situation_words", "peripheral_words", "values"))}
     return {name: value for name, value in preset.items() if name not in unfit and (name, recipe) != ("relevance_shares", "case")}

@@ -60,7 +60,7 @@ def shaping(config: RunConfig) -> dict[str, Any]:
 def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
     """List the templates that the run may send: of judges only if the run has that judge, those of other rooms never."""
     asked = {f"judge_{name}" for name in config.judges}
-    apart: tuple[str, ...] = ("judge_", "surrogate_", "utility_", "detect_", "benchmark_", "case_", "value_in_text")
+    apart: tuple[str, ...] = ("judge_", "surrogate_", "utility_", "detect_", "benchmark_", "entity_", "case_", "value_in_text")
     library = open_library(config.prompts)
     if config.fits_values_to_text:
         asked.add("value_in_text")
