@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ def test_each_lesson_is_one_document_of_lines_and_its_table_keeps_its_form(lesso
         name = record["meta"]["source"]["file"]
         before, after = (rows_of(lessons / place / name) for place in ("in", "out/mirror"))
         assert record["context"] == "\n".join(f"{row[2]}: {row[EDITED]}" for row in after[1:])
+        assert all(2 <= int(count) <= 12 for count in re.findall(r"I have (\d+) cousins", record["context"]))
         assert [[*row[:EDITED], *row[EDITED + 1 :]] for row in before] == [[*row[:EDITED], *row[EDITED + 1 :]] for row in after]
 
 

@@ -105,7 +105,7 @@ def vehicle_id(draw: Draw) -> str:
 
 
 def number(draw: Draw) -> str:
-    """Draw a number with as many digits as the original, or two to four without one; a number in words stays in words."""
+    """Draw a number with as many digits as the original, or two to four without one; words stay words, and counts are small."""
     seed = mix(draw.seed, _NUMBER)
     original = draw.original
     if any(map(str.isdigit, original)):
@@ -116,6 +116,8 @@ def number(draw: Draw) -> str:
             return other
     if draw.form == "direction":
         return pick(seed, ("N", "NE", "E", "SE", "S", "SW", "W", "NW"))
+    if draw.form == "count":
+        return str(2 + below(seed, 11))
     if draw.form == "words":
         return in_words(2 + below(seed, 11), draw.language) or str(2 + below(seed, 11))
     return fill(pick(mix(seed, 1), ("%#", "%##", "%###", "%##")), seed)

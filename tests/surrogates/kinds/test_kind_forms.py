@@ -47,6 +47,7 @@ def test_amounts_times_and_companies_leave_out_what_the_text_has() -> None:
     assert all(re.fullmatch(r"[\d.,]+", value) for value in drawn("money", "bare"))
     assert all(re.fullmatch(r"1?\d:\d\d", value) and int(value.split(":")[0]) <= 12 for value in drawn("time", "clock"))
     assert all(re.fullmatch(r"1?\d", value) for value in drawn("time", "hour"))
+    assert all(2 <= int(value) <= 12 for value in drawn("number", "count"))
     assert not [value for value in drawn("company", "bare", "DE") if re.search(r"\b(?:GmbH|AG|KG|OHG)$", value)]
 
 
