@@ -90,7 +90,8 @@ class ReleaseOptions(Settings):
     @model_validator(mode="before")
     @classmethod
     def _sizes_of_paper(cls, given: Any) -> Any:
-        return {**PAPERS.get(given.get("paper") or "", {}), **given} if isinstance(given, dict) else given
+        paper = given.get("paper") if isinstance(given, dict) else None
+        return {**PAPERS.get(paper, {}), **given} if isinstance(paper, str) else given
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
