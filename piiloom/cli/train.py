@@ -82,11 +82,8 @@ _OPENAI_EXAMPLES: Final = examples(
 )
 _VERIFIER_EXAMPLES: Final = examples(
     "piiloom train verifier-data --release v1 --provider openai --budget-usd 5 --out outputs/verifier",
-    "piiloom train verifier-data --train outputs/v1/train.jsonl --predictions outputs/found.jsonl --out outputs/verifier",
-    (
-        "piiloom train verifier-data --train train.jsonl --provider compatible --model qwen3 --base-url http://localhost:11434/v1 "
-        "--unpriced --yes --out outputs/verifier"
-    ),
+    "piiloom train verifier-data --train train.jsonl --predictions found.jsonl --out outputs/verifier",
+    "piiloom train verifier-data --train train.jsonl --provider compatible --model qwen3 --base-url http://localhost:11434/v1 --out v",
 )
 
 

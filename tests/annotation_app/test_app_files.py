@@ -39,7 +39,7 @@ def send(page: AppPage, name: str, content: bytes) -> None:
     chosen = panel.get_by_role("button", name=f"Remove {name}")
     sync_api.expect(chosen).to_be_visible(timeout=45_000)
     panel.get_by_role("combobox", name="Format").click()
-    page.page.get_by_role("option", name="capid").click()
+    page.page.get_by_role("option", name="capid", exact=True).click()
     panel.get_by_role("button", name="Import", exact=True).click()
     sync_api.expect(chosen).to_be_hidden(timeout=45_000)  # done, and the form is empty again
 
@@ -67,7 +67,7 @@ def test_the_archive_that_is_downloaded_holds_what_was_clicked(browser, tmp_path
         boss.page.get_by_role("button", name="Export", exact=True).click()
         boss.see_text("[data-testid=stAlert]", "2 in train.jsonl")
         boss.page.get_by_role("combobox", name="Format").nth(1).click()
-        boss.page.get_by_role("option", name="capid").click()
+        boss.page.get_by_role("option", name="capid", exact=True).click()
         boss.page.get_by_role("button", name="Write it").click()
         boss.see_text(".piiloom-files", "capid")
         names = boss.page.locator(".piiloom-files a").all_inner_texts()

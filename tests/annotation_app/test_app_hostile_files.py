@@ -73,7 +73,7 @@ def _import(look: Looker) -> None:
     sync_api.expect(panel.get_by_role("button", name=re.compile("^Remove "))).to_be_visible(timeout=PATIENCE_MS)
     look.at()
     panel.get_by_role("combobox", name="Format").click()
-    page.page.get_by_role("option", name="capid").click()
+    page.page.get_by_role("option", name="capid", exact=True).click()
     panel.get_by_role("button", name="Import", exact=True).click()
     page.see_text("[data-testid=stAlert]", "**zap5** :red[zap9]")
     look.at("Rows that were rejected: 5")

@@ -32,7 +32,6 @@ CUT_SPANS: Final = "spans that cut a word"
 DROPPED_SPANS: Final = "overlapping spans left out"
 PLACEHOLDER_KEYS: Final = "placeholders in JSON keys"
 WHOLE_TABLE: Final = -1  # the group column of a table whose rows are all one document
-OF_FILE: Final = "file"  # what ``group_by`` is then, unless there is a column of that name
 
 
 class TableLayout(NamedTuple):
@@ -387,22 +386,9 @@ class InputSettings:
 
     def to_json(self) -> dict[str, Any]:
         """Return what ``from_json`` needs to read the same documents again; no paths."""
-        return {
-            "format": self.format,
-            "text_fields": list(self.text_fields),
-            "id_field": self.id_field,
-            "header": self.header,
-            "delimiter": self.delimiter,
-            "quoting": self.quoting,
-            "encoding": self.encoding,
-            "question_field": self.question_field,
-            "group_by": self.group_by,
-            "speaker_field": self.speaker_field,
-            "spans_field": self.spans_field,
-            "spans": self.takes_spans,
-            "max_unpacked": self.max_unpacked,
-            "skip_bad_rows": self.skip_bad_rows,
-        }
+        fields = ("format", "text_fields", "id_field", "header", "delimiter", "quoting", "encoding", "question_field", "group_by")
+        saved = {name: getattr(self, name) for name in (*fields, "speaker_field", "spans_field")} | {"text_fields": list(self.text_fields)}
+        return {**saved, "spans": self.takes_spans, "max_unpacked": self.max_unpacked, "skip_bad_rows": self.skip_bad_rows}
 
     @classmethod
     def from_json(cls, path: Path, state: Mapping[str, Any]) -> InputSettings:

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Final
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.inputs.parts import OF_FILE, WHOLE_TABLE, InputSettings, TableLayout, no_column, shown
+from piiloom.surrogates.inputs.parts import WHOLE_TABLE, InputSettings, TableLayout, no_column, shown
 from piiloom.surrogates.inputs.tables import quotes_fit, rows_of
 
 _HEAD: Final = 1 << 20
 _DELIMITERS: Final = ",;\t|"
+OF_FILE: Final = "file"  # ``group_by`` of a table that is one document, unless there is a column of that name
 
 
 def table_layout(path: Path, name: str, file_format: str, settings: InputSettings) -> TableLayout:
