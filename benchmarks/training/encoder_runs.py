@@ -78,7 +78,7 @@ class Scorer:
         return [found[number] for number in range(len(corpus))]
 
     def _judged(self, record: ProbeRecord, reading: Reading) -> Sequence[tuple[Relevance, Relevance]]:
-        owners = token_tags(reading.tokens.offsets, record.spans, {span.entity_type: 0 for span in record.spans})[1]  # type: ignore[arg-type]
+        owners = token_tags(reading.tokens.offsets, record.spans, {span.entity_type: 0 for span in record.spans})[1]  # type: ignore[arg-type]  # spans of the probe, which have the same fields
         places = token_places(owners, len(record.spans))
         said = iter(reading.relevance(self.head, [place for place in places if place is not None]))
         found = [next(said) if place is not None else None for place in places]

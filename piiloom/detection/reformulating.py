@@ -110,17 +110,7 @@ class StandIn:
         return replace(found, spans=[judged(span) for span in found.spans])
 
 
-def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> ReformulatingDetector:
-    """See ``registry.Make``."""
-    assert settings.asked is not None  # noqa: S101 - checked when the settings were made
-    return ReformulatingDetector(
-        settings.asked,
-        taxonomy=settings.taxonomy,
-        chunk_chars=settings.chunk_chars,
-        threshold=settings.threshold,
-        provider=provider,
-        policy=policy,
-    )
+make = ReformulatingDetector.made
 
 
 def make_stand_in(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> StandIn:

@@ -109,7 +109,7 @@ class Document(NamedTuple):
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
     question about the text begins, which is at its end (``inputs.questions``). ``lines_apart``: a surrogate cannot go over a line's end.
     ``covered`` are given spans that others cover: they are not replaced, but their values are known. ``turns``: where the turn of each
-    speaker begins, and who that is ("student"), if the input tells it.
+    speaker begins, and who that is ("student"), if the input has a column of them.
     """
 
     number: int

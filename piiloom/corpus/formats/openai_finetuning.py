@@ -103,5 +103,5 @@ def _read(line: str, tally: ReadTally) -> Json:
 def _span(span: MarkedSpan, context: str, markers: MarkerSet) -> Json:
     start, end, label, relevance = span
     entity_type, subtype = markers.type_of(label)
-    told: Json = {"start": start, "end": end, "text": context[start:end], "type": entity_type, "relevance": relevance}
-    return told | ({"subtype": subtype} if subtype else {})
+    row: Json = {"start": start, "end": end, "text": context[start:end], "type": entity_type, "relevance": relevance}
+    return row | ({"subtype": subtype} if subtype else {})

@@ -8,7 +8,7 @@ the published CAPID models, whose answer is an object that names each value once
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from piiloom.corpus.formats.instructions import extracting, extracting_values, message, values_message
 from piiloom.corpus.mention_search import Range
@@ -60,6 +60,20 @@ class CapidDetector(AskingDetector):
         self._keyed = form == CAPID
         if self._keyed:
             self.instructions = ("extract_values",)
+
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
+        """See ``registry.Make``."""
+        assert settings.asked is not None  # noqa: S101 - checked when the settings were made
+        return cls(
+            settings.asked,
+            taxonomy=settings.taxonomy,
+            chunk_chars=settings.chunk_chars,
+            threshold=settings.threshold,
+            form=settings.form,
+            provider=provider,
+            policy=policy,
+        )
 
     async def examine_async(
         self,
@@ -162,15 +176,4 @@ def why_lost(lost: Lost) -> str:
     return f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}"
 
 
-def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> CapidDetector:
-    """See ``registry.Make``."""
-    assert settings.asked is not None  # noqa: S101 - checked when the settings were made
-    return CapidDetector(
-        settings.asked,
-        taxonomy=settings.taxonomy,
-        chunk_chars=settings.chunk_chars,
-        threshold=settings.threshold,
-        form=settings.form,
-        provider=provider,
-        policy=policy,
-    )
+make = CapidDetector.made
