@@ -115,17 +115,14 @@ def _headline(one: SchemeFigures) -> Table:
     prefixes = (_MACRO, *(f"{mode}_" for mode in MODES if one.scheme.name == NervaluateScheme.name))
     for name in [*first, *(name for name in one.overall if name not in first and not name.startswith(prefixes))]:
         ends = _ends(one.intervals.get(name)).strip() or _NOTHING
-        mean = one.overall.get(_MACRO + name)
-        beside = (_NOTHING if mean is None else _figure(name, mean),) if macro else ()
-        value = one.overall[name]
-        table.add_row(name, _NOTHING if value is None else _figure(name, value), ends, *beside)
+        beside = (_figure(name, one.overall.get(_MACRO + name)),) if macro else ()
+        table.add_row(name, _figure(name, one.overall[name]), ends, *beside)
     return table
 
 
 def _modes(one: SchemeFigures) -> Table:
     def cell(mode: str, name: str) -> str:
-        value = one.overall[name if mode == "strict" else f"{mode}_{name}"]
-        return _NOTHING if value is None else _figure(name, value)
+        return _figure(name, one.overall[name if mode == "strict" else f"{mode}_{name}"])
 
     rows = [(name, *(cell(mode, name) for mode in MODES)) for name in _OF_MODE]
     return _plain("nervaluate by mode", ("figure", *MODES), rows, texts=1)
@@ -151,10 +148,7 @@ def _broken(name: str) -> str:
 
 def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float | None]], one: SchemeFigures) -> Table:
     columns = _columns(one, list(rows))
-    cells = [
-        (name, *(_NOTHING if (value := figures.get(column)) is None else _figure(column, value) for column in columns))
-        for name, figures in rows.items()
-    ]
+    cells = [(name, *(_figure(column, figures.get(column)) for column in columns)) for name, figures in rows.items()]
     return _plain(title, (first, *map(_broken, columns)), cells, texts=1)
 
 
@@ -167,7 +161,9 @@ def _plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]],
     return table
 
 
-def _figure(name: str, value: float) -> str:
+def _figure(name: str, value: float | None) -> str:
+    if value is None:
+        return _NOTHING
     return f"{value:,.0f}" if is_count(name) and value.is_integer() else f"{value:.4f}"
 
 
