@@ -21,7 +21,7 @@ LOOKALIKES: Final = (
     *("order_number", "product_number", "version_number", "public_figure", "fictional_example"),
     *("error_code", "placeholder", "price", "hotline", "public_address", "public_event"),
 )
-LINE_VOICES = frozenset({"chat", "list"})  # voices whose paragraphs are lines
+LINE_VOICES = frozenset({"chat", "list", "agent", "booking", "call", "cv", "form", "log"})  # voices whose paragraphs are lines
 
 Attributes = Mapping[str, str]
 

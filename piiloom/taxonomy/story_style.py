@@ -26,7 +26,8 @@ FEWEST_QUESTIONS = 4
 WORDINGS = (2, 5)  # of a step
 ASKS = (1, 4)  # wordings of a question
 MOST_QUESTION_WORDS = 30
-VOICES = ("ai", "chat", "forum", "letter", "list", "mail", "note", "reply")
+# People write to others or ask an assistant; papers and messages with identifiers in them.
+VOICES = tuple("ai chat forum letter list mail note reply".split() + "agent booking call cv form log office thread ticket".split())
 # The largest number that ``{words}`` can spell.
 MOST_IN_WORDS = 100
 

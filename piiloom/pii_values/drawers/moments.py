@@ -14,3 +14,8 @@ KINDS: Final = (
     Kind(subtype="time", share=2, draw=lambda p, rng, _n: dates.draw_time(p.locale, rng)),
     Kind(subtype="duration", share=2, draw=lambda p, rng, _n: dates.draw_duration(p, rng)),
 )
+
+# Values of catalogue entities that fit the persona.
+OF_ENTITIES: Final = (
+    Kind(subtype="date_of_birth", share=0, draw=lambda p, rng, _n: dates.written_date(p.birth_date, p.locale, rng), fixed=True),
+)
