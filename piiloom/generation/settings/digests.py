@@ -72,7 +72,8 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 
 def _recipe(config: RunConfig) -> dict[str, Any]:
     """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
-    shares = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
+    shares: dict[str, Any] = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
+    shares |= {name: sorted(given) for name in ("only_types", "with_kinds") if (given := getattr(config, name))}
     return shares if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares}
 
 

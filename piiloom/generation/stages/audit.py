@@ -77,6 +77,9 @@ class AuditStage:
             raise again
         if again is not None:
             question, refused = Question(draft=question.draft, personal=question.personal, abstracted=again[0]), refused + again[1]
+        other = sorted({value.entity_type for value in found.values if not ctx.config.narrowing.allows(value.entity_type)})
+        if other:
+            raise ItemRejected("other_type", f"the text holds values of {', '.join(other)}", stage=NAME)
         grown = replace(
             item,
             values=(*item.values, *found.values),
