@@ -96,15 +96,15 @@ class StoryValues:
         self._money = MoneyStyle()
 
     def value(self, name: str) -> str:
-        """Return the value of the fact *name*."""
+        """Return the value of the fact or look-alike *name*."""
         found = self._values.get(name)
         if found is None:
-            found = self._values[name] = self._draw(self._story.facts[name])
+            found = self._values[name] = self._draw(self._story.named[name])
         return found
 
     def agreeing(self, owner: str, word: str) -> str:
-        """Return a word that agrees with *owner*: an attribute of a fact ("tie", "she"), or a pronoun of a cast member ("friend", "he")."""
-        if owner in self._story.facts:
+        """Return a word that agrees with *owner*: an attribute of a value ("tie", "she"), or a pronoun of a person ("friend", "he")."""
+        if owner in self._story.named:
             self.value(owner)
             return self._cells[owner].attributes[word]
         return pronoun(word, self._gender(owner), self._language)
@@ -116,7 +116,7 @@ class StoryValues:
         if isinstance(source, InRows):
             return self._written(fact.name, self._row(source.rows)[source.column])
         if isinstance(source, Counted):
-            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance")
+            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance" or fact.subtype == "price")
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
         return kind.draw(self._persona(fact.person), self._rng, 0)
 
@@ -144,7 +144,7 @@ class StoryValues:
             steps = int((source.high - source.low) / source.step + 1e-9)
             number = source.low + source.step * int(self._rng.random() * (steps + 1))
         else:
-            based_on = self._story.facts[source.of].source
+            based_on = self._story.named[source.of].source
             number = self._number(source.of, based_on) if isinstance(based_on, Counted) else 0
             if source.times:
                 number *= source.times[int(self._rng.random() * len(source.times))]
@@ -311,7 +311,7 @@ class _Page:
             self.add(f"{chosen.capitalize() if slot.article == 'A' else chosen} ")
         start = self._length
         self.add(text)
-        if not dot:
+        if owner in self._story.facts and not dot:
             fact = self._story.facts[owner]
             self.spans.append(
                 ToldSpan(
