@@ -31,7 +31,7 @@ _FEIGNED_REPLY = re.compile(
 )
 _LABELLED = re.compile(r"\{[aA]:(\w+)\} (?:man|woman|guy|girl|dude|person)\b")
 _LABELS = frozenset({"sexual orientation", "demographic", "belief"})
-_LOWER_CASE_VOICES = frozenset({"chat", "note", "list"})
+_LOWER_CASE_VOICES = frozenset({"chat", "note", "list", "log"})
 
 
 def values_of(story: Story, fact: Fact) -> tuple[str, ...]:
