@@ -128,6 +128,7 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
     values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
     wanted = tuple(replace(value, relevance="low") for value in values.wanted)
+    wanted = () if without_pii(text, config)[0] else wanted
     return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share)
 
 

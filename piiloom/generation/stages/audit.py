@@ -94,6 +94,8 @@ async def _audited(item: Item, ctx: StageContext) -> _Audited:
     assert item.case is not None  # noqa: S101 - the stage has looked
     missed, refused = await _missed(item, ctx)
     questions = item.case.questions
+    if not item.plan.wanted and (missed.values or missed.words):
+        raise ItemRejected("personal", "a text without personal data holds some", stage=NAME)
     if missed.values:
         questions, more = await _lines(item, missed.values, ctx)
         refused += more

@@ -68,6 +68,8 @@ class LedgerStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its text's questions, its values labeled by its own question's ledger, and disputable values removed."""
+        if not item.plan.wanted:
+            return item  # a text without personal data, which the stage post writes
         case = item.case
         if case is None:
             raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)

@@ -87,6 +87,8 @@ class SheetStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its case and without the struck values."""
+        if not item.plan.wanted:
+            return item  # a text without personal data, which the stage post writes
         if not item.values:
             raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
         sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
