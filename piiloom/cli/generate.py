@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -105,7 +105,7 @@ def _generated(options: GenerateOptions, settings: Mapping[str, Any]) -> bool:
     started = time.monotonic()
     with _opened(options, settings) as opened:
         if (supply := supply_of(opened.config)) is not None and not options.as_json:
-            say(f"draws on: {supply}")
+            say_aside(f"draws on {supply}")
         again = f"piiloom generate --resume {opened.run.id}{store_option(options.store)}"
         try:
             progress = _worked(options, opened)
@@ -275,8 +275,14 @@ def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, a
 
 
 def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
+    from piiloom.generation.plan.supply import check_supply, supply_of
+
+    supply = supply_of(config)
+    if supply is not None and not as_json:
+        say(f"draws on {supply}")
+    check_supply(config)
     if as_json:
-        say_json(estimate.to_json())
+        say_json(estimate.to_json() | ({} if supply is None else {"draws_on": asdict(supply)}))
     else:
         print_estimate(estimate, config)
 
@@ -284,10 +290,6 @@ def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
 def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
     """Print a table with a row a stage, and what it rests on; a run that costs nothing is told in one line."""
     if estimate.free:
-        from piiloom.generation.plan.supply import check_supply, supply_of
-
-        say(f"draws on: {supply_of(config)}")
-        check_supply(config)
         say("the composer costs nothing: it sends no calls")
         return
     if not estimate.records:
