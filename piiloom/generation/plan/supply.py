@@ -17,20 +17,22 @@ MOST_RECORDS = 50  # of a story; more repeat its sentences
 class Supply:
     """The number of stories (or scenarios), their questions, and the texts to be made of them.
 
-    ``wordings``: those of the questions. ``most``: the records of the most used story.
+    ``wordings``: those of the questions. ``plain``: stories without personal data besides. ``most``: the records of the most used story.
     """
 
     noun: str
     stories: int
     questions: int
     wordings: int
+    plain: int
     texts: int
     most: int
 
     def __str__(self) -> str:
         asked = f"{counted(self.questions, 'question')} in {counted(self.wordings, 'wording')}"
         stories = f"{counted(self.texts, 'text')} from {counted(self.stories, self.noun)} with {asked}"
-        return f"{stories}, at most {counted(self.most, 'record')} of a {self.noun}"
+        plain = f", and {counted(self.plain, 'story')} without personal data" if self.plain else ""
+        return f"{stories}{plain}, at most {counted(self.most, 'record')} of a {self.noun}"
 
 
 def supply_of(config: RunConfig) -> Supply | None:
@@ -43,24 +45,28 @@ def supply_of(config: RunConfig) -> Supply | None:
         scenarios = [bank.for_pair(pair) for pair in pairs]
         asked = [wordings for found in scenarios for one in found for wordings in one.questions.values()]
         uses = [(triplets_needed(texts, len(pairs), place), len(found)) for place, found in enumerate(scenarios)]
-        return _supply("scenario", asked, texts, uses, config)
+        return _supply("scenario", asked, texts, uses, (0, 0), config)
     bank_of_stories = config.stories()
     plain = bank_of_stories.plain if config.share_without_pii else ()
     without = without_pii(texts, config)[1] if plain else 0
     told = [bank_of_stories.for_pair(pair) for pair in pairs]
-    asked = [story.questions[place].wordings for found in (*told, plain) for story in found for place in plan_of(story).askable]
+    asked = [story.questions[place].wordings for found in told for story in found for place in plan_of(story).askable]
     uses = [(triplets_needed(texts - without, len(pairs), place), len(found)) for place, found in enumerate(told)]
-    return _supply("story", asked, texts, [*uses, (without, len(plain))], config)
+    return _supply("story", asked, texts, uses, (without, len(plain)), config)
 
 
-def _supply(noun: str, asked: list[tuple[str, ...]], texts: int, uses: list[tuple[int, int]], config: RunConfig) -> Supply:
-    """Return the supply of *uses*, (texts, stories) of each pair, and of the questions *asked*, each as its wordings."""
-    most = max(-(-needed // number) for needed, number in uses if number) * config.records_per_text
+Use = tuple[int, int]  # (texts, stories)
+
+
+def _supply(noun: str, asked: list[tuple[str, ...]], texts: int, uses: list[Use], plain: Use, config: RunConfig) -> Supply:
+    """Return the supply of the *uses* of the pairs and of *plain* stories, with the questions *asked*, each as its wordings."""
+    most = max(-(-needed // number) for needed, number in (*uses, plain) if number) * config.records_per_text
     return Supply(
         noun=noun,
         stories=sum(number for _, number in uses),
         questions=len(asked),
         wordings=sum(map(len, asked)),
+        plain=plain[1],
         texts=texts,
         most=min(most, config.samples),
     )
