@@ -92,6 +92,22 @@ def test_a_story_that_is_told_again_asks_other_questions(tmp_path):
     assert len({(record.plan.scenario, record.question) for record in records}) >= 20
 
 
+def test_every_story_of_a_pair_is_told_whatever_its_topic_is_called(tmp_path):
+    bank = tmp_path / "bank.yaml"
+    bank.write_text(
+        EXAMPLE.replace("topic: choir rent", "topic: the rent of a hall for a choir")
+        + "".join(
+            EXAMPLE.removeprefix("stories:\n").replace("choir-rent", f"choir-{n}").replace("topic: choir rent", f"topic: choir rents {n}")
+            for n in ("one", "two", "three", "four", "five", "six", "seven", "eight")
+        )
+    )
+    path = tmp_path / "s.duckdb"
+    start(path, samples=60, pairs="finance+location", bank=bank, **STORY)
+    with Store.open(path) as store:
+        told = {record.plan.scenario for record in iter_records(store)}
+    assert len([name for name in told if ".choir-" in name]) == 9
+
+
 def test_a_share_of_the_texts_is_without_personal_data(tmp_path):
     path = tmp_path / "plain.duckdb"
     assert start(path, samples=240, no_pii_share=0.1, recipe="story").accepted == 240
