@@ -25,10 +25,10 @@ FEWEST_QUESTIONS = 4
 WORDINGS = (2, 5)  # of a step
 ASKS = (1, 4)  # wordings of a question
 MOST_QUESTION_WORDS = 30
-VOICES = (
-    ("ai", "chat", "forum", "letter", "list", "mail", "note", "reply")  # people write to others, or ask an assistant
-    + ("agent", "booking", "call", "cv", "form", "log", "office", "thread", "ticket")  # papers and messages with identifiers in them
-)
+# People write to others or ask an assistant; papers and messages with identifiers in them.
+VOICES = tuple("ai chat forum letter list mail note reply".split() + "agent booking call cv form log office thread ticket".split())
+CASUAL_VOICES = frozenset({"ai", "chat", "forum", "note", "reply"})
+_FULL_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](?:19|20)\d\d|(?:19|20)\d\d-\d\d-\d\d")
 # The largest number that ``{words}`` can spell.
 MOST_IN_WORDS = 100
 
@@ -95,6 +95,11 @@ def _values(path: KeyPath, story: Story, fact: Fact) -> Iterator[StyleFinding]:
         yield (*place, "as"), "values", f"{{words}} goes to {MOST_IN_WORDS} only"
     if any("\n" in value for value in values_of(story, fact)):
         yield place, "values", "a value holds a line break"
+    if story.voice in CASUAL_VOICES:
+        if isinstance(fact.source, Counted) and any(spelling.endswith("}.00") for spelling in fact.source.spellings):
+            yield (*place, "as"), "tell", "writes cents in a casual text; leave out .00"
+        if any(_FULL_DATE.fullmatch(value) for value in values_of(story, fact)):
+            yield place, "tell", "writes a date with its year in digits in a casual text"
 
 
 def _count(story: Story, fact: Fact) -> int | None:

@@ -224,8 +224,8 @@ def wordings_in_turn(story: Story, telling: int, seed: int) -> Turns:
 def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turns: Turns | None = None) -> list[Told] | None:
     """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
 
-    For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets, of the admissible wordings that tell the
-    facts assigned to it, the first one in *turns*, or without *turns* a random one.
+    For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets an admissible wording that tells the
+    facts assigned to it: the first such one in *turns*, or a random one without *turns*.
     """
     options = list(demand.wordings)
     forced = set(demand.forced)
@@ -279,10 +279,8 @@ def _in_order(
             if number in forced:
                 return None
             continue
-        if turns is None:
-            wording = wordings[int(rng.random() * len(wordings))]
-        else:
-            wording = next(one for one in turns[number] if one in wordings)
+        turn = wordings if turns is None else [one for one in turns[number] if one in wordings]
+        wording = turn[int(rng.random() * len(turn)) if turns is None else 0]
         told |= wording.tells
         found.append((step, wording))
     return found
