@@ -31,7 +31,7 @@ _FEIGNED_REPLY = re.compile(
 )
 _LABELLED = re.compile(r"\{[aA]:(\w+)\} (?:man|woman|guy|girl|dude|person)\b")
 _LABELS = frozenset({"sexual orientation", "demographic", "belief"})
-_LOWER_CASE_VOICES = frozenset({"chat", "note", "list"})
+_LOWER_CASE_VOICES = frozenset({"chat", "note", "list", "log"})
 
 
 def values_of(story: Story, fact: Fact) -> tuple[str, ...]:
@@ -47,8 +47,8 @@ def values_of(story: Story, fact: Fact) -> tuple[str, ...]:
 
 def sentence_findings(path: KeyPath, story: Story, language: str) -> Iterator[StyleFinding]:
     """Yield all findings on the wordings of a story."""
-    values = {name: values_of(story, fact) for name, fact in story.facts.items()}
-    patterns = [(value, name, whole_word(value)) for name, known in values.items() for value in dict.fromkeys(known)]
+    values = {name: values_of(story, fact) for name, fact in story.named.items()}
+    patterns = [(value, name, whole_word(value)) for name in story.facts for value in dict.fromkeys(values[name])]
     for number, step in enumerate(story.steps):
         for place, wording in enumerate(step.wordings):
             where = (*path, "text", number, "say", place)

@@ -28,12 +28,10 @@ Encodable = RecordPlan | SourceReference | Provenance
 
 @lru_cache(maxsize=4096)
 def encode(value: Encodable | None) -> str | None:
-    """Return the fields of *value* that are not None as a JSON object (an empty ``lost`` is left out, too); None for None."""
+    """Return the fields of *value* that are not None as a JSON object (without an empty ``lost`` or ``lookalikes``); None for None."""
     if value is None:
         return None
-    found = _set_fields(value)
-    if not found.get("lost", True):
-        del found["lost"]
+    found = {name: held for name, held in _set_fields(value).items() if held or name not in ("lost", "lookalikes")}
     return json.dumps(found, ensure_ascii=False, default=_set_fields)
 
 
@@ -54,7 +52,7 @@ def decode_plan(text: str | None) -> RecordPlan | None:
         return None
     held = json.loads(text)
     first, second = held.pop("pair")
-    return RecordPlan(pair=(first, second), **held)
+    return RecordPlan(pair=(first, second), lookalikes=tuple(held.pop("lookalikes", ())), **held)
 
 
 def decode_source(text: str | None) -> SourceReference | None:
@@ -156,6 +154,15 @@ def count_records(store: Store, *, run_id: str | None = None, status: str | None
     """Count the records that ``iter_records`` would yield for this run and status."""
     where, parameters = _selection(run_id, status)
     return int(store.rows(select(("count(*)",), "records", f"WHERE {where}"), parameters)[0][0])
+
+
+def drawn_on(store: Store, run_id: str) -> tuple[int, int, int]:
+    """Count the different stories or scenarios, texts and questions of the records of a run."""
+    where, parameters = _selection(run_id, "generated")
+    story = 'nullif(regexp_extract(plan, \'"scenario": "([^"]*)"\', 1), \'\')'
+    counts = tuple(f"count(DISTINCT {column})" for column in (story, "context", "question"))
+    stories, texts, questions = store.rows(select(counts, "records", f"WHERE {where}"), parameters)[0]
+    return int(stories), int(texts), int(questions)
 
 
 def record_ids(store: Store, *, run_id: str | None = None, status: str | None = None) -> set[str]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.telling import StoryUntold, choose_questions, tell, tell_once
-from piiloom.generation.composer.telling_plan import TellingPlan, plan_of
 from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.telling_plan import TellingPlan, plan_of
 
 TRIALS = 200
 _OFTEN_SPOILED = 0.5  # share of failed tries from which on it is reported: below it, redrawing costs next to nothing
@@ -84,7 +84,7 @@ def _unasked(plan: TellingPlan, place: int, trials: Trials) -> str | None:
         return f"can be asked with no other question: {_apart(plan, place)}"
     if not trials.asked[name]:
         return f"never came up{_why(trials)}"
-    if not any(asked == name for asked, _ in trials.low):
+    if plan.story.facts and not any(asked == name for asked, _ in trials.low):
         return "makes everything that is told with it high; let it need less, or tell more"
     return None
 

@@ -22,7 +22,6 @@ from piiloom.corpus.mention_search import stands_alone
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.composer.telling_plan import Demand
 from piiloom.generation.composer.told import ToldSpan, ToldStory
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
@@ -37,6 +36,7 @@ from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.pronouns import pronoun
 from piiloom.taxonomy.stories import LINE_VOICES, WRITER, Cell, Counted, Fact, InRows, Listed, Step, Story, Wording
+from piiloom.taxonomy.telling_plan import Demand
 
 _CURRENCY: Final = re.compile(r"[A-Z]*[$£€]|USD|bucks|dollars|reais|kronor|kr\b")
 _GROUPED: Final = "{n:,}"
@@ -96,15 +96,15 @@ class StoryValues:
         self._money = MoneyStyle()
 
     def value(self, name: str) -> str:
-        """Return the value of the fact *name*."""
+        """Return the value of the fact or look-alike *name*."""
         found = self._values.get(name)
         if found is None:
-            found = self._values[name] = self._draw(self._story.facts[name])
+            found = self._values[name] = self._draw(self._story.named[name])
         return found
 
     def agreeing(self, owner: str, word: str) -> str:
-        """Return a word that agrees with *owner*: an attribute of a fact ("tie", "she"), or a pronoun of a cast member ("friend", "he")."""
-        if owner in self._story.facts:
+        """Return a word that agrees with *owner*: an attribute of a value ("tie", "she"), or a pronoun of a person ("friend", "he")."""
+        if owner in self._story.named:
             self.value(owner)
             return self._cells[owner].attributes[word]
         return pronoun(word, self._gender(owner), self._language)
@@ -116,7 +116,7 @@ class StoryValues:
         if isinstance(source, InRows):
             return self._written(fact.name, self._row(source.rows)[source.column])
         if isinstance(source, Counted):
-            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance")
+            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance" or fact.subtype == "price")
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
         return kind.draw(self._persona(fact.person), self._rng, 0)
 
@@ -144,7 +144,7 @@ class StoryValues:
             steps = int((source.high - source.low) / source.step + 1e-9)
             number = source.low + source.step * int(self._rng.random() * (steps + 1))
         else:
-            based_on = self._story.facts[source.of].source
+            based_on = self._story.named[source.of].source
             number = self._number(source.of, based_on) if isinstance(based_on, Counted) else 0
             if source.times:
                 number *= source.times[int(self._rng.random() * len(source.times))]
@@ -230,6 +230,8 @@ def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turn
     options = list(demand.wordings)
     forced = set(demand.forced)
     open_needs = list(demand.needs)
+    if demand.one_of:
+        open_needs.append(demand.one_of[int(rng.random() * len(demand.one_of))])
     rng.shuffle(open_needs)
     while open_needs:
         fact = open_needs.pop()
@@ -311,7 +313,7 @@ class _Page:
             self.add(f"{chosen.capitalize() if slot.article == 'A' else chosen} ")
         start = self._length
         self.add(text)
-        if not dot:
+        if owner in self._story.facts and not dot:
             fact = self._story.facts[owner]
             self.spans.append(
                 ToldSpan(

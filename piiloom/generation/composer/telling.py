@@ -14,11 +14,12 @@ from typing import Final
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.composer.story_leaks import shares_word
 from piiloom.generation.composer.story_writing import StoryValues, Turns, choose_steps, clash, folded, mentions, with_habit, write_text
-from piiloom.generation.composer.telling_plan import Asking, TellingPlan, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.stories import Story, StoryQuestion
+from piiloom.taxonomy.story_reading import slots_of
+from piiloom.taxonomy.telling_plan import Asking, TellingPlan, plan_of
 
 TRIES: Final = 60
 
@@ -100,7 +101,9 @@ def tell_once(
     if spoiled is not None:
         return spoiled
     questions = tuple(_ask(story.questions[one.question], one.wording, told, rng) for one in asked)
-    return _leak(questions, told) or ToldStory(story=story.id, text=text, spans=spans, questions=questions)
+    likes = dict.fromkeys(name for _, wording in steps for name, word in slots_of(wording.pattern) if word is None and name in story.likes)
+    lookalikes = tuple((story.likes[name].subtype, values.value(name)) for name in likes)
+    return _leak(questions, told) or ToldStory(story=story.id, text=text, spans=spans, questions=questions, lookalikes=lookalikes)
 
 
 def _ask(question: StoryQuestion, wording: int | None, told: Iterable[str], rng: random.Random) -> AskedQuestion:
