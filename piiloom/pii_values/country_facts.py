@@ -56,6 +56,7 @@ _ID_RULES: Final = {
     "HR": "eastern_european_ids:oib",
     "LT": "nordic_ids:isikukood",
     "LV": "nordic_ids:personas_kods",
+    "NO": "nordic_ids:fodselsnummer",
     "RU": "eastern_european_ids:inn",
     "SI": "eastern_european_ids:emso",
     "SK": "eastern_european_ids:rodne_cislo",
