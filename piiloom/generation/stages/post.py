@@ -42,7 +42,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
     band = (target * 2 // 3, target * 3 // 2 + 30)
 
     def accept(data: Any) -> MarkedText:
-        passage = read_marked(data["text"], item.values)
+        passage = read_marked(data["text"], item.values, inflects=ctx.locale.inflects)
         check_length(passage.text, band)
         if plan.register != SECOND_HAND:
             check_first_person(passage.text, ctx.locale.language)
@@ -70,6 +70,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
             "subtopic": plan.subtopic,
             "language": ctx.locale.language_name,
             "seed": plan.seed,
+            **({"inflects": True} if ctx.locale.inflects else {}),
         },
         schema=text_schema("text"),
         item_id=plan.text_name,
