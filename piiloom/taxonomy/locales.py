@@ -60,6 +60,11 @@ class Locale:
         """Whether values may take other endings in a text. Ours are written so that they never must."""
         return not self.has_word_lists and not self.unspaced
 
+    @property
+    def text_language(self) -> str:
+        """The language as a model is told it that writes a text with marked values."""
+        return f"{self.language_name} ({_ENDINGS})" if self.inflects else self.language_name
+
 
 class _LocaleEntry(FileModel):
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")]
@@ -150,6 +155,7 @@ _DEFAULTS: Final = MappingProxyType({"en": "en_US"})
 _COUNTRIES: Final = MappingProxyType({"UK": "GB"})  # what people write for a code
 _LANGUAGES: Final = MappingProxyType({"nb": "no"})  # Bokmål: the code of most tools for our Norwegian
 _MOST_NAMED: Final = 4
+_ENDINGS: Final = "inside its brackets a value takes the endings that grammar asks for, as in: bei der [[v1|Deutschen Bahn]]; no other change"
 _ORDERS: Final[Mapping[str, DateOrder]] = MappingProxyType({"M": "mdy", "d": "dmy", "y": "ymd"})
 
 

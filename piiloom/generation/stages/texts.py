@@ -61,9 +61,9 @@ def _plain(text: str) -> str:
     return text.replace("’", "'").casefold()
 
 
-def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int) -> MarkedText:
+def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int, *, inflects: bool = False) -> MarkedText:
     """Read at most *most* sentences that hold all *values* and have *band* words in total; raises ``Fault`` for the first fault."""
-    sentences = read_marked(reply, values)
+    sentences = read_marked(reply, values, inflects=inflects)
     check_length(sentences.text, band)
     check_sentences(sentences.text, most)
     return sentences
