@@ -155,7 +155,9 @@ _DEFAULTS: Final = MappingProxyType({"en": "en_US"})
 _COUNTRIES: Final = MappingProxyType({"UK": "GB"})  # what people write for a code
 _LANGUAGES: Final = MappingProxyType({"nb": "no"})  # Bokmål: the code of most tools for our Norwegian
 _MOST_NAMED: Final = 4
-_ENDINGS: Final = "inside its brackets a value takes the endings that grammar asks for, as in: bei der [[v1|Deutschen Bahn]]; no other change"
+_ENDINGS: Final = (
+    'in brackets a value takes the ending that grammar asks for, "Deutschen Bahn" for "Deutsche Bahn"; nothing else of it changes'
+)
 _ORDERS: Final[Mapping[str, DateOrder]] = MappingProxyType({"M": "mdy", "d": "dmy", "y": "ymd"})
 
 

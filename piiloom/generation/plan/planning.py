@@ -63,17 +63,19 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     seed = derive_seed(digest, config.seed, index)
     rng = derive_rng("plan", seed)
     topic, subtopic = triplet
-    name, register = draw_register(config.registers, rng)
+    without = () if config.narrowing.allows("relationship") else (SECOND_HAND,)
+    name, register = draw_register([one for one in config.registers if one not in without] or config.registers, rng)
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
     words = draw_length(register, rng)
     aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
-    values = ValuePlan(pair, bank, config.taxonomy(), aside_words[1], config.shares)
-    if rng.random() >= config.no_pii_share or not config.composer.distractors:
+    values = ValuePlan(pair, bank, config.taxonomy(), aside_words[1], config.shares, config.narrowing)
+    if rng.random() >= config.share_without_pii or not config.composer.distractors:
         draw_high(values, scenario, words, rng, most=_most_high(config))
-        if name == SECOND_HAND:
+        if name == SECOND_HAND and not without:
             values.add_asked_for()
         low = draw_low_count(words, register, rng)
         values.add_asides(min(round(low * config.shares.more_asides) if config.shares else low, config.max_low), rng)
+        values.add_kind(rng)
     asides = tuple(values.asides)
     high, low = values.high_count(), len(values.wanted) - values.high_count()
     situation = config.situation_words or situation_band(words, high, low, rng)
@@ -117,14 +119,16 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
-    values = ValuePlan(pair, None, config.taxonomy())
+    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing)
     rng = derive_rng("case", share.seed)
+    values.add_kind(rng)
     for subject in ("self", SOMEONE_ELSE):
         for kind in pair:
             values.add_high(kind, (), subject, rng)
     kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
     values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
     wanted = tuple(replace(value, relevance="low") for value in values.wanted)
+    wanted = () if without_pii(text, config)[0] else wanted
     return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share)
 
 
@@ -133,7 +137,7 @@ def without_pii(text: int, config: RunConfig) -> tuple[bool, int]:
 
     With a share of 1/n, one of each n texts is; it is drawn by the seed.
     """
-    share = Fraction(str(config.no_pii_share))
+    share = Fraction(str(config.share_without_pii))
     if not share:
         return False, 0
     block = int(text * share)

@@ -68,19 +68,22 @@ class LedgerStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its text's questions, its values labeled by its own question's ledger, and disputable values removed."""
+        if not item.plan.wanted:
+            return item  # a text without personal data, which the stage post writes
         case = item.case
         if case is None:
             raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
         key, among = f"{NAME} {item.plan.text_name}", item.plan.records
         questions, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
-        told = without_disputable(replace(item, case=replace(case, questions=questions), refused=item.refused + refused))
+        asked = replace(item, case=replace(case, questions=questions), refused=item.refused + refused)
+        told = without_disputable(asked, ctx.config.narrowing.kinds)
         return labelled(told)
 
 
-def without_disputable(item: Item) -> Item:
+def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
     """Return *item* without values that are disputable under some question and deciding under none.
 
-    A value stays if only ``FEWEST_VALUES`` are left, or if it is the last one of a type of the pair.
+    A value stays if only ``FEWEST_VALUES`` are left, or if it is the last one of a type of the pair or of the subtypes *kinds*.
     """
     case = item.case
     assert case is not None  # noqa: S101 - its caller has made it
@@ -92,6 +95,8 @@ def without_disputable(item: Item) -> Item:
             continue
         others = [other for other in left if other.id != value.id]
         if value.entity_type in item.plan.pair and not any(other.entity_type == value.entity_type for other in others):
+            continue
+        if value.subtype in kinds and not any(other.subtype in kinds for other in others):
             continue
         left, struck[value.id] = others, DISPUTABLE
         untold.append(value.text)

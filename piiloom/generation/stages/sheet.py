@@ -87,6 +87,8 @@ class SheetStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its case and without the struck values."""
+        if not item.plan.wanted:
+            return item  # a text without personal data, which the stage post writes
         if not item.values:
             raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
         sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
@@ -103,8 +105,8 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "subtopic": plan.subtopic,
             "pair": list(plan.pair),
             "register": plan.register,
-            "values": value_variables(item.values, ctx),
-            "kinds": list(ctx.taxonomy.types),
+            "values": [_with_need(known, item, ctx) for known in value_variables(item.values, ctx)],
+            "kinds": [name for name in ctx.taxonomy.types if ctx.config.narrowing.allows(name)],
             "free": free_ids(item),
             "pressing": derive_rng("pressing", plan.seed).random() < _PRESSING,
             "keep": dict(zip(("fewest", "most"), kept_of(len(item.values)), strict=True)),
@@ -135,6 +137,9 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in kept}]
     if missing:
         raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")
+    of_kind = _of_kind(item.values, ctx)
+    if of_kind and of_kind <= struck.keys():
+        raise Fault("kind_struck", f"one of {', '.join(sorted(of_kind))} must be left")
     uses = {name: " ".join(fact["use"].split()) for name, fact in facts.items() if name not in struck}
     holders = {name: " ".join(facts[name]["holder"].split()).casefold() for name in uses}
     if not all(uses.values()) or not all(holders.values()):
@@ -154,6 +159,16 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     )
 
 
+def _of_kind(values: Sequence[ItemValue], ctx: StageContext) -> set[str]:
+    """Return the ids of the values of a kind of which each text holds one."""
+    return {value.id for value in values if value.subtype in ctx.config.narrowing.kinds}
+
+
+def _with_need(known: Mapping[str, Any], item: Item, ctx: StageContext) -> Mapping[str, Any]:
+    needed = known["id"] in _of_kind(item.values, ctx)
+    return {**known, "type": f"{known['type']}; one of this sort must be left"} if needed else known
+
+
 def free_ids(item: Item) -> tuple[str, ...]:
     """Return the ids for the values that the model may add to those drawn for *item*."""
     drawn = len(item.plan.wanted)
@@ -170,6 +185,8 @@ def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item:
     for entry in entries:
         holder, use = " ".join(entry["holder"].split()).casefold(), " ".join(entry["use"].split())
         check_kind(entry["kind"], ctx)
+        if not ctx.config.narrowing.allows(entry["kind"]):
+            raise Fault("other_kind", f"no fact may be of the kind {entry['kind']}")
         if not holder or not use:
             raise Fault("no_use", "each fact under more needs a holder and a use")
         text = fit_value(entry["said"], taken)
