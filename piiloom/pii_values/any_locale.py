@@ -135,6 +135,14 @@ def drawers_of(locale: str) -> Drawers:
     )
 
 
+def entity_drawer(entity_id: str) -> Draw | None:
+    """Return the function that draws values of a catalogue entity; None if there is no such entity, or it needs words of the locale."""
+    entity = find_shipped(entity_id)
+    if entity is None or entity.generator is None or entity.generator.draw is not None:
+        return None
+    return lambda person, rng: draw_value(entity, person.locale, rng)
+
+
 def described(locale: str) -> list[str]:
     """Return lines that say which values of *locale* come from where."""
     names, places, found = faker_locale("person", locale), faker_locale("address", locale), drawers_of(locale)

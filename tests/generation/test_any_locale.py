@@ -84,7 +84,14 @@ def test_versions_of_the_libraries_count_in_such_locales_only(monkeypatch):
 
 def test_code_draws_what_it_can_and_the_model_is_told_of_the_place():
     first = an_item(()).plan.wanted[0]
-    kinds = (("code", "bank_account"), ("name", "full_name"), ("location", "city"), ("finance", "payment"), ("datetime", "date"))
+    kinds = (
+        ("code", "bank_account"),
+        ("code", "vin"),
+        ("name", "full_name"),
+        ("location", "city"),
+        ("finance", "payment"),
+        ("datetime", "date"),
+    )
     wanted = [replace(first, id=f"v{number}", entity_type=kind, subtypes=(name,)) for number, (kind, name) in enumerate(kinds, 1)]
     item = an_item((), wanted=tuple(wanted), locale="de_DE", asides=())
     (found, made), (again, _) = (run_stage(values.STAGE, item, in_turn({"value": "340 Euro im Monat"}), **SETTINGS) for _ in range(2))

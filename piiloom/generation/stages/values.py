@@ -23,7 +23,7 @@ from piiloom.generation.item import Item, ItemValue, PlanItem, WantedValue
 from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.pii_values.any_locale import Draw, draw_resident, drawers_of, written_amount
+from piiloom.pii_values.any_locale import Draw, draw_resident, drawers_of, entity_drawer, written_amount
 from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, draw_values
 from piiloom.pii_values.entity_values.named_person import NamedPerson
 from piiloom.pii_values.kinds import draw_own
@@ -204,6 +204,8 @@ def _drawer(wanted: WantedValue, plan: PlanItem, taxonomy: Taxonomy) -> tuple[st
         generator = taxonomy.subtype(wanted.entity_type, subtype).generator
         return None if generator is None else (subtype, lambda person, rng: draw_own(generator, person.locale, rng))
     known = drawers_of(plan.locale).get(wanted.entity_type, {})
+    if subtype not in known and (entity_draw := entity_drawer(subtype)) is not None:
+        return subtype, entity_draw
     if known and subtype not in known and wanted.entity_type in _NEVER_ASKED:
         subtype = derive_rng("subtype", plan.seed, wanted.id, "instead").choice(list(known))
     return (subtype, known[subtype]) if subtype in known else None
