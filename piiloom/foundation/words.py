@@ -28,11 +28,11 @@ def plural(noun: str) -> str:
 
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
-# Scripts that write no blanks between words: Han and kana, of which a word has two characters or so, and those of mainland South East Asia.
+# Scripts that write no blanks between words: Han and kana, of which a word has two characters or so, and those of mainland South East
+# Asia. Sets of so many letters take milliseconds to compile, so that is done when a text needs it.
 EAST = r"\u3040-\u30ff\u3400-\u9fff"
 UNSPACED = rf"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{EAST}"
-_UNSPACED_RUN = re.compile(rf"(?P<east>[{EAST}]+)|[{UNSPACED}]+")
-_UNSPACED_AT = re.compile(f"[{UNSPACED}]")
+_FIRST_UNSPACED = "\u0e00"
 LETTERS_A_WORD = {True: 2, False: 5}
 
 # Function words carry no content, so they count neither as leaked by a question nor as making two texts similar. One file per
@@ -60,15 +60,16 @@ def words(text: str) -> list[str]:
 
 def count_words(text: str) -> int:
     """Return the number of words in *text*; in a script without blanks, two characters (of Thai and its neighbors five) are a word."""
-    if text.isascii() or _UNSPACED_AT.search(text) is None:
+    if text.isascii() or max(text) < _FIRST_UNSPACED:
         return sum(1 for _ in WORD.finditer(text))
-    unspaced = sum(-(-len(run.group()) // LETTERS_A_WORD[run["east"] is not None]) for run in _UNSPACED_RUN.finditer(text))
-    return unspaced + sum(1 for _ in WORD.finditer(_UNSPACED_RUN.sub(" ", text)))
+    runs = rf"(?P<east>[{EAST}]+)|[{UNSPACED}]+"
+    rest = sum(1 for _ in WORD.finditer(re.sub(runs, " ", text)))
+    return rest + sum(-(-len(run.group()) // LETTERS_A_WORD[run["east"] is not None]) for run in re.finditer(runs, text))
 
 
 def is_unspaced(character: str) -> bool:
     """Whether *character* is of a script that writes no blanks between words."""
-    return character >= "\u0e00" and _UNSPACED_AT.match(character) is not None
+    return character >= _FIRST_UNSPACED and re.match(f"[{UNSPACED}]", character) is not None
 
 
 def content_words(text: str) -> frozenset[str]:
