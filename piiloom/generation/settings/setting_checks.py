@@ -41,23 +41,27 @@ def check(config: RunConfig) -> RunConfig:
     if config.provider not in PROVIDERS:
         raise UsageError(f"unknown provider {config.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
     config.taxonomy().parse_pairs(config.pairs)
+    _check_locale(config)
     _check_narrow(config)
-    locale = get_locale(config.locale)
     _check_fit(config)
     if config.prompts is not None:
         open_library(config.prompts)
     _check_sampling(config)
     if config.bank is not None and not config.bank.exists():
         raise UsageError(f"there is no {config.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
-    if config.provider == "composer" and not locale.composer:
-        own = ", ".join(code for code, one in load_locales().items() if one.composer)
-        remedy = f"Name a model with --provider (and --model): a model writes any locale. The composer writes {own}"
-        raise UsageError(f"the composer has no stories for {config.locale}", where="--locale", remedy=remedy)
     _check_screening(config)
     if config.types:
         check_drawable(config.types, config.provider)
         config.chosen_pairs()
     return config
+
+
+def _check_locale(config: RunConfig) -> None:
+    """Raise ``UsageError`` for a locale of which the composer has no stories."""
+    if config.provider == "composer" and not get_locale(config.locale).composer:
+        own = ", ".join(code for code, one in load_locales().items() if one.composer)
+        remedy = f"Name a model with --provider (and --model): a model writes any locale. The composer writes {own}"
+        raise UsageError(f"the composer has no stories for {config.locale}", where="--locale", remedy=remedy)
 
 
 def notes_on_locale(config: RunConfig) -> list[str]:
