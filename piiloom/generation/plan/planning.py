@@ -8,7 +8,7 @@ whatever N is, and no item depends on another. A text has one plan item per ques
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from piiloom.corpus.record import Relevance
@@ -20,9 +20,10 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.sheet import SPARE
 from piiloom.generation.stages.topics import Pair
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
-from piiloom.taxonomy.registers import SECOND_HAND, Register, load_registers
+from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
+from piiloom.taxonomy.text_shapes import draw_identifiers, draw_shape, is_without_personal_data, load_voices
 
 # Weights of ``CUE_LEVELS``, in their order.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)
@@ -31,7 +32,7 @@ NO_PII_SHARE = 0.025
 LONGEST_STORY = 2_000  # words
 WORDS_A_FACT = 12  # words of a situation that tell one value, about
 # Recipe "case": one value per this many words, and at least this many values beside the pair.
-WORDS_A_VALUE, FEWEST_BESIDE = 16, 2
+WORDS_A_VALUE, FEWEST_BESIDE = 20, 2
 # Most sentences of (a situation, an aside), by whether they come from the bank (True) or from a model (False).
 SENTENCES = {False: (6, 2), True: (40, 4)}
 
@@ -63,7 +64,7 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     seed = derive_seed(digest, config.seed, index)
     rng = derive_rng("plan", seed)
     topic, subtopic = triplet
-    name, register = draw_register(config.registers, rng)
+    name, register = draw_register(config, rng)
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
     words = draw_length(register, rng)
     aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
@@ -111,21 +112,29 @@ def _most_high(config: RunConfig) -> int:
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
     """Draw plan item *index* of the recipe "case", where a ledger assigns the labels later; items of one text differ in their number only.
 
-    It wants more values than the text will have, at least two of each type of the pair. The stage ``sheet`` then picks values that
-    fit together and says whose they are. The subject "someone else" only makes the two values of a type differ.
+    It wants more values than the text will have, at least two of each type of the pair, and identifiers where its voice carries them. The
+    stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two values of
+    a type differ. A share of the texts wants no value at all.
     """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
     values = ValuePlan(pair, None, config.taxonomy())
     rng = derive_rng("case", share.seed)
-    for subject in ("self", SOMEONE_ELSE):
-        for kind in pair:
-            values.add_high(kind, (), subject, rng)
-    kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
-    values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
+    voice, others = load_voices()[plan.register], 0
+    if not is_without_personal_data(voice, rng):
+        for subject in ("self", SOMEONE_ELSE):
+            for kind in pair:
+                values.add_high(kind, (), subject, rng)
+        kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
+        values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
+        others = len(values.wanted)
+        for kind, subtype in draw_identifiers(voice, config.locale, rng):
+            values.add_high(kind, (subtype,), "self", rng)
+    carried = tuple(value.id for value in values.wanted[others:])
+    shape = draw_shape(plan.register, config.records_per_text, rng, carried=carried)
     wanted = tuple(replace(value, relevance="low") for value in values.wanted)
-    return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share)
+    return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share, shape=shape)
 
 
 def make_told_item(
@@ -166,10 +175,10 @@ def make_told_item(
     )
 
 
-def draw_register(names: Sequence[str], rng: random.Random) -> tuple[str, Register]:
-    """Draw one of the register *names* by their weights; returns (name, register)."""
-    known = load_registers()
-    chosen = rng.choices(names, [known[name].weight for name in names])[0]
+def draw_register(config: RunConfig, rng: random.Random) -> tuple[str, TextKind]:
+    """Draw one of the run's registers by their weights, for the recipe "case" one of its voices; returns (name, kind of text)."""
+    known: Mapping[str, TextKind] = load_voices() if config.recipe == "case" else load_registers()
+    chosen = rng.choices(config.registers, [known[name].weight for name in config.registers])[0]
     return chosen, known[chosen]
 
 

@@ -13,6 +13,7 @@ from piiloom.screening.trained_detector import detector_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest
+from piiloom.taxonomy.text_shapes import shapes_digest
 
 # Part of every record id. Increase it when a change to a stage or to the composer changes its output.
 GENERATION_VERSION = 2
@@ -73,7 +74,10 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 def _recipe(config: RunConfig) -> dict[str, Any]:
     """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
     shares = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
-    return shares if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares}
+    if config.recipe == "staged":
+        return shares
+    shapes = {"shapes": shapes_digest()} if config.recipe == "case" else {}
+    return {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares, **shapes}
 
 
 def _screened(config: RunConfig) -> dict[str, Any]:

@@ -11,14 +11,14 @@ another question turns on it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any
 
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id
+from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id, shape_of
 from piiloom.generation.stages.texts import check_no_meta, value_variables
 
 NAME = "ledger"
@@ -151,6 +151,8 @@ def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, An
         template="case_questions",
         variables={
             "situation": case.situation,
+            "register": item.plan.register,
+            "shape": asdict(shape_of(item)),
             "decisions": list(case.decisions),
             "values": [{**known, "use": case.uses.get(known["id"], "it was told, too")} for known in value_variables(item.values, ctx)],
             "count": count,
@@ -179,7 +181,7 @@ def _read(
             faults.append(fault)
     if len(fit) < wanted:
         raise faults[0] if faults else Fault("questions", f"there are {len(entries)} questions; at least {wanted} are wanted")
-    sets = [chosen for chosen in combinations(fit, wanted) if all(_apart(one, other) for one, other in combinations(chosen, 2))]
+    sets = [chosen for chosen in combinations(fit, wanted) if not values or all(_apart(*two) for two in combinations(chosen, 2))]
     if not sets:
         raise Fault("same_facts", "the questions must turn on different facts: at most one fact may change the advice under two of them")
     return min(sets, key=_dispute)
@@ -213,7 +215,7 @@ def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: 
         draft=text, ledger=tuple(read_line(value.id, lines[value.id]) for value in values), decision=decisions[number - 1]
     )
     most = max(1, (len(values) + 1) // 2)
-    if not question.deciding:
+    if values and not question.deciding:
         raise Fault("nothing_decides", "under each question at least one fact must change the main advice")
     if len(question.deciding) > most:
         raise Fault("too_broad", f"{len(question.deciding)} facts change the main advice; at most {most} may: ask something narrower")

@@ -6,18 +6,20 @@ but never shorter than its facts need.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from piiloom.corpus.marks import MarkedText, strip_marks
 from piiloom.generation.item import Case, Item
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import PromptRequest, ask
+from piiloom.generation.stages.sheet import shape_of
 from piiloom.generation.stages.texts import check_first_person, check_length, read_marked, value_variables
 from piiloom.taxonomy.registers import SECOND_HAND
 
 NAME = "post"
-WORDS_A_FACT, WORDS_BESIDE = 15, 15  # fewest words per fact (with those around it), and for the rest of the text
+# Fewest words per fact (with those around it), per identifier, which may fill a line of its own, and for the rest of the text.
+WORDS_A_FACT, WORDS_AN_IDENTIFIER, WORDS_BESIDE = 15, 4, 15
 
 
 class PostStage:
@@ -37,14 +39,15 @@ class PostStage:
 
 
 async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText, int]:
-    plan = item.plan
-    target = max(plan.target_words, WORDS_BESIDE + WORDS_A_FACT * len(item.values))
+    plan, shape = item.plan, shape_of(item)
+    needed = (WORDS_AN_IDENTIFIER if value.id in shape.carried else WORDS_A_FACT for value in item.values)
+    target = max(plan.target_words, WORDS_BESIDE + sum(needed))
     band = (target * 2 // 3, target * 3 // 2 + 30)
 
     def accept(data: Any) -> MarkedText:
         passage = read_marked(data["text"], item.values)
         check_length(passage.text, band)
-        if plan.register != SECOND_HAND:
+        if plan.register != SECOND_HAND and not shape.impersonal:
             check_first_person(passage.text, ctx.locale.language)
         return passage
 
@@ -67,7 +70,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
             "words": {"min": band[0], "max": band[1], "target": target},
             "register": plan.register,
             "second_hand": plan.register == SECOND_HAND,
-            "subtopic": plan.subtopic,
+            "shape": asdict(shape),
             "language": ctx.locale.language_name,
             "seed": plan.seed,
         },
