@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -28,7 +28,7 @@ from piiloom.pii_values.drawers import (
 from piiloom.pii_values.drawers.kind import Drawer, Kind
 from piiloom.pii_values.entity_values.drawing import draw_value
 from piiloom.pii_values.sampling import Weighted, weighted
-from piiloom.taxonomy.entities.entity import UNIVERSAL
+from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value
@@ -59,7 +59,7 @@ KINDS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
 def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None, taxonomy: Taxonomy) -> Weighted[Kind]:
     """Return the weighted kinds of a type (*subtypes* None: all); raises ``UsageError`` for unknown names.
 
-    The kinds of own types of *taxonomy* come from their value generators.
+    A subtype may also be the id of a catalogue entity of the type. The kinds of own types of *taxonomy* come from their value generators.
     """
     if entity_type in KINDS:
         return _shipped_kinds(entity_type, subtypes)
@@ -86,12 +86,29 @@ def draw_own(generator: ValueGenerator, locale: str, rng: random.Random) -> str:
     entity = find_shipped(generator.entity)
     if entity is None:
         raise UsageError(f"the catalogue has no entity {generator.entity!r}", remedy="It may have been made with another piiloom")
+    return _draw_entity(entity, locale, rng)
+
+
+def _draw_entity(entity: Entity, locale: str, rng: random.Random) -> str:
     return draw_value(entity, locale if entity.locale == UNIVERSAL else entity.locale, rng)
 
 
 @cache
 def _shipped_kinds(entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
-    return _weighted(entity_type, KINDS[entity_type], subtypes)
+    known = KINDS[entity_type]
+    others = set(subtypes or ()) - {kind.subtype for kind in known}
+    return _weighted(entity_type, (*known, *_of_catalogue(entity_type, sorted(others))), subtypes)
+
+
+def _of_catalogue(entity_type: str, subtypes: Iterable[str]) -> Iterator[Kind]:
+    """Yield kinds, to be drawn by name only, for those of *subtypes* that are ids of catalogue entities of the type."""
+    for entity in map(find_shipped, subtypes):
+        if entity is not None and entity.entity_type == entity_type:
+            yield Kind(subtype=entity.id, share=0, draw=_entity_drawer(entity))
+
+
+def _entity_drawer(entity: Entity) -> Drawer:
+    return lambda persona, rng, _attempt: _draw_entity(entity, persona.locale, rng)
 
 
 def _weighted(entity_type: str, known: Sequence[Kind], subtypes: tuple[str, ...] | None) -> Weighted[Kind]:

@@ -13,7 +13,7 @@ from typing import Literal
 from piiloom.taxonomy.entity_types import Pair
 
 WRITER = "writer"
-LINE_VOICES = frozenset({"chat", "list"})  # voices whose paragraphs are lines
+LINE_VOICES = frozenset({"chat", "list", "agent", "booking", "call", "cv", "form", "log"})  # voices whose paragraphs are lines
 
 Attributes = Mapping[str, str]
 

@@ -25,7 +25,10 @@ FEWEST_QUESTIONS = 4
 WORDINGS = (2, 5)  # of a step
 ASKS = (1, 4)  # wordings of a question
 MOST_QUESTION_WORDS = 30
-VOICES = ("ai", "chat", "forum", "letter", "list", "mail", "note", "reply")
+VOICES = (
+    ("ai", "chat", "forum", "letter", "list", "mail", "note", "reply")  # people write to others, or ask an assistant
+    + ("agent", "booking", "call", "cv", "form", "log", "office", "thread", "ticket")  # papers and messages with identifiers in them
+)
 # The largest number that ``{words}`` can spell.
 MOST_IN_WORDS = 100
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from piiloom.foundation.yaml_files import KeyPath
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy
 
 Fault = tuple[KeyPath, str]
@@ -25,13 +26,17 @@ def pair_faults(pair: Sequence[str], taxonomy: Taxonomy) -> Iterator[str]:
 
 
 def subtype_faults(name: str, subtypes: Iterable[str], taxonomy: Taxonomy) -> Iterator[str]:
-    """Yield a message for each of *subtypes* that the type *name* does not have, or one if the type is unknown."""
+    """Yield a message for each of *subtypes* that the type *name* does not have, or one if the type is unknown.
+
+    The ids of catalogue entities of the type are subtypes too.
+    """
     if name not in taxonomy.types:
         yield f"unknown type {name!r}"
         return
     known = {subtype.name for subtype in taxonomy.types[name].subtypes}
     for subtype in subtypes:
-        if subtype not in known:
+        entity = None if subtype in known else find_shipped(subtype)
+        if subtype not in known and (entity is None or entity.entity_type != name):
             close = get_close_matches(subtype, sorted(known), n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
             yield f"type {name!r} has no subtype {subtype!r}{hint}"

@@ -21,6 +21,7 @@ from typing import Final
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.telling_plan import Demand
 from piiloom.generation.composer.told import ToldSpan, ToldStory
 from piiloom.pii_values.countries import country_of, grouped
@@ -204,13 +205,27 @@ def _spoken_of(story: Story) -> frozenset[str]:
 
 
 Told = tuple[Step, Wording]
+Turns = Sequence[Sequence[Wording]]
 
 
-def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random) -> list[Told] | None:
+def wordings_in_turn(story: Story, telling: int, seed: int) -> Turns:
+    """Return, for each step, its wordings in the order of preference for text number *telling* (from 0) of *story* in a run.
+
+    Successive texts begin with different wordings until all have been first, then in a new random order.
+    """
+    turns: list[Sequence[Wording]] = []
+    for place, step in enumerate(story.steps):
+        turn, at = divmod(telling, len(step.wordings))
+        order = derive_rng("wordings in turn", seed, story.id, place, turn).sample(step.wordings, len(step.wordings))
+        turns.append(order[at:] + order[:at])
+    return turns
+
+
+def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turns: Turns | None = None) -> list[Told] | None:
     """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
 
-    For each needed fact, one of the steps that can tell it is drawn uniformly. Then, for each step, one of the admissible wordings that
-    tell the facts assigned to it is drawn uniformly.
+    For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets, of the admissible wordings that tell the
+    facts assigned to it, the first one in *turns*, or without *turns* a random one.
     """
     options = list(demand.wordings)
     forced = set(demand.forced)
@@ -229,7 +244,7 @@ def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random) -> l
             forced.add(number)
             open_needs.extend(steps[number].after)
     chosen = forced.union(number for number in demand.optional if rng.random() < steps[number].chance)
-    return _in_order(steps, options, [n for n in _order(steps, rng) if n in chosen], forced, rng)
+    return _in_order(steps, options, [n for n in _order(steps, rng) if n in chosen], forced, rng, turns)
 
 
 def _always_tells(wordings: Sequence[Wording], fact: str) -> bool:
@@ -248,9 +263,14 @@ def _order(steps: Sequence[Step], rng: random.Random) -> list[int]:
 
 
 def _in_order(
-    steps: Sequence[Step], options: Sequence[Sequence[Wording]], order: Sequence[int], forced: set[int], rng: random.Random
+    steps: Sequence[Step],
+    options: Sequence[Sequence[Wording]],
+    order: Sequence[int],
+    forced: set[int],
+    rng: random.Random,
+    turns: Turns | None,
 ) -> list[Told] | None:
-    """Draw the wordings in *order*. A step whose ``after`` facts are not told yet is left out; if it is in *forced*, return None."""
+    """Choose the wordings in *order*. A step whose ``after`` facts are not told yet is left out; if it is in *forced*, return None."""
     told: set[str] = set()
     found: list[Told] = []
     for number in order:
@@ -259,7 +279,10 @@ def _in_order(
             if number in forced:
                 return None
             continue
-        wording = wordings[int(rng.random() * len(wordings))]
+        if turns is None:
+            wording = wordings[int(rng.random() * len(wordings))]
+        else:
+            wording = next(one for one in turns[number] if one in wordings)
         told |= wording.tells
         found.append((step, wording))
     return found

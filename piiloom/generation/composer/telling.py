@@ -13,7 +13,7 @@ from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.composer.story_leaks import shares_word
-from piiloom.generation.composer.story_writing import StoryValues, choose_steps, clash, folded, mentions, with_habit, write_text
+from piiloom.generation.composer.story_writing import StoryValues, Turns, choose_steps, clash, folded, mentions, with_habit, write_text
 from piiloom.generation.composer.telling_plan import Asking, TellingPlan, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -40,20 +40,29 @@ def tell(
     return _tell(story, lambda: choose_questions(plan, questions, rng), rng, taxonomy, locale, habits=habits)
 
 
-def tell_asked(story: Story, asked: Sequence[Asking], rng: random.Random, taxonomy: Taxonomy, *, locale: str = "en_US") -> ToldStory:
-    """Write one text of *story* like ``tell``, but for the given questions *asked*, in that order."""
-    return _tell(story, lambda: asked or None, rng, taxonomy, locale, habits=True)
+def tell_asked(
+    story: Story, asked: Sequence[Asking], rng: random.Random, taxonomy: Taxonomy, *, locale: str = "en_US", turns: Turns | None = None
+) -> ToldStory:
+    """Write one text of *story* like ``tell``, but for the given questions *asked*, in that order, and with wordings in *turns*."""
+    return _tell(story, lambda: asked or None, rng, taxonomy, locale, habits=True, turns=turns)
 
 
 def _tell(
-    story: Story, choose: Callable[[], Sequence[Asking] | None], rng: random.Random, taxonomy: Taxonomy, locale: str, *, habits: bool
+    story: Story,
+    choose: Callable[[], Sequence[Asking] | None],
+    rng: random.Random,
+    taxonomy: Taxonomy,
+    locale: str,
+    *,
+    habits: bool,
+    turns: Turns | None = None,
 ) -> ToldStory:
     spoiled = "it has no questions that can be asked together"
     for _ in range(TRIES):
         asked = choose()
         if asked is None:
             break
-        told = tell_once(story, asked, rng, taxonomy, locale=locale)
+        told = tell_once(story, asked, rng, taxonomy, locale=locale, turns=turns)
         if isinstance(told, ToldStory):
             return with_habit(told, story.voice, rng, locale, taxonomy) if habits else told
         spoiled = told
@@ -74,12 +83,14 @@ def choose_questions(plan: TellingPlan, number: int, rng: random.Random) -> tupl
     return tuple(Asking(question=place) for place in asked)
 
 
-def tell_once(story: Story, asked: Sequence[Asking], rng: random.Random, taxonomy: Taxonomy, *, locale: str) -> ToldStory | str:
+def tell_once(
+    story: Story, asked: Sequence[Asking], rng: random.Random, taxonomy: Taxonomy, *, locale: str, turns: Turns | None = None
+) -> ToldStory | str:
     """Try once to write *story* for the questions *asked*; returns the told story, or the reason why the try failed."""
     demand = plan_of(story).demand(tuple(sorted(one.question for one in asked)))
     if demand.lacking is not None:
         return demand.lacking
-    steps = choose_steps(story.steps, demand, rng)
+    steps = choose_steps(story.steps, demand, rng, turns)
     if steps is None:
         return "no order of its steps tells what its questions need"
     values = StoryValues(story, rng, locale, taxonomy)

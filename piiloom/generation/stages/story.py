@@ -13,6 +13,7 @@ from piiloom.corpus.marks import MarkedText, Mention
 from piiloom.corpus.record import Span
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.question_rounds import question_round, weighted_questions
+from piiloom.generation.composer.story_writing import wordings_in_turn
 from piiloom.generation.composer.telling import StoryUntold, tell_asked
 from piiloom.generation.composer.telling_plan import plan_of
 from piiloom.generation.composer.told import ToldStory
@@ -57,7 +58,8 @@ def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str,
         rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
         asked = question_round(plan_of(story), telling, share.records, rounds)
     try:
-        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), ctx.taxonomy, locale=locale)
+        turns = wordings_in_turn(story, telling, ctx.config.seed)
+        return tell_asked(story, asked, derive_rng("story", share.seed, drawn), ctx.taxonomy, locale=locale, turns=turns)
     except StoryUntold as untold:
         raise ItemRejected("untold", str(untold), stage=NAME) from untold
 
