@@ -6,7 +6,7 @@ A model that gets nothing but a matter writes one text again and again. So the p
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
@@ -24,6 +24,7 @@ Identifier = tuple[str, str]  # (entity type, subtype)
 _FILE = "text_shapes.yaml"
 _SCENES, _OFFERED = 2, 3  # scenes drawn per text, and identifiers offered per scene
 _ADDRESSEE_SHARE = 0.4  # share of texts with an addressee whose questions are for the addressee
+_OF_ADDRESSEE = "done"  # the request that an adviser cannot fulfil
 
 
 class Voice(TextKind):
@@ -46,19 +47,27 @@ class _VoiceEntry(Voice):
     low_spans: int = 8
 
 
+class _Purpose(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    wants: tuple[str, ...]
+    text: str = Field(alias="is")
+
+
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     identifiers: dict[str, tuple[str, ...]]
     dates: str
     voices: dict[str, _VoiceEntry] = Field(min_length=1)
-    purposes: dict[str, str]
+    purposes: dict[str, _Purpose]
+    line_share: Chance
     moods: tuple[str, ...]
     companies: tuple[str, ...]
     times: tuple[str, ...]
     openings: tuple[str, ...]
     endings: tuple[str, ...]
-    requests: tuple[str, ...] = Field(min_length=4)
+    requests: dict[str, str]
     request_about_identifier: str
     request_about_identifier_share: Chance
     look_alikes: tuple[str, ...]
@@ -70,8 +79,8 @@ class _File(BaseModel):
 class Shape:
     """The shape of one text.
 
-    ``requests``: the kind of help that each question is for. ``asked``: whom the questions are for. ``opening`` and ``ending`` are empty
-    where the form has its own. ``carried``: ids of the values that are identifiers the text may carry, ``keeps`` the fewest and most of
+    ``requests``: the kind of help that each question is for. ``asked``: whom the questions are for. Lines that are left to the writer
+    are empty. ``carried``: ids of the values that are identifiers the text may carry, ``keeps`` the fewest and most of
     them. ``impersonal``: the text needs no first person.
     """
 
@@ -85,7 +94,7 @@ class Shape:
     ending: str
     requests: tuple[str, ...]
     asked: str
-    look_alikes: tuple[str, ...]
+    look_alike: str
     impersonal: bool
     carried: tuple[str, ...] = ()
     keeps: tuple[int, int] = (0, 0)
@@ -145,22 +154,37 @@ def _is_of(subtype: str, locale: str) -> bool:
 def draw_shape(register: str, questions: int, rng: random.Random, *, carried: tuple[str, ...] = ()) -> Shape:
     """Draw the shape of a text of the voice *register* with *questions* questions and the values *carried* as identifiers."""
     file, voice = _file(), load_voices()[register]
-    requests = rng.sample(file.requests, questions)
+    purpose = file.purposes[rng.choice(voice.purposes or tuple(file.purposes))]
+    to_addressee = voice.addressed and rng.random() < _ADDRESSEE_SHARE
+    requests = _requests(purpose.wants, questions, rng, to_addressee=to_addressee)
     if carried and rng.random() < file.request_about_identifier_share:
         requests[-1] = file.request_about_identifier
+
+    def line(entries: Sequence[str], *, drawn: bool = True) -> str:
+        return rng.choice(entries) if rng.random() < file.line_share and drawn else ""
+
     return Shape(
         form=voice.form,
         dates=voice.dates,
-        purpose=file.purposes[rng.choice(voice.purposes or tuple(file.purposes))],
+        purpose=purpose.text,
         mood=rng.choice(file.moods),
-        company=rng.choice(file.companies),
-        time=rng.choice(file.times),
-        opening="" if voice.fixed else rng.choice(file.openings),
-        ending="" if voice.fixed else rng.choice(file.endings),
+        company=line(file.companies),
+        time=line(file.times),
+        opening=line(file.openings, drawn=not voice.fixed),
+        ending=line(file.endings, drawn=not voice.fixed),
         requests=tuple(requests),
-        asked="whoever gets the text" if voice.addressed and rng.random() < _ADDRESSEE_SHARE else "an adviser to whom the text is shown",
-        look_alikes=tuple(rng.sample(file.look_alikes, rng.choice((1, 1, 2)))) if rng.random() < file.look_alike_share else (),
+        asked="whoever gets the text" if to_addressee else "an adviser to whom the text is shown",
+        look_alike=rng.choice(file.look_alikes) if rng.random() < file.look_alike_share else "",
         impersonal=voice.impersonal,
         carried=carried,
         keeps=(min(voice.keeps[0], len(carried)), min(voice.keeps[1], len(carried))),
     )
+
+
+def _requests(wants: Sequence[str], questions: int, rng: random.Random, *, to_addressee: bool) -> list[str]:
+    """Draw a kind of help for each of *questions* questions: of *wants* first, then any."""
+    file = _file()
+    fit = [name for name in wants if to_addressee or name != _OF_ADDRESSEE]
+    others = [name for name in file.requests if name not in wants and name != _OF_ADDRESSEE]
+    names = [*rng.sample(fit, len(fit)), *rng.sample(others, len(others))]
+    return [file.requests[name] for name in names[:questions]]

@@ -129,7 +129,7 @@ class Missing(Recording):
     def __call__(self, request):
         reply = super().__call__(request)
         if request.schema_name == "case_audit":
-            words = re.findall(r"\b[a-z]{4,}\b", request.user.split("Text:")[1].split("Question 1:")[0])
+            words = re.findall(r"\b[a-z]{5,}\b", request.user.split("Text:")[1].split("Question 1:")[0])
             asked = request.user.split("Question 1:")[1].split("Question 2:")[0].casefold()
             listed = request.user.rpartition("Listed already:")[2].casefold()
             shared = next((word for word in words if word in re.findall(r"\w+", asked) and word not in listed), None)

@@ -32,7 +32,7 @@ NO_PII_SHARE = 0.025
 LONGEST_STORY = 2_000  # words
 WORDS_A_FACT = 12  # words of a situation that tell one value, about
 # Recipe "case": one value per this many words, and at least this many values beside the pair.
-WORDS_A_VALUE, FEWEST_BESIDE = 20, 2
+WORDS_A_VALUE, FEWEST_BESIDE = 24, 2
 # Most sentences of (a situation, an aside), by whether they come from the bank (True) or from a model (False).
 SENTENCES = {False: (6, 2), True: (40, 4)}
 
@@ -112,7 +112,7 @@ def _most_high(config: RunConfig) -> int:
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
     """Draw plan item *index* of the recipe "case", where a ledger assigns the labels later; items of one text differ in their number only.
 
-    It wants more values than the text will have, at least two of each type of the pair, and identifiers where its voice carries them. The
+    It wants more values than the text will have, at least three of each type of the pair, and identifiers where its voice carries them. The
     stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two values of
     a type differ. A share of the texts wants no value at all.
     """
@@ -123,11 +123,11 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     rng = derive_rng("case", share.seed)
     voice, others = load_voices()[plan.register], 0
     if not is_without_personal_data(voice, rng):
-        for subject in ("self", SOMEONE_ELSE):
+        for subject in ("self", SOMEONE_ELSE, SOMEONE_ELSE):
             for kind in pair:
                 values.add_high(kind, (), subject, rng)
         kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
-        values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
+        values.add_asides(int(SPARE * kept) - 3 * len(pair), rng)
         others = len(values.wanted)
         for kind, subtype in draw_identifiers(voice, config.locale, rng):
             values.add_high(kind, (subtype,), "self", rng)

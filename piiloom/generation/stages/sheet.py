@@ -23,11 +23,12 @@ from piiloom.taxonomy.text_shapes import Shape
 
 NAME = "sheet"
 FEWEST_VALUES = 3
-SPARE = 2.0  # number of values drawn per kept value
+SPARE = 2.5  # number of values drawn per kept value
 DECISIONS = 2
 MOST_MORE = 3  # most values that the model may add to the drawn ones
 _VERBATIM = frozenset({"name", "code"})
 _FIGURE = re.compile(r"\d+")
+_GROUPED = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -126,7 +127,7 @@ def shape_of(item: Item) -> Shape:
 
 
 def kept_of(values: int) -> tuple[int, int]:
-    """Return the (fewest, most) values to keep of *values* drawn ones; about half of them (1 / ``SPARE``) are needed."""
+    """Return the (fewest, most) values to keep of *values* drawn ones; 1 / ``SPARE`` of them are needed."""
     most = max(FEWEST_VALUES, round(values / SPARE))
     return min(values, max(FEWEST_VALUES, round(most * 0.6))), min(values, most)
 
@@ -171,16 +172,16 @@ def _check_count(left: int, band: tuple[int, int], of_kind: str) -> None:
 
 
 def free_ids(item: Item) -> tuple[str, ...]:
-    """Return the ids for the values that the model may add to those drawn for *item*."""
+    """Return the ids for the values that the model may add to those drawn for *item*; none for a text without personal data."""
     drawn = len(item.plan.wanted)
-    return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1))
+    return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1)) if drawn else ()
 
 
 def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item, ctx: StageContext) -> list[tuple[ItemValue, str]]:
     """Read the values that the model adds to the *kept* ones; returns (value, use) pairs. Raises ``Fault`` for an invalid one."""
     free = free_ids(item)
     if [entry["id"] for entry in entries] != list(free[: len(entries)]):
-        raise Fault("more_ids", f"the ids under more are {', '.join(free)}, in this order, and no others")
+        raise Fault("more_ids", f"the ids under more are {', '.join(free) or 'none'}, in this order, and no others")
     taken = [value.text for value in kept]
     found: list[tuple[ItemValue, str]] = []
     for entry in entries:
@@ -211,8 +212,8 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], car
 
 
 def _figures(text: str) -> set[int]:
-    """Return the numbers of *text*; "03" and "3" are the same, so that a date may be written otherwise."""
-    return set(map(int, _FIGURE.findall(text)))
+    """Return the numbers of *text*; "03" and "3" are the same, and so are "2,500" and "2500": dates and sums may be written otherwise."""
+    return set(map(int, _FIGURE.findall(_GROUPED.sub("", text))))
 
 
 def by_id(entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue]) -> dict[str, Mapping[str, Any]]:
