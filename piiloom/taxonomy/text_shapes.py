@@ -22,7 +22,7 @@ from piiloom.taxonomy.registers import Chance, TextKind, load_registers
 Identifier = tuple[str, str]  # (entity type, subtype)
 
 _FILE = "text_shapes.yaml"
-_SCENES, _OFFERED = 2, 3  # scenes drawn per text, and identifiers offered per scene
+_SCENES, _OFFERED = 3, 2  # scenes drawn per text, and identifiers offered per scene
 _ADDRESSEE_SHARE = 0.4  # share of texts with an addressee whose questions are for the addressee
 _OF_ADDRESSEE = "done"  # the request that an adviser cannot fulfil
 
@@ -132,7 +132,7 @@ def draw_identifiers(voice: Voice, locale: str, rng: random.Random) -> tuple[Ide
     """Draw the identifiers that are offered to a text of *voice*, more than it will keep; none for most texts of some voices."""
     if not voice.scenes or rng.random() >= voice.carrying:
         return ()
-    groups = [(name, 1) for name in voice.always] + [(name, _OFFERED) for name in rng.sample(voice.scenes, _SCENES)]
+    groups = [(name, 1) for name in voice.always] + [(name, _OFFERED) for name in rng.sample(voice.scenes, min(_SCENES, len(voice.scenes)))]
     found: list[Identifier] = []
     for name, count in groups:
         known = [one for one in _of_scene(name, locale) if one not in found]
