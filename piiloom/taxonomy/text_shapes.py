@@ -24,7 +24,6 @@ Identifier = tuple[str, str]  # (entity type, subtype)
 _FILE = "text_shapes.yaml"
 _SCENES, _OFFERED = 3, 2  # scenes drawn per text, and identifiers offered per scene
 _ADDRESSEE_SHARE = 0.4  # share of texts with an addressee whose questions are for the addressee
-_OF_ADDRESSEE = "done"  # the request that an adviser cannot fulfil
 
 
 class Voice(TextKind):
@@ -68,6 +67,8 @@ class _File(BaseModel):
     openings: tuple[str, ...]
     endings: tuple[str, ...]
     requests: dict[str, str]
+    of_addressee_only: tuple[str, ...]
+    of_adviser_only: tuple[str, ...]
     request_about_identifier: str
     request_about_identifier_share: Chance
     look_alikes: tuple[str, ...]
@@ -184,7 +185,8 @@ def draw_shape(register: str, questions: int, rng: random.Random, *, carried: tu
 def _requests(wants: Sequence[str], questions: int, rng: random.Random, *, to_addressee: bool) -> list[str]:
     """Draw a kind of help for each of *questions* questions: of *wants* first, then any."""
     file = _file()
-    fit = [name for name in wants if to_addressee or name != _OF_ADDRESSEE]
-    others = [name for name in file.requests if name not in wants and name != _OF_ADDRESSEE]
+    unfit = file.of_adviser_only if to_addressee else file.of_addressee_only
+    fit = [name for name in wants if name not in unfit]
+    others = [name for name in file.requests if name not in (*wants, *unfit)]
     names = [*rng.sample(fit, len(fit)), *rng.sample(others, len(others))]
     return [file.requests[name] for name in names[:questions]]
