@@ -23,7 +23,7 @@ Identifier = tuple[str, str]  # (entity type, subtype)
 
 _FILE = "text_shapes.yaml"
 _SCENES, _OFFERED = 3, 2  # scenes drawn per text, and identifiers offered per scene
-_ADDRESSEE_SHARE = 0.4  # share of texts with an addressee whose questions are for the addressee
+_ADDRESSEE_SHARE = 0.3  # share of texts with an addressee whose questions are for the addressee
 
 
 class Voice(TextKind):
@@ -61,13 +61,13 @@ class _File(BaseModel):
     voices: dict[str, _VoiceEntry] = Field(min_length=1)
     purposes: dict[str, _Purpose]
     line_share: Chance
+    matters: tuple[str, ...]
     moods: tuple[str, ...]
     companies: tuple[str, ...]
     times: tuple[str, ...]
     openings: tuple[str, ...]
     endings: tuple[str, ...]
     requests: dict[str, str]
-    of_addressee_only: tuple[str, ...]
     of_adviser_only: tuple[str, ...]
     request_about_identifier: str
     request_about_identifier_share: Chance
@@ -88,6 +88,7 @@ class Shape:
     form: str
     dates: str
     purpose: str
+    matter: str
     mood: str
     company: str
     time: str
@@ -168,6 +169,7 @@ def draw_shape(register: str, questions: int, rng: random.Random, *, carried: tu
         form=voice.form,
         dates=voice.dates,
         purpose=purpose.text,
+        matter="" if voice.purposes else rng.choice(file.matters),
         mood=rng.choice(file.moods),
         company=line(file.companies),
         time=line(file.times),
@@ -185,7 +187,7 @@ def draw_shape(register: str, questions: int, rng: random.Random, *, carried: tu
 def _requests(wants: Sequence[str], questions: int, rng: random.Random, *, to_addressee: bool) -> list[str]:
     """Draw a kind of help for each of *questions* questions: of *wants* first, then any."""
     file = _file()
-    unfit = file.of_adviser_only if to_addressee else file.of_addressee_only
+    unfit = file.of_adviser_only if to_addressee else ()
     fit = [name for name in wants if name not in unfit]
     others = [name for name in file.requests if name not in (*wants, *unfit)]
     names = [*rng.sample(fit, len(fit)), *rng.sample(others, len(others))]

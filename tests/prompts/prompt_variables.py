@@ -8,6 +8,7 @@ SHAPE = {
     "form": "a post in a forum",
     "dates": "as people say them",
     "purpose": "to thank somebody",
+    "matter": "a trip",
     "mood": "friendly",
     "company": "nobody but the writer",
     "time": "it is over",
