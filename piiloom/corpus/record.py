@@ -58,7 +58,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordPlan:
-    """The generation plan of the record, kept so that its labels can be explained."""
+    """The generation plan of the record, kept so that its labels can be explained. ``lookalikes`` are the kinds of those in the text."""
 
     pair: tuple[str, str]
     topic: str | None = None
@@ -67,6 +67,7 @@ class RecordPlan:
     rationale: str | None = None
     register: str | None = None
     cue_level: str | None = None
+    lookalikes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

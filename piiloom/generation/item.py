@@ -199,6 +199,7 @@ class Item:
     """A plan item with the results of the stages so far.
 
     ``refused`` counts the replies that validators refused. ``rationale`` says why the high-relevance values matter, if a stage knows.
+    ``lookalikes`` are (kind, text) of what resembles personal data in the text, without a span.
     """
 
     plan: PlanItem
@@ -212,6 +213,7 @@ class Item:
     judgements: tuple[Judgement, ...] = ()
     rationale: str | None = None
     case: Case | None = None
+    lookalikes: tuple[tuple[str, str], ...] = ()
 
     def value(self, value_id: str) -> ItemValue:
         """Look a value up by its id; raises ``KeyError``."""

@@ -102,9 +102,10 @@ def _shipped_kinds(entity_type: str, subtypes: tuple[str, ...] | None) -> Weight
 
 def _of_catalogue(entity_type: str, subtypes: Iterable[str]) -> Iterator[Kind]:
     """Yield kinds, to be drawn by name only, for those of *subtypes* that are ids of catalogue entities of the type."""
+    fitting = {kind.subtype: kind for kind in (*codes.OF_ENTITIES, *moments.OF_ENTITIES)}
     for entity in map(find_shipped, subtypes):
         if entity is not None and entity.entity_type == entity_type:
-            yield Kind(subtype=entity.id, share=0, draw=_entity_drawer(entity))
+            yield fitting.get(entity.id) or Kind(subtype=entity.id, share=0, draw=_entity_drawer(entity))
 
 
 def _entity_drawer(entity: Entity) -> Drawer:

@@ -30,15 +30,16 @@ class Expectations:
 
     ``pair`` are the two entity types of the record. ``min_words`` and ``max_words`` bound the context (counted by
     ``piiloom.foundation.words``; None: no upper bound). ``language`` is an ISO 639-1 code. Each of ``high_types`` must have a
-    high-relevance span; None means both types of ``pair``, () means none.
+    high-relevance span; None means both types of ``pair``, () means none. ``lookalikes`` are case-folded texts that need no span.
     """
 
-    pair: tuple[str, str]
+    pair: tuple[str, ...]
     values: tuple[ExpectedValue, ...] = ()
     min_words: int = 1
     max_words: int | None = None
     language: str = "en"
     high_types: tuple[str, ...] | None = None
+    lookalikes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,12 +39,13 @@ class UnlistedGate:
     def __init__(self, detector: TrainedDetector | None = None) -> None:
         self._detector = detector
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
-        """Check the context, then the question."""
+    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+        """Check the context, then the question; look-alikes that the story intends are not refused."""
         region = record.locale.partition("_")[2] or None
         for part, text, spans in (("context", record.context, record.spans), ("question", record.question or "", ())):
             for kind, (start, end) in find_identifiers(text, region):
-                if not _is_covered(text, start, end, spans):
+                intended = any(text[start:end].casefold() in known for known in expected.lookalikes)
+                if not intended and not _is_covered(text, start, end, spans):
                     return Verdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
         if self._detector is not None and (found := self._detector.unlisted(record)):
             return Verdict(code="unlisted.detected", detail=self._detector.told(found[0]))

@@ -3,6 +3,7 @@
 - ``<early|late|>`` becomes one of its alternatives. Alternatives nest, and one may be empty.
 - ``{health}`` is where a value goes. ``{a:health}`` and ``{A:health}`` put "a" or "an" before it. In stories only, ``{^:health}`` begins a
   sentence with it.
+- ``> `` at the beginning of a line is a line of a quoted mail.
 
 The expansions of a pattern are numbered from 0 in reading order. A random expansion is drawn by its number, so all are equally likely,
 however the alternatives nest. In a pattern with an empty alternative, double blanks and blanks before punctuation are removed.
@@ -26,7 +27,7 @@ from piiloom.foundation.words import count_words
 
 MAX_DEPTH = 12
 
-_TOKEN = re.compile(r"[<|>]|\{[^{}]*\}|[^<|>{}]+|[{}]")
+_TOKEN = re.compile(r"(?<![^\n])> |[<|>]|\{[^{}]*\}|[^<|>{}]+|[{}]")
 _SLOT = re.compile(r"\{(?:(a|A|\^):)?([a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)?)\}")
 
 
@@ -131,8 +132,8 @@ def _is_blank(option: Sequence) -> bool:
 
 Range = tuple[int, int]
 
-_BLANKS = re.compile(r"\s{2,}")
-_BLANK_BEFORE_STOP = re.compile(r"\s+(?=[,.;?!](?!\w))")
+_BLANKS = re.compile(r"[^\S\n]{2,}")
+_BLANK_BEFORE_STOP = re.compile(r"[^\S\n]+(?=[,.;?!](?!\w))")
 
 # States of the word counter after a text: outside a word, inside one, or after an apostrophe inside one.
 _OUTSIDE, _INSIDE, _APOSTROPHE = 0, 1, 2

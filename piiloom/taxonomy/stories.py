@@ -8,11 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from types import MappingProxyType
+from typing import Final, Literal
 
 from piiloom.taxonomy.entity_types import Pair
 
 WRITER = "writer"
+NO_PAIR: Final[Pair] = ("", "")  # the pair of a plain story, which has no facts
+# Kinds of look-alikes: values that resemble personal data but belong to no private person.
+LOOKALIKES: Final = (
+    *("order_number", "product_number", "version_number", "public_figure", "fictional_example"),
+    *("error_code", "placeholder", "price", "hotline", "public_address", "public_event"),
+)
 LINE_VOICES = frozenset({"chat", "list", "agent", "booking", "call", "cv", "form", "log"})  # voices whose paragraphs are lines
 
 Attributes = Mapping[str, str]
@@ -135,7 +143,10 @@ class StoryQuestion:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Story:
-    """A whole story. ``origin`` is its ``file:line``. Stories are compared by identity."""
+    """A whole story. ``origin`` is its ``file:line``. Stories are compared by identity.
+
+    The values of ``likes`` are look-alikes of a kind (``subtype``); they are no spans.
+    """
 
     id: str
     pair: Pair
@@ -144,7 +155,13 @@ class Story:
     voice: str
     cast: Mapping[str, Person]
     facts: Mapping[str, Fact]
+    likes: Mapping[str, Fact]
     rows: Mapping[str, tuple[tuple[Cell, ...], ...]]
     steps: tuple[Step, ...]
     questions: tuple[StoryQuestion, ...]
     origin: str
+
+    @cached_property
+    def named(self) -> Mapping[str, Fact]:
+        """The facts and the look-alikes by name."""
+        return MappingProxyType({**self.facts, **self.likes})

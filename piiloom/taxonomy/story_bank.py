@@ -12,7 +12,7 @@ from piiloom.foundation.yaml_files import data_folder
 from piiloom.taxonomy.bank_loading import user_sources
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.locales import Locale
-from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.stories import NO_PAIR, Story
 from piiloom.taxonomy.story_loading import by_id, read_stories, stories_for, story_file, story_sources
 
 
@@ -39,7 +39,7 @@ class StoryBank:
     def pairs(self) -> frozenset[Pair]:
         """The pairs that have stories."""
         shipped = (self._shipped.get(source.name) for source in story_sources(self.language))
-        return frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self.own}
+        return frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self.own if story.facts}
 
     def tellable(self, wanted: Sequence[Pair], *, everything: bool, locale: Locale) -> tuple[Pair, ...]:
         """Return those of *wanted* that have stories.
@@ -64,13 +64,18 @@ class StoryBank:
             found = self._by_pair[pair] = tuple(by_id([*stories_for(pair, self.language), *own]).values())
         return found
 
+    @property
+    def plain(self) -> tuple[Story, ...]:
+        """The stories without personal data."""
+        return self.for_pair(NO_PAIR)
+
     def about(self, pair: Pair, topic: str) -> tuple[Story, ...]:
         """Return the stories of *pair* on *topic*."""
         return tuple(story for story in self.for_pair(pair) if story.topic == topic)
 
     def find(self, pair: Pair, story_id: str) -> Story:
-        """Return the story *story_id* of *pair*. Raises ``KeyError`` if there is none."""
-        for story in self.for_pair(pair):
+        """Return the story *story_id*, of *pair* or a plain one. Raises ``KeyError`` if there is none."""
+        for story in (*self.for_pair(pair), *self.plain):
             if story.id == story_id:
                 return story
         raise KeyError(story_id)

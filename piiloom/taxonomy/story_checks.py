@@ -10,9 +10,9 @@ from piiloom.foundation.yaml_files import KeyPath
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import Choice, Sequence, Text, combinations, parse, slot_counts
 from piiloom.taxonomy.pronouns import pronouns
-from piiloom.taxonomy.stories import WRITER, Fact, InRows, Listed
+from piiloom.taxonomy.stories import LOOKALIKES, WRITER, Fact, InRows, Listed
 from piiloom.taxonomy.story_files import Cell, FactEntry, QuestionEntry, StepEntry, StoryEntry
-from piiloom.taxonomy.story_reading import VALUE, cell_of, fact_names, facts_of, slots_of, spelled_type
+from piiloom.taxonomy.story_reading import VALUE, cell_of, fact_names, facts_of, likes_of, slots_of, spelled_type
 from piiloom.taxonomy.story_values import source_faults
 from piiloom.taxonomy.type_faults import Fault, pair_faults, subtype_faults
 
@@ -21,17 +21,21 @@ MOST_EXPANSIONS = 10_000  # of one wording, value or question
 
 def story_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy, language: str) -> Iterator[Fault]:
     """Yield (path, message) for everything that would keep *entry* from being told."""
-    for fault in pair_faults([spelled_type(name) for name in entry.pair], taxonomy):
+    for fault in pair_faults([spelled_type(name) for name in entry.pair], taxonomy) if entry.pair or entry.facts else ():
         yield (*path, "pair"), fault
+    if entry.pair and not entry.facts:
+        yield (*path, "facts"), "a story of a pair has facts; write pair: [] if it is without personal data"
     yield from _cast_faults((*path, "cast"), entry)
-    found = list(_fact_faults((*path, "facts"), entry, taxonomy))
+    found = [*_fact_faults((*path, "facts"), entry, taxonomy), *_like_faults((*path, "likes"), entry)]
     yield from found
     if found:  # later checks would only repeat these faults
         return
     facts = {fact.name: fact for fact in facts_of(entry)}
-    words = _agreeing(entry, facts, language)
+    named = {**facts, **{like.name: like for like in likes_of(entry)}}
+    words = _agreeing(entry, named, language)
     for number, step in enumerate(entry.text):
-        yield from _step_faults((*path, "text", number), step, facts, words)
+        yield from (((*path, "text", number, "with"), f"{name!r} is not a fact of this story") for name in step.after if name not in facts)
+        yield from _step_faults((*path, "text", number), step, named, words)
     named = Counter(step.id for step in entry.text if step.id is not None)
     yield from ((((*path, "text")), f"two steps have the id {name!r}; give each its own") for name, count in named.items() if count > 1)
     asked = Counter(question.id for question in entry.questions)
@@ -62,6 +66,18 @@ def _fact_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy) -> Iterat
     yield from ((path, f"two facts are called {name!r}; rename one") for name, count in counted.items() if count > 1)
 
 
+def _like_faults(path: KeyPath, entry: StoryEntry) -> Iterator[Fault]:
+    names = {*fact_names(entry), *entry.cast}
+    for name, found in entry.likes.items():
+        yield from source_faults((*path, name), name, found, entry)
+        if found.type not in LOOKALIKES:
+            yield (*path, name, "type"), f"a look-alike is one of {', '.join(LOOKALIKES)}"
+        if found.any is None and found.number is None:
+            yield (*path, name), "a look-alike has a list (any) or a number"
+        if name in names:
+            yield (*path, name), f"{name!r} is a fact or a person, too; rename one"
+
+
 def _declared(path: KeyPath, found: FactEntry) -> Iterator[tuple[KeyPath, str, str | None]]:
     """Yield (path, type, person) for each fact that an entry declares."""
     if found.rows is None:
@@ -88,7 +104,7 @@ def _agreeing(entry: StoryEntry, facts: Mapping[str, Fact], language: str) -> Ma
 
 def _cells(entry: StoryEntry, fact: Fact) -> list[Cell]:
     if isinstance(fact.source, Listed):
-        return entry.facts[fact.name].any or []
+        return (entry.facts | entry.likes)[fact.name].any or []
     if isinstance(fact.source, InRows):
         return [row[fact.source.column] for row in entry.facts[fact.source.rows].rows or ()]
     return []
@@ -98,7 +114,6 @@ def _step_faults(path: KeyPath, step: StepEntry, facts: Mapping[str, Fact], word
     for number, pattern in enumerate(step.say):
         faults = list(pattern_faults(pattern)) or list(_slot_faults(pattern, facts, words))
         yield from (((*path, "say", number), fault) for fault in faults)
-    yield from (((*path, "with"), f"{name!r} is not a fact of this story") for name in step.after if name not in facts)
 
 
 def _slot_faults(pattern: str, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[str]:
@@ -131,7 +146,7 @@ def _question_faults(path: KeyPath, question: QuestionEntry, facts: Mapping[str,
             if name in others:
                 yield (*path, key), f"{name!r} is needed already; name it once"
     yield from (((*path, "moot"), f"{name!r} helps already; name it once") for name in question.helps if name in question.moot)
-    if not question.needs:
+    if facts and not question.needs:
         yield (*path, "needs"), "a question needs at least one fact; without any, nothing of the text is high"
     known = set(steps)
     yield from (((*path, "said"), f"no step has the id {name!r}; give a step 'id: {name}'") for name in question.said if name not in known)

@@ -72,21 +72,22 @@ class QuestionEntry(FileModel):
 
     id: StepName
     ask: Annotated[list[Wording], Field(min_length=1, max_length=30)]
-    needs: dict[Name, Label]
+    needs: dict[Name, Label] = Field(default={})
     helps: dict[Name, Label] = Field(default={})
     moot: list[Name] = Field(default=[])
     said: list[StepName] = Field(default=[])
 
 
 class StoryEntry(FileModel):
-    """One story as written."""
+    """One story as written. A plain story has an empty pair and no facts. The ``type`` of each of ``likes`` is a kind of look-alike."""
 
     id: Label
-    pair: Annotated[list[Label], Field(min_length=2, max_length=2)]
+    pair: Annotated[list[Label], Field(max_length=2)]
     topic: Label
     subtopics: Annotated[list[Label], Field(min_length=1, max_length=20)]
     voice: Name
-    cast: dict[Name, PersonEntry | None]
-    facts: Annotated[dict[Name, FactEntry], Field(min_length=1, max_length=40)]
+    cast: dict[Name, PersonEntry | None] = Field(default={})
+    facts: Annotated[dict[Name, FactEntry], Field(max_length=40)] = Field(default={})
+    likes: Annotated[dict[Name, FactEntry], Field(max_length=40)] = Field(default={})
     text: Annotated[list[StepEntry], Field(min_length=1, max_length=60)]
     questions: Annotated[list[QuestionEntry], Field(min_length=1, max_length=40)]

@@ -13,9 +13,11 @@ from piiloom.foundation.yaml_files import YamlDocument, data_folder, key_name, r
 from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.bank_loading import STORIES, user_sources
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
-from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.stories import NO_PAIR, Story
 from piiloom.taxonomy.story_checks import story_faults
 from piiloom.taxonomy.story_reading import read_story
+
+_PLAIN = "plain"  # the start of the names of files with plain stories
 
 
 def load_stories(language: str, extra: Path | None, taxonomy: Taxonomy) -> Mapping[str, Story]:
@@ -30,9 +32,10 @@ def load_stories(language: str, extra: Path | None, taxonomy: Taxonomy) -> Mappi
 
 
 def stories_for(pair: Pair, language: str = "en") -> tuple[Story, ...]:
-    """Return the stories that ship for one pair. This reads only the file of that pair."""
+    """Return the stories that ship for one pair; for ``NO_PAIR`` the plain ones. This reads only the files of that pair."""
     name = story_file(pair)
-    return _shipped(language, name) if any(source.name == name for source in story_sources(language)) else ()
+    names = [one.name for one in story_sources(language) if (one.name.startswith(_PLAIN) if pair == NO_PAIR else one.name == name)]
+    return tuple(story for name in names for story in _shipped(language, name))
 
 
 def story_file(pair: Pair) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from piiloom.taxonomy.grammar import slot_counts
 from piiloom.taxonomy.stories import (
+    NO_PAIR,
     WRITER,
     Cell,
     Counted,
@@ -30,7 +31,7 @@ VALUE = "t"  # the key of a cell's value; its other keys are words that agree wi
 
 def read_story(entry: StoryEntry, origin: str) -> Story:
     """Return the story that *entry* describes. *origin* is its ``file:line``."""
-    first, second = sorted(spelled_type(name) for name in entry.pair)
+    first, second = (*sorted(spelled_type(name) for name in entry.pair), *NO_PAIR)[:2]
     facts = {fact.name: fact for fact in facts_of(entry)}
     return Story(
         id=entry.id,
@@ -40,6 +41,7 @@ def read_story(entry: StoryEntry, origin: str) -> Story:
         voice=entry.voice,
         cast=MappingProxyType({name: _person(name, person) for name, person in {WRITER: None, **entry.cast}.items()}),
         facts=MappingProxyType(facts),
+        likes=MappingProxyType({like.name: like for like in likes_of(entry)}),
         rows=MappingProxyType({name: _rows(found.rows) for name, found in entry.facts.items() if found.rows is not None}),
         steps=tuple(_step(step, facts) for step in entry.text),
         questions=tuple(_question(question) for question in entry.questions),
@@ -58,6 +60,12 @@ def facts_of(entry: StoryEntry) -> Iterator[Fact]:
             kind, _, subtype = told.type.partition(".")
             person = told.of or found.of or WRITER
             yield Fact(name=column, entity_type=spelled_type(kind), subtype=subtype, person=person, source=InRows(name, number))
+
+
+def likes_of(entry: StoryEntry) -> Iterator[Fact]:
+    """Yield the look-alikes of a story in the order in which they are written."""
+    for name, found in entry.likes.items():
+        yield Fact(name=name, entity_type="", subtype=found.type or "", person=WRITER, source=_source(found))
 
 
 def fact_names(entry: StoryEntry) -> Iterator[str]:

@@ -22,7 +22,16 @@ _SENTENCE_END = re.compile(r"(?:^|[.!?][\"')]* |\n)$")
 _WEEKDAYS = re.compile(r"'(?:mon|tues|wednes|thurs|fri|satur|sun)day'")  # fine where they stand alone
 _PART = re.compile(r"'(?:\d|[$£€₹])'")
 _NUMBER = re.compile(r"[$£€₹]?\d[\d.,:/-]*\d|[$£€₹]\d?")  # "2 of us" tells no more than "two of us"
-_LOWER_CASE_VOICES = frozenset({"chat", "note", "list"})
+_FLAT_PLACE = re.compile(
+    r"(?:^|[.!?]\s+)(?:(?:all )?(?:this|it|that) is|(?:it|that)'s|we're|i'm|(?:we|i) (?:am|are|live)) in \{(\w+)\}(?=[.!?]|$)",
+    re.IGNORECASE,
+)
+_FEIGNED_REPLY = re.compile(
+    r"(?:^|[.!?]\s+)(?:(?:since|because|well,?|yes,|no,) )?you (?:asked|were asking|wanted to know)\b(?! me to)", re.IGNORECASE
+)
+_LABELLED = re.compile(r"\{[aA]:(\w+)\} (?:man|woman|guy|girl|dude|person)\b")
+_LABELS = frozenset({"sexual orientation", "demographic", "belief"})
+_LOWER_CASE_VOICES = frozenset({"chat", "note", "list", "log"})
 
 
 def values_of(story: Story, fact: Fact) -> tuple[str, ...]:
@@ -38,8 +47,8 @@ def values_of(story: Story, fact: Fact) -> tuple[str, ...]:
 
 def sentence_findings(path: KeyPath, story: Story, language: str) -> Iterator[StyleFinding]:
     """Yield all findings on the wordings of a story."""
-    values = {name: values_of(story, fact) for name, fact in story.facts.items()}
-    patterns = [(value, name, whole_word(value)) for name, known in values.items() for value in dict.fromkeys(known)]
+    values = {name: values_of(story, fact) for name, fact in story.named.items()}
+    patterns = [(value, name, whole_word(value)) for name in story.facts for value in dict.fromkeys(values[name])]
     for number, step in enumerate(story.steps):
         for place, wording in enumerate(step.wordings):
             where = (*path, "text", number, "say", place)
@@ -49,6 +58,18 @@ def sentence_findings(path: KeyPath, story: Story, language: str) -> Iterator[St
             if language == "en":
                 yield from ((where, "wording", slip) for slip in slips(expansions))
                 yield from ((where, "disclosure", f"{told}; a slot makes it a fact") for told in told_outside(wording.pattern))
+                yield from ((where, "tell", message) for message in _tells(wording.pattern, story))
+
+
+def _tells(pattern: str, story: Story) -> Iterator[str]:
+    """Yield the habits of writers of stories by which blind readers recognized made-up texts."""
+    types = {name: fact.entity_type for name, fact in story.facts.items()}
+    if any(types.get(found[1]) == "location" for found in _FLAT_PLACE.finditer(pattern)):
+        yield "a sentence gives the place and nothing else; let the place matter where it is named"
+    if _FEIGNED_REPLY.search(pattern):
+        yield "answers a question that nobody asked in the text; begin with the matter"
+    if any(types.get(found[1]) in _LABELS for found in _LABELLED.finditer(pattern)):
+        yield "labels a person with a noun phrase; say what happened, or leave the noun out"
 
 
 def told_outside(pattern: str) -> Iterator[str]:

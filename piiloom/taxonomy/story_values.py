@@ -82,9 +82,10 @@ def _number_faults(path: KeyPath, name: str, found: FactEntry, entry: StoryEntry
     if isinstance(rule, NumberRule):
         if (rule.times is None) == (rule.plus is None):
             yield (*path, "number"), "give either times or plus"
-        faults = list(_reference_faults(name, entry.facts))
+        entries = entry.facts | entry.likes
+        faults = list(_reference_faults(name, entries))
         yield from (((*path, "number"), fault) for fault in faults)
-        if not faults and _greatest(name, entry.facts) > MOST_NUMBER:
+        if not faults and _greatest(name, entries) > MOST_NUMBER:
             yield (*path, "number"), f"can grow beyond {MOST_NUMBER:,}"
     elif rule is not None and (not 2 <= len(rule) <= 3 or rule[0] > rule[1] or min(rule[2:], default=1) <= 0):
         yield (*path, "number"), "a number is [low, high, step], low to high, step above 0 (1 where there is none)"

@@ -11,7 +11,8 @@ import pytest
 
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.plan.plan_lengths import draw_length, draw_low_count
-from piiloom.generation.plan.planning import CUE_WEIGHTS, NO_PII_SHARE
+from piiloom.generation.plan.planning import CUE_WEIGHTS
+from piiloom.generation.settings.configuration import RunConfig
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -83,7 +84,7 @@ def test_the_number_of_values_that_matter_gives_nothing_away(plans):
 
 
 def test_a_few_texts_disclose_nothing(plans):
-    assert sum(not plan.wanted for plan in plans) / PLANS == pytest.approx(NO_PII_SHARE, abs=0.012)
+    assert sum(not plan.wanted for plan in plans) / PLANS == pytest.approx(RunConfig().no_pii_share, abs=0.012)
     scenario = next(iter(BANK.scenarios.values()))
     assert all(planned(index, scenario, bank=BANK, composer={"distractors": False}).wanted for index in range(300))
 

@@ -22,7 +22,7 @@ from piiloom.taxonomy.story_bank import StoryBank
 from tests.generation.composer_settings import exported, finished, resume, script, start
 from tests.taxonomy.story_example import STORY as EXAMPLE
 
-STORY = {"recipe": "story"}
+STORY = {"recipe": "story", "no_pii_share": 0}
 NUMBER = 312  # two texts of each pair
 
 
@@ -90,6 +90,17 @@ def test_a_story_that_is_told_again_asks_other_questions(tmp_path):
     told = Counter(record.plan.scenario for record in records)
     assert (len(told), max(told.values())) <= (6, 6)  # twice each, but where one text was too much like another
     assert len({(record.plan.scenario, record.question) for record in records}) >= 20
+
+
+def test_a_share_of_the_texts_is_without_personal_data(tmp_path):
+    path = tmp_path / "plain.duckdb"
+    assert start(path, samples=240, no_pii_share=0.1, recipe="story").accepted == 240
+    with Store.open(path) as store:
+        texts = list({record.context: record for record in iter_records(store)}.values())
+    plain = [record.plan for record in texts if not record.spans]
+    assert [len(texts), len(plain)] == [120, 12]
+    assert all(plan.scenario.startswith("plain.") and plan.lookalikes and plan.rationale is None for plan in plain)
+    assert set(Counter(record.plan.scenario for record in texts if record.spans).values()) == {1}
 
 
 def test_a_text_is_never_split_between_train_and_test(path, records, groups):

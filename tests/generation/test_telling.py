@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit
-from piiloom.generation.composer.telling import StoryUntold, tell, tell_once
+from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit, wordings_in_turn
+from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
 from piiloom.generation.composer.telling_plan import Asking, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -112,6 +112,23 @@ def test_each_admissible_wording_is_as_likely(tmp_path: Path) -> None:
     counted = Counter(one.text[:2] for one in told(story, 900))
     assert len(counted) == 3
     assert min(counted.values()) > 240
+
+
+def test_successive_texts_take_their_wordings_in_turn(tmp_path: Path) -> None:
+    story = bare(
+        tmp_path,
+        "{say: ['In {home} at {fee}.', '{home}, {fee}.', 'For {fee} in {home}.']}",
+        "{say: ['Well.', 'So.']}",
+        "{say: ['Thanks.', 'Bye, {fee}.']}",
+    )
+    turns = [wordings_in_turn(story, telling, 7) for telling in range(6)]
+    texts = [
+        tell_asked(story, (Asking(question=0),), random.Random(1), shipped_taxonomy(), turns=turn).text.split(".")[0][:2] for turn in turns
+    ]
+    assert [sorted(texts[:3]), sorted(texts[3:])] == [["Ak", "Fo", "In"]] * 2
+    assert len({tuple(step[0] for step in turn) for turn in turns}) >= 5
+    assert turns == [wordings_in_turn(story, telling, 7) for telling in range(6)]
+    assert turns != [wordings_in_turn(story, telling, 8) for telling in range(6)]
 
 
 def test_a_moot_fact_leaves_the_wordings_without_it(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from stdnum import iban, imei, luhn, mac
 
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.words import content_words, whole_word
@@ -53,6 +54,31 @@ def test_any_attempt_has_the_form_of_its_subtype(key, locale, seed, age, attempt
     kind = next(k for k in KINDS[key[0]] if k.subtype == key[1])
     text = kind.draw(persona, rng, attempt)
     assert misfit(*key, shipped_taxonomy().subtype(*key).form, text) is None, text
+
+
+IDENTIFIERS = (
+    "email phone payment_card card_last_four iban bank_account_number national_id passport_number driving_licence_number "
+    "licence_plate vin ipv4 mac_address url imei insurance_policy medical_record_number customer_number "
+    "hotel_booking parcel_carrier device_serial loyalty_card ethereum_wallet frequent_flyer e_ticket loan_number prescription_number "
+).split()
+
+
+@pytest.mark.parametrize("locale", LOCALES)
+def test_values_of_catalogue_entities_are_drawn_by_id(locale):
+    rng, taxonomy = random.Random(locale), shipped_taxonomy()
+    for _ in range(20):
+        persona = draw_persona(rng, locale)
+        drawn = {one: draw_value(persona, "code", one, rng, taxonomy) for one in IDENTIFIERS}
+        assert {one: value.subtype for one, value in drawn.items()} == {one: one for one in IDENTIFIERS}
+        texts = {one: value.text for one, value in drawn.items()}
+        assert luhn.is_valid(re.sub("[ -]", "", texts["payment_card"]))
+        assert all(module.is_valid(texts[one]) for one, module in (("iban", iban), ("imei", imei), ("mac_address", mac)))
+        assert texts["card_last_four"].isdigit()
+        born = draw_value(persona, "datetime", "date_of_birth", rng, taxonomy).text
+        assert str(persona.birth_date.day) in born
+        assert str(persona.birth_date.year)[2:] in born
+    with pytest.raises(UsageError, match="has no subtype 'iban'"):
+        draw_value(persona, "health", "iban", rng, taxonomy)
 
 
 def test_examples_of_the_taxonomy_fit_as_well():

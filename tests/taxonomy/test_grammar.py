@@ -146,3 +146,10 @@ def test_the_tree_tells_texts_slots_and_choices_apart() -> None:
     assert tree.parts[:2] == (Text("Hi "), Slot("sexual_orientation", "A"))
     assert tree.total == 2
     assert parse("Hi {A:sexual_orientation}<a|b>") is tree
+
+
+def test_lines_of_quoted_mail_and_line_breaks_stay():
+    assert all_expansions("Hi,\n\n> she <really |>said\n> so\n\nBye", 9) == (
+        "Hi,\n\n> she really said\n> so\n\nBye",
+        "Hi,\n\n> she said\n> so\n\nBye",
+    )

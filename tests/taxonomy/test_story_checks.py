@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
 
 from piiloom.foundation.errors import ConfigError
+from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.bank_lint import lint_files
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.stories import Counted, InRows
+from piiloom.taxonomy.stories import NO_PAIR, Counted, InRows
 from piiloom.taxonomy.story_loading import load_stories, read_stories, stories_for
 from tests.taxonomy.story_example import STORY, line_of, story_of, written
 
@@ -81,6 +83,10 @@ ELSEWHERE = {
         ("needs: {start: it is counted back from that day}", "needs: {}", "at least one fact"),
         ("tell him at the latest", "tell {mate} at the latest", "no slots"),
         ("id: leave", "id: legal", "two questions"),
+        ("[location, finance]", "[]", "two different types"),
+        ("text:\n", "likes: {order: {type: order, any: [A-1]}}\n    text:\n", "a look-alike is one of"),
+        ("text:\n", "likes: {order: {type: order_number, of: friend}}\n    text:\n", "a list (any) or a number"),
+        ("text:\n", "likes: {home: {type: placeholder, any: [Jane Doe]}}\n    text:\n", "rename one"),
     ],
 )
 def test_each_fault_is_told_with_its_line(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -93,6 +99,36 @@ def test_each_fault_is_told_with_its_line(tmp_path: Path, old: str, new: str, sa
         read_stories(path, shipped_taxonomy())
     with pytest.raises(ConfigError):
         load_bank("en", path, taxonomy=shipped_taxonomy())
+
+
+PLAIN = """\
+stories:
+  - id: plain.printer
+    pair: []
+    topic: printers
+    subtopics: [blank pages]
+    voice: forum
+    likes:
+      hero: {type: public_figure, any: [{t: Ada Lovelace, she: she}, {t: Alan Turing, she: he}]}
+      old: {type: version_number, number: [1, 9], as: ["{n}.0", "{n}.1"]}
+      new: {type: version_number, number: {of: old, plus: [1, 2]}, as: ["{n}.0"]}
+    text:
+      - say: ["{hero} would give up on {new} here, though {hero.she} liked {old}."]
+    questions:
+      - {id: back, ask: ["Is there a way back?"]}
+      - {id: wait, ask: ["Is it worth the wait?"]}
+"""
+
+
+def test_a_plain_story_has_lookalikes_and_no_facts(tmp_path: Path) -> None:
+    story = story_of(tmp_path, PLAIN)
+    assert (story.pair, [*story.likes], story.steps[0].wordings[0].tells) == (NO_PAIR, ["hero", "old", "new"], frozenset())
+    assert {finding.rule for finding in lint_files([tmp_path / "mine.yaml"], shipped_taxonomy())} == {"count", "values"}
+    told = tell(story, random.Random(3), shipped_taxonomy(), habits=False)
+    assert [kind for kind, _ in told.lookalikes] == ["public_figure", "version_number", "version_number"]
+    assert (told.spans, all(text in told.text for _, text in told.lookalikes), told.questions[0].high) == ((), True, {})
+    with pytest.raises(ConfigError, match="a story of a pair has facts"):
+        read_stories(written(tmp_path, PLAIN.replace("[]", "[health, age]", 1)), shipped_taxonomy())
 
 
 def test_numbers_that_run_in_a_ring_are_told(tmp_path: Path) -> None:

@@ -37,6 +37,15 @@ from tests.taxonomy.story_example import STORY, line_of, written
         ("a quarrel?", f"a quarrel {'on and ' * 12}on?", "length", ""),
         ("at the latest?", "about my finances?", "type word", ""),
         ("at the latest?", "before July?", "disclosure", ""),
+        ("I read it twice.", "I read it twice. This is in {home}.", "tell", ""),
+        ("Our <letter|notice> came and", "You asked what came. A letter, and", "tell", "Our <letter|notice>"),
+        (
+            '["${n:,}", "${n:,} a month"]}\n      new',
+            '["${n:,}", "${n:,}.00"]}\n      new',
+            "tell",
+            '["${n:,}", "${n:,} a month"]}\n      new',
+        ),
+        ("March 1, June", "3/1/2027, June", "tell", ""),
     ],
 )
 def test_each_breach_is_found_by_its_rule_and_line(tmp_path: Path, old: str, new: str, rule: str, at: str) -> None:

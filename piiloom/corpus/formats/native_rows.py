@@ -289,6 +289,7 @@ class MetaRow(_Part):
     rationale: str | None = None
     register_: str | None = Field(default=None, alias="register")
     cue_level: str | None = None
+    lookalikes: list[str] = []
     source: SourceRow | None = None
     group_keys: list[str] = []
     revision: int = Field(default=0, ge=0)
@@ -346,8 +347,8 @@ def extra_keys(row: NativeRow) -> list[str]:
     parts += [("meta.provenance.", row.meta.provenance), *(("spans.", span) for span in row.spans)]
     found = [prefix + key for prefix, part in parts if part is not None for key in (part.model_extra or ())]
     if row.meta.pair is None:  # a plan without a pair is not stored
-        plan_keys = ("topic", "subtopic", "scenario", "rationale", "register_", "cue_level")
-        found += [f"meta.{key.rstrip('_')}" for key in plan_keys if getattr(row.meta, key) is not None]
+        plan_keys = ("topic", "subtopic", "scenario", "rationale", "register_", "cue_level", "lookalikes")
+        found += [f"meta.{key.rstrip('_')}" for key in plan_keys if getattr(row.meta, key) not in (None, [])]
     return found
 
 
@@ -380,6 +381,7 @@ def meta_of(record: Record) -> Json:
         meta |= {"provider": made.provider, "model": made.model}
     if plan is not None:
         meta |= _stated({"scenario": plan.scenario, "rationale": plan.rationale, "register": plan.register, "cue_level": plan.cue_level})
+        meta |= {"lookalikes": list(plan.lookalikes)} if plan.lookalikes else {}
     if source is not None:
         meta["source"] = _source(source)
     elif plan is None and made is None:

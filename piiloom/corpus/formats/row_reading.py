@@ -170,6 +170,7 @@ class RowReader:
             rationale=meta.rationale,
             register=meta.register_,
             cue_level=meta.cue_level,
+            lookalikes=tuple(meta.lookalikes),
         )
 
 

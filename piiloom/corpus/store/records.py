@@ -28,12 +28,10 @@ Encodable = RecordPlan | SourceReference | Provenance
 
 @lru_cache(maxsize=4096)
 def encode(value: Encodable | None) -> str | None:
-    """Return the fields of *value* that are not None as a JSON object (an empty ``lost`` is left out, too); None for None."""
+    """Return the fields of *value* that are not None as a JSON object (without an empty ``lost`` or ``lookalikes``); None for None."""
     if value is None:
         return None
-    found = _set_fields(value)
-    if not found.get("lost", True):
-        del found["lost"]
+    found = {name: held for name, held in _set_fields(value).items() if held or name not in ("lost", "lookalikes")}
     return json.dumps(found, ensure_ascii=False, default=_set_fields)
 
 
@@ -54,7 +52,7 @@ def decode_plan(text: str | None) -> RecordPlan | None:
         return None
     held = json.loads(text)
     first, second = held.pop("pair")
-    return RecordPlan(pair=(first, second), **held)
+    return RecordPlan(pair=(first, second), lookalikes=tuple(held.pop("lookalikes", ())), **held)
 
 
 def decode_source(text: str | None) -> SourceReference | None:

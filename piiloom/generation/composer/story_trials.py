@@ -84,7 +84,7 @@ def _unasked(plan: TellingPlan, place: int, trials: Trials) -> str | None:
         return f"can be asked with no other question: {_apart(plan, place)}"
     if not trials.asked[name]:
         return f"never came up{_why(trials)}"
-    if not any(asked == name for asked, _ in trials.low):
+    if plan.story.facts and not any(asked == name for asked, _ in trials.low):
         return "makes everything that is told with it high; let it need less, or tell more"
     return None
 

@@ -96,15 +96,15 @@ class StoryValues:
         self._money = MoneyStyle()
 
     def value(self, name: str) -> str:
-        """Return the value of the fact *name*."""
+        """Return the value of the fact or look-alike *name*."""
         found = self._values.get(name)
         if found is None:
-            found = self._values[name] = self._draw(self._story.facts[name])
+            found = self._values[name] = self._draw(self._story.named[name])
         return found
 
     def agreeing(self, owner: str, word: str) -> str:
-        """Return a word that agrees with *owner*: an attribute of a fact ("tie", "she"), or a pronoun of a cast member ("friend", "he")."""
-        if owner in self._story.facts:
+        """Return a word that agrees with *owner*: an attribute of a value ("tie", "she"), or a pronoun of a person ("friend", "he")."""
+        if owner in self._story.named:
             self.value(owner)
             return self._cells[owner].attributes[word]
         return pronoun(word, self._gender(owner), self._language)
@@ -116,7 +116,7 @@ class StoryValues:
         if isinstance(source, InRows):
             return self._written(fact.name, self._row(source.rows)[source.column])
         if isinstance(source, Counted):
-            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance")
+            return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance" or fact.subtype == "price")
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
         return kind.draw(self._persona(fact.person), self._rng, 0)
 
@@ -144,7 +144,7 @@ class StoryValues:
             steps = int((source.high - source.low) / source.step + 1e-9)
             number = source.low + source.step * int(self._rng.random() * (steps + 1))
         else:
-            based_on = self._story.facts[source.of].source
+            based_on = self._story.named[source.of].source
             number = self._number(source.of, based_on) if isinstance(based_on, Counted) else 0
             if source.times:
                 number *= source.times[int(self._rng.random() * len(source.times))]
@@ -224,8 +224,8 @@ def wordings_in_turn(story: Story, telling: int, seed: int) -> Turns:
 def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turns: Turns | None = None) -> list[Told] | None:
     """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
 
-    For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets, of the admissible wordings that tell the
-    facts assigned to it, the first one in *turns*, or without *turns* a random one.
+    For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets an admissible wording that tells the
+    facts assigned to it: the first such one in *turns*, or a random one without *turns*.
     """
     options = list(demand.wordings)
     forced = set(demand.forced)
@@ -279,10 +279,8 @@ def _in_order(
             if number in forced:
                 return None
             continue
-        if turns is None:
-            wording = wordings[int(rng.random() * len(wordings))]
-        else:
-            wording = next(one for one in turns[number] if one in wordings)
+        turn = wordings if turns is None else [one for one in turns[number] if one in wordings]
+        wording = turn[int(rng.random() * len(turn)) if turns is None else 0]
         told |= wording.tells
         found.append((step, wording))
     return found
@@ -313,7 +311,7 @@ class _Page:
             self.add(f"{chosen.capitalize() if slot.article == 'A' else chosen} ")
         start = self._length
         self.add(text)
-        if not dot:
+        if owner in self._story.facts and not dot:
             fact = self._story.facts[owner]
             self.spans.append(
                 ToldSpan(

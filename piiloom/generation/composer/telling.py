@@ -19,6 +19,7 @@ from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.stories import Story, StoryQuestion
+from piiloom.taxonomy.story_reading import slots_of
 
 TRIES: Final = 60
 
@@ -100,7 +101,9 @@ def tell_once(
     if spoiled is not None:
         return spoiled
     questions = tuple(_ask(story.questions[one.question], one.wording, told, rng) for one in asked)
-    return _leak(questions, told) or ToldStory(story=story.id, text=text, spans=spans, questions=questions)
+    likes = dict.fromkeys(name for _, wording in steps for name, word in slots_of(wording.pattern) if word is None and name in story.likes)
+    lookalikes = tuple((story.likes[name].subtype, values.value(name)) for name in likes)
+    return _leak(questions, told) or ToldStory(story=story.id, text=text, spans=spans, questions=questions, lookalikes=lookalikes)
 
 
 def _ask(question: StoryQuestion, wording: int | None, told: Iterable[str], rng: random.Random) -> AskedQuestion:

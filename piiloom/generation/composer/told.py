@@ -30,10 +30,14 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToldStory:
-    """A text with its spans in order, and its questions; ``habit`` is the writer's orthographic habit, None if there is none."""
+    """A text with its spans in order, and its questions; ``habit`` is the writer's orthographic habit, None if there is none.
+
+    ``lookalikes`` are the (kind, value) of the look-alikes in the text.
+    """
 
     story: str
     text: str
     spans: tuple[ToldSpan, ...]
     questions: tuple[AskedQuestion, ...]
     habit: str | None = None
+    lookalikes: tuple[tuple[str, str], ...] = ()

@@ -20,7 +20,7 @@ from piiloom.providers.protocol import Completion, JsonSchema, PromptCall
 Variables = Mapping[str, Any]
 
 # Nonsense words as long as those of running text: 4.6 letters on average.
-_FILLER = "mo velda tasi korunel lipra denolu sa rimtavo be gul fontera ip tarnok sel muvita dra kelposi ontel fa brunavi".split()
+_FILLER = "mu velda tasi korunel lipra denolu sa rimtavo be gul fontera ip tarnok sel muvita dra kelposi ontel fa brunavi".split()
 _SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".split()
 _QUESTION_WORDS = 18
 _REASON_WORDS = 16

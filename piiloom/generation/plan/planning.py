@@ -10,6 +10,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from math import ceil
 
 from piiloom.corpus.record import Relevance
 from piiloom.foundation.seeding import derive_rng, derive_seed
@@ -27,8 +29,6 @@ from piiloom.taxonomy.text_shapes import draw_identifiers, draw_shape, is_withou
 
 # Weights of ``CUE_LEVELS``, in their order.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)
-# Share of records without any PII, so that a detector learns that there may be none.
-NO_PII_SHARE = 0.025
 LONGEST_STORY = 2_000  # words
 WORDS_A_FACT = 12  # words of a situation that tell one value, about
 # Recipe "case": one value per this many words, and at least this many values beside the pair.
@@ -69,7 +69,7 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     words = draw_length(register, rng)
     aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
     values = ValuePlan(pair, bank, config.taxonomy(), aside_words[1], config.shares)
-    if rng.random() >= NO_PII_SHARE or not config.composer.distractors:
+    if rng.random() >= config.no_pii_share or not config.composer.distractors:
         draw_high(values, scenario, words, rng, most=_most_high(config))
         if name == SECOND_HAND:
             values.add_asked_for()
@@ -137,17 +137,34 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share, shape=shape)
 
 
+def without_pii(text: int, config: RunConfig) -> tuple[bool, int]:
+    """Return whether text number *text* is one without personal data, and the number of earlier texts without.
+
+    With a share of 1/n, one of each n texts is; it is drawn by the seed.
+    """
+    share = Fraction(str(config.no_pii_share))
+    if not share:
+        return False, 0
+    block = int(text * share)
+    first, end = ceil(block / share), ceil((block + 1) / share)
+    place = derive_rng("text without personal data", config.seed, block).randrange(first, end)
+    return place == text, block + (place < text)
+
+
 def make_told_item(
-    index: int, pair: Pair, triplet: tuple[str, str], earlier: int, *, config: RunConfig, digest: str, stories: StoryBank
+    index: int, pair: Pair, triplet: tuple[str, str] | None, earlier: int, *, config: RunConfig, digest: str, stories: StoryBank
 ) -> PlanItem:
     """Return plan item *index* of the recipe "story"; *earlier* is the number of earlier texts of the plan with the same pair and topic.
 
-    The stories about the pair and topic are used in turn. All items of a text share the seed of the text, so they get the same words.
+    The stories about the pair and topic are used in turn, or the plain ones if *triplet* is None (*earlier*: earlier texts of these). All
+    items of a text share the seed of the text, so they get the same words.
     """
     text, number = divmod(index, config.records_per_text)
-    topic, subtopic = triplet
-    known = stories.about(pair, topic)
+    known = list(stories.about(pair, triplet[0]) if triplet else stories.plain)
+    if triplet is None:
+        derive_rng("order of plain stories", config.seed).shuffle(known)
     story = known[earlier % len(known)]
+    topic, subtopic = triplet or (story.topic, story.subtopics[0])
     return PlanItem(
         index=index,
         seed=derive_seed(digest, config.seed, index),

@@ -16,7 +16,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.composer.story_provider import StoryProvider
 from piiloom.generation.item import Item
-from piiloom.generation.plan.planning import make_case_item, make_plan_item, make_told_item, text_of
+from piiloom.generation.plan.planning import make_case_item, make_plan_item, make_told_item, text_of, without_pii
 from piiloom.generation.running.topic_catalog import TopicCatalog
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
@@ -126,13 +126,16 @@ class Session:
         """Plan item *index*, whose topics must be known; raises ``ItemRejected`` if its pair has no triplet."""
         ctx, digest = self.ctx, self._plan_digest
         text = text_of(index, ctx.config)
+        if ctx.stories is not None:
+            plain, before = without_pii(text, ctx.config) if ctx.stories.plain else (False, 0)
+            pair, triplet = self.catalog.triplet(text - before)
+            earlier = before if plain else self.catalog.texts_before(text - before)
+            about = None if plain else triplet
+            return Item(plan=make_told_item(index, pair, about, earlier, config=ctx.config, digest=digest, stories=ctx.stories))
         pair, triplet = self.catalog.triplet(text)
         if ctx.config.recipe == "case":
             return Item(plan=make_case_item(index, pair, triplet, config=ctx.config, digest=digest))
-        if ctx.stories is None:
-            return Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank))
-        earlier = self.catalog.texts_before(text)
-        return Item(plan=make_told_item(index, pair, triplet, earlier, config=ctx.config, digest=digest, stories=ctx.stories))
+        return Item(plan=make_plan_item(index, pair, triplet, config=ctx.config, digest=digest, bank=ctx.bank))
 
     @cached_property
     def _plan_digest(self) -> str:

@@ -87,6 +87,7 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         ge=1,
         le=4,
     )
+    no_pii_share: float = setting(0.05, "Share of the texts without any personal data.", metavar="P", panel=RECORDS, ge=0, le=1)
     values: Literal["code", "llm"] = setting(
         "code",
         "Source of PII values: code (the value lexicons, all before the text) or llm (the provider; with --recipe staged each value is "

@@ -105,6 +105,7 @@ class Screening:
             rationale=rationale,
             register=plan.register,
             cue_level=plan.cue_level,
+            lookalikes=tuple(sorted({kind for kind, _ in item.lookalikes})),
         )
 
     def _expected(self, item: Item) -> Expectations:
@@ -116,7 +117,15 @@ class Screening:
         # The length of a case's text depends on its number of values; the stage post has checked it already.
         low, high = (1, None) if item.case is not None else plan.context_words
         high_types = tuple(dict.fromkeys(v.entity_type for v in item.high_values()))
-        return Expectations(pair=plan.pair, values=values, min_words=low, max_words=high, language=self._language, high_types=high_types)
+        return Expectations(
+            pair=plan.pair if values or plan.told is None else (),  # a plain story is about no pair
+            values=values,
+            min_words=low,
+            max_words=high,
+            language=self._language,
+            high_types=high_types,
+            lookalikes=tuple(text.casefold() for _, text in item.lookalikes),
+        )
 
 
 def _detector(config: RunConfig) -> TrainedDetector | None:

@@ -41,7 +41,7 @@ class StoryStage:
         if told is None or share is None or ctx.stories is None:
             raise ItemRejected("out_of_order", "the item is not of a story", stage=NAME)
         story = ctx.stories.find(plan.pair, told.story)
-        if ctx.aside_types:
+        if ctx.aside_types and story.facts:
             aside = derive_rng("aside of an own type", share.seed)
             story = with_own_aside(story, ctx.aside_types, aside, ctx.locale.language)
         text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale, ctx)
@@ -96,7 +96,8 @@ def _filled(item: Item, text: ToldStory, number: int) -> Item:
     question = Question(draft=asked.text, personal=asked.text, abstracted=asked.text)
     rationale = "; ".join(f"{first[fact].value} ({first[fact].entity_type}): {asked.high[fact]}" for fact in ids if fact in asked.high)
     passage = MarkedText(text=text.text, mentions=mentions)
-    return replace(item, values=values, spans=spans, question=question, passage=passage, rationale=rationale)
+    told = replace(item, values=values, spans=spans, question=question, passage=passage)
+    return replace(told, rationale=rationale or None, lookalikes=text.lookalikes)
 
 
 STAGE: Stage = StoryStage()

@@ -55,7 +55,10 @@ KINDS: Final = (
     Kind(subtype="member_id", share=1, draw=lambda _p, rng, _n: documents.draw_member_id(rng)),
     Kind(subtype="case_number", share=1, draw=lambda _p, rng, _n: documents.draw_case_number(rng)),
     Kind(subtype="wallet", share=0.7, draw=lambda _p, rng, _n: networks.draw_wallet(rng), grown=True),
-    # Under the ids that the entity catalogue has for them.
+)
+
+# Values of catalogue entities that fit the persona; taxonomy files name some of these kinds otherwise.
+OF_ENTITIES: Final = (
     Kind(subtype="bank_account_number", share=0, draw=lambda p, rng, _n: identifiers.draw_bank_account(p.locale, rng)),
     Kind(subtype="passport_number", share=0, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
     Kind(subtype="driving_licence_number", share=0, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
