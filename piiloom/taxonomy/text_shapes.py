@@ -73,7 +73,6 @@ class _File(BaseModel):
     request_about_identifier_share: Chance
     look_alikes: tuple[str, ...]
     look_alike_share: Chance
-    no_personal_data_share: Chance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +120,6 @@ def load_voices() -> Mapping[str, Voice]:
 def shapes_digest() -> str:
     """Return the digest of all shapes, part of that of a run."""
     return digest(_file().model_dump(mode="json"))
-
-
-def is_without_personal_data(voice: Voice, rng: random.Random) -> bool:
-    """Draw whether a text of *voice* is about nobody in particular; only voices that can do without identifiers are."""
-    weights = [(known.weight, known.carrying < 1) for known in load_voices().values()]
-    share = _file().no_personal_data_share * sum(weight for weight, _ in weights) / sum(weight for weight, able in weights if able)
-    return voice.carrying < 1 and rng.random() < share
 
 
 def draw_identifiers(voice: Voice, locale: str, rng: random.Random) -> tuple[Identifier, ...]:

@@ -25,7 +25,7 @@ from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
-from piiloom.taxonomy.text_shapes import draw_identifiers, draw_shape, is_without_personal_data, load_voices
+from piiloom.taxonomy.text_shapes import draw_identifiers, draw_shape, load_voices
 
 # Weights of ``CUE_LEVELS``, in their order.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)
@@ -64,7 +64,7 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     seed = derive_seed(digest, config.seed, index)
     rng = derive_rng("plan", seed)
     topic, subtopic = triplet
-    name, register = draw_register(config, rng)
+    name, register = draw_register(config, rng, plain=config.recipe == "case" and without_pii(index, config)[0])
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
     words = draw_length(register, rng)
     aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
@@ -114,7 +114,7 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
 
     It wants more values than the text will have, at least three of each type of the pair, and identifiers where its voice carries them. The
     stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two values of
-    a type differ. A share of the texts wants no value at all.
+    a type differ. A text without personal data wants no value.
     """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
@@ -122,7 +122,7 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     values = ValuePlan(pair, None, config.taxonomy())
     rng = derive_rng("case", share.seed)
     voice, others = load_voices()[plan.register], 0
-    if not is_without_personal_data(voice, rng):
+    if not without_pii(text, config)[0]:
         for subject in ("self", SOMEONE_ELSE, SOMEONE_ELSE):
             for kind in pair:
                 values.add_high(kind, (), subject, rng)
@@ -192,10 +192,15 @@ def make_told_item(
     )
 
 
-def draw_register(config: RunConfig, rng: random.Random) -> tuple[str, TextKind]:
-    """Draw one of the run's registers by their weights, for the recipe "case" one of its voices; returns (name, kind of text)."""
-    known: Mapping[str, TextKind] = load_voices() if config.recipe == "case" else load_registers()
-    chosen = rng.choices(config.registers, [known[name].weight for name in config.registers])[0]
+def draw_register(config: RunConfig, rng: random.Random, *, plain: bool = False) -> tuple[str, TextKind]:
+    """Draw one of the run's registers by their weights, for the recipe "case" one of its voices; returns (name, kind of text).
+
+    A *plain* text has no personal data, so voices that always carry identifiers are drawn only if the run has no others.
+    """
+    voices = load_voices()
+    known: Mapping[str, TextKind] = voices if config.recipe == "case" else load_registers()
+    able = [name for name in config.registers if plain and voices[name].carrying < 1] or config.registers
+    chosen = rng.choices(able, [known[name].weight for name in able])[0]
     return chosen, known[chosen]
 
 
