@@ -205,13 +205,13 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], car
         text = said[value.id]
         if text == value.text:
             continue
-        if value.entity_type in _VERBATIM or value.id in carried or not _figures(text) <= _figures(value.text):
+        if value.entity_type in _VERBATIM or value.id in carried or not figures(text) <= figures(value.text):
             raise Fault("figures_changed", f"{value.id} must be said as it is given: names, codes and figures stay")
         fit_value(text, [other for name, other in said.items() if name != value.id])
     return said
 
 
-def _figures(text: str) -> set[int]:
+def figures(text: str) -> set[int]:
     """Return the numbers of *text*; "03" and "3" are the same, and so are "2,500" and "2500": dates and sums may be written otherwise."""
     return set(map(int, _FIGURE.findall(_GROUPED.sub("", text))))
 
