@@ -12,13 +12,12 @@ from collections.abc import Callable, Mapping
 from unittest.mock import patch
 
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.composer.question_rounds import sets_of_questions
 from piiloom.generation.composer.telling import StoryUntold, tell_asked
-from piiloom.generation.composer.telling_plan import Asking, plan_of
 from piiloom.generation.plan.planning import make_plan_item
 from piiloom.generation.settings import configuration
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.taxonomy.relevance_shares import RelevanceShares, published_shares
+from piiloom.taxonomy.telling_plan import Asking, plan_of
 
 Shares = dict[tuple[str, bool], float]  # (type, whether its value matters): expected number
 PUBLISHED = published_shares().types
@@ -39,7 +38,7 @@ def told_sets() -> list[list[tuple[Counter[str], Counter[tuple[str, bool]]]]]:
     told: list[list[tuple[Counter[str], Counter[tuple[str, bool]]]]] = []
     for story in (story for pair in config.chosen_pairs() for story in bank.for_pair(pair)):
         told.append([])
-        for one in sorted(sets_of_questions(plan_of(story), 2)):
+        for one in sorted(plan_of(story).sets_of_questions(2)):
             try:
                 text = tell_asked(story, [Asking(question=place) for place in one], derive_rng("fit", story.id), taxonomy)
             except StoryUntold:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,9 +100,12 @@ def _generated(options: GenerateOptions, settings: Mapping[str, Any]) -> bool:
     """Run to the end and print the result; whether all wanted records are there."""
     from piiloom.cli.run_summary import say_unfinished, store_option
     from piiloom.execution.money.budget import BudgetReached
+    from piiloom.generation.plan.supply import supply_of
 
     started = time.monotonic()
     with _opened(options, settings) as opened:
+        if (supply := supply_of(opened.config)) is not None and not options.as_json:
+            say_aside(f"draws on {supply}")
         again = f"piiloom generate --resume {opened.run.id}{store_option(options.store)}"
         try:
             progress = _worked(options, opened)
@@ -234,17 +237,21 @@ def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgre
     from piiloom.cli.run_summary import say_summary
     from piiloom.cli.sample_table import print_samples
     from piiloom.corpus.store.judgements import unlisted_in
-    from piiloom.corpus.store.records import iter_records
+    from piiloom.corpus.store.records import drawn_on, iter_records
 
+    drawn = drawn_on(opened.store, opened.run.id)
     flagged = None if opened.config.screen_model is None else unlisted_in(opened.store, opened.run.id)
     if options.as_json:
-        beside = {} if flagged is None else {"flagged": {"values": flagged.judged, "records": flagged.records}}
+        beside: dict[str, Any] = {} if flagged is None else {"flagged": {"values": flagged.judged, "records": flagged.records}}
+        beside["drawn_on"] = dict(zip(("stories", "texts", "questions"), drawn, strict=True))
         say_json(progress.to_json() | {"store": str(options.store)} | beside)
         return
     if options.preview:
         records = islice(iter_records(opened.store, run_id=opened.run.id, status="generated"), options.preview)
         print_samples(console(), records, opened.config.taxonomy())
-    say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds, flagged=flagged)
+    nouns = ("story" if opened.config.recipe == "story" else "scenario", "text", "wording")
+    told = ", ".join(counted(number, noun) for number, noun in zip(drawn, nouns, strict=True) if number) + " of questions"
+    say_summary(progress, options.store, provider=opened.config.provider, seconds=seconds, drawn=told, flagged=flagged)
 
 
 _DASH = "–"
@@ -268,8 +275,14 @@ def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, a
 
 
 def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
+    from piiloom.generation.plan.supply import check_supply, supply_of
+
+    supply = supply_of(config)
+    if supply is not None and not as_json:
+        say(f"draws on {supply}")
+    check_supply(config)
     if as_json:
-        say_json(estimate.to_json())
+        say_json(estimate.to_json() | ({} if supply is None else {"draws_on": asdict(supply)}))
     else:
         print_estimate(estimate, config)
 

@@ -26,10 +26,16 @@ def shown_progress(label: str, *, wanted: bool) -> AbstractContextManager[Callab
     return shown(pace.describe, wanted=wanted, label=label, share=lambda progress: (progress.accepted, progress.wanted or None))
 
 
-def say_summary(progress: RunProgress, store: Path, *, provider: str, seconds: float, flagged: JudgedCount | None = None) -> None:
-    """Print how the run stands after this session of *seconds*; *flagged*: what a detector found outside of spans, if one screened."""
+def say_summary(
+    progress: RunProgress, store: Path, *, provider: str, seconds: float, drawn: str, flagged: JudgedCount | None = None
+) -> None:
+    """Print how the run stands after this session of *seconds*.
+
+    *drawn*: the numbers of its stories, texts and questions. *flagged*: what a detector found outside of spans, if one screened.
+    """
     say(f"run {progress.run_id} {progress.status}: {accepted_text(progress.accepted, progress.wanted)} in {seconds:.1f} s")
     say(f"  rejected  {progress.rejected:,}{_top(progress)}")
+    say(f"  told      {drawn}")
     if flagged is not None and flagged.judged:
         say(f"  flagged   {counted(flagged.judged, 'value')} outside of spans, in {counted(flagged.records, 'record')}")
     say(f"  cost      {_cost(progress, provider)}")

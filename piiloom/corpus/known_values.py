@@ -19,7 +19,6 @@ from piiloom.foundation.repeated_ids import text_hash
 from piiloom.foundation.words import STOP_WORDS, words_like_names
 
 _SPACELESS: Final = SPACELESS + r"\u1100-\u11ff"  # and the letters of folded Hangul
-_NO_BLANKS: Final = re.compile(rf"[{_SPACELESS}]")
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _EMPTY_LINE: Final = re.compile(r"\n[ \t\r]*\n\s*")
 _ELISION: Final = re.compile(r"(?<!\w)(?:[cdjlmnst]|qu|(?:d|n|s|c)?(?:e|a|u)ll|un)['’]\Z", re.IGNORECASE)
@@ -228,7 +227,7 @@ def _repeat(text: str, start: int, end: int, key: str, known: Known, like_names:
         sure = sum(map(str.isalnum, surface)) >= _SURE
     else:
         sure = capital or not known.name or not (known.part or surface.isalpha())
-    alone = stands_alone(text, start, end) or bool(_NO_BLANKS.match(key) or _ELISION.search(text, max(0, start - 6), start))
+    alone = stands_alone(text, start, end) or bool(re.match(f"[{_SPACELESS}]", key) or _ELISION.search(text, max(0, start - 6), start))
     if not alone and not any(map(str.isalpha, surface)):
         return None  # "34" in "34.5"
     for sign, stands in ((known.before, slice(start - len(known.before), start)), (known.after, slice(end, end + len(known.after)))):

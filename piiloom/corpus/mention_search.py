@@ -28,7 +28,6 @@ _JOINER = "\u200d"
 _CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)
 _IN_NUMBERS = ".,:"
 SPACELESS = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # scripts that write no blanks between words: Thai, kana, Han
-_SPACELESS = re.compile(f"[{SPACELESS}]")
 # No character below this one belongs to the character before it.
 _FIRST_EXTENDER = "\u0300"
 
@@ -45,9 +44,11 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 def is_inside_word(text: str, at: int) -> bool:
     """Whether the offset *at* parts two letters, two digits or a letter and its mark; never in a script without blanks between words."""
-    if not 0 < at < len(text) or _SPACELESS.match(text, at):
+    if not 0 < at < len(text):
         return False
     before, after = text[at - 1], text[at]
+    if re.match(f"[{SPACELESS}]", after):
+        return False
     return (before.isalpha() and after.isalpha()) or (before.isdigit() and after.isdigit()) or (before.isalpha() and extends(after))
 
 

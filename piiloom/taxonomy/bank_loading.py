@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import YamlDocument, data_folder, read_document, validate_document
-from piiloom.taxonomy.bank_checks import MOST_SLOTS, check_bank_file
+from piiloom.taxonomy.bank_checks import MOST_SLOTS, OF_RELATIVE, check_bank_file
 from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
@@ -182,9 +182,10 @@ def shipped_sources(language: str) -> tuple[Traversable, ...]:
     return tuple(_yaml_files(folder, apart=STORIES))
 
 
-def limited(bank: Bank, scenarios_per_pair: int) -> Bank:
-    """Return *bank* with only the first *scenarios_per_pair* scenarios of every pair."""
-    pairs = {pair: found[:scenarios_per_pair] for pair, found in bank.pairs.items()}
+def limited(bank: Bank, scenarios_per_pair: int | None = None, *, relatives: bool = True) -> Bank:
+    """Return *bank* with only the first *scenarios_per_pair* scenarios of every pair; without *relatives*, with no facts about these."""
+    fit = {pair: tuple(one for one in found if relatives or OF_RELATIVE not in one.subjects.values()) for pair, found in bank.pairs.items()}
+    pairs = {pair: found[:scenarios_per_pair] for pair, found in fit.items() if found}
     kept = {scenario.id: scenario for found in pairs.values() for scenario in found}
     return replace(bank, pairs=MappingProxyType(pairs), scenarios=MappingProxyType(kept))
 

@@ -145,7 +145,8 @@ class StoryQuestion:
 class Story:
     """A whole story. ``origin`` is its ``file:line``. Stories are compared by identity.
 
-    The values of ``likes`` are look-alikes of a kind (``subtype``); they are no spans.
+    The values of ``likes`` are look-alikes of a kind (``subtype``); they are no spans. Each text tells one of the facts ``demanded``, if
+    there are any.
     """
 
     id: str
@@ -160,6 +161,7 @@ class Story:
     steps: tuple[Step, ...]
     questions: tuple[StoryQuestion, ...]
     origin: str
+    demanded: frozenset[str] = frozenset()
 
     @cached_property
     def named(self) -> Mapping[str, Fact]:

@@ -14,16 +14,21 @@ from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.locales import Locale
 from piiloom.taxonomy.stories import NO_PAIR, Story
 from piiloom.taxonomy.story_loading import by_id, read_stories, stories_for, story_file, story_sources
+from piiloom.taxonomy.telling_plan import Narrowing, narrowed
 
 
 class StoryBank:
     """The stories from which the composer chooses.
 
-    *extra* is a user's file or folder of stories, which may use the types of *taxonomy*. Raises ``ConfigError`` if one of them is invalid.
+    *extra* is a user's file or folder of stories, which may use the types of *taxonomy*. With *narrowing*, only those stories are used, and
+    only that of them is told, which it allows with *together* questions on a text. Raises ``ConfigError`` if one of *extra* is invalid.
     """
 
-    def __init__(self, language: str, extra: Path | None, taxonomy: Taxonomy) -> None:
-        self.language = language
+    def __init__(
+        self, language: str, extra: Path | None, taxonomy: Taxonomy, narrowing: Narrowing | None = None, together: int = 1
+    ) -> None:
+        self.language, self._extra, self._taxonomy = language, extra, taxonomy
+        self._narrowing, self._together = narrowing, together
         sources = user_sources(extra) if extra is not None else []
         # The stories in *extra*.
         self.own = tuple(story for source in sources for story in read_stories(source, taxonomy, language))
@@ -39,7 +44,8 @@ class StoryBank:
     def pairs(self) -> frozenset[Pair]:
         """The pairs that have stories."""
         shipped = (self._shipped.get(source.name) for source in story_sources(self.language))
-        return frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self.own if story.facts}
+        found = frozenset(pair for pair in shipped if pair is not None) | {story.pair for story in self.own if story.facts}
+        return found if self._narrowing is None else frozenset(pair for pair in found if self.for_pair(pair))
 
     def tellable(self, wanted: Sequence[Pair], *, everything: bool, locale: Locale) -> tuple[Pair, ...]:
         """Return those of *wanted* that have stories.
@@ -48,6 +54,11 @@ class StoryBank:
         """
         found = tuple(pair for pair in wanted if pair in self.pairs)
         where = f"locale {locale.code}"
+        if self._narrowing is not None:
+            self._check_kinds(self._narrowing.kinds, wanted)
+            if not found:
+                remedy = "Allow more types or kinds, or ask one question of each text with --questions-per-text 1"
+                raise UsageError("no story can be told within this request", where="--only-types and --with", remedy=remedy)
         if not self.pairs:
             raise UsageError(f"there are no stories in {locale.language_name}", where=where, remedy="Use --recipe staged")
         if not found or (not everything and len(found) < len(wanted)):
@@ -56,12 +67,23 @@ class StoryBank:
             raise UsageError(f"there is no story of {missing}", where=where, remedy=f"There are stories of {there}")
         return found
 
+    def _check_kinds(self, kinds: frozenset[str], wanted: Sequence[Pair]) -> None:
+        """Raise ``UsageError`` for the first of *kinds* that no story of the pairs *wanted* holds."""
+        whole = StoryBank(self.language, self._extra, self._taxonomy)
+        held = {fact.subtype for pair in wanted for story in whole.for_pair(pair) for fact in story.facts.values()} if kinds else kinds
+        for name in sorted(kinds - held):
+            raise UsageError(f"no story holds the kind {name!r}", where="--with", remedy=f"Stories hold {', '.join(sorted(held))}")
+
     def for_pair(self, pair: Pair) -> tuple[Story, ...]:
         """Return the stories of *pair*, in the order of their files; empty if there are none."""
         found = self._by_pair.get(pair)
         if found is None:
             own = [story for story in self.own if story.pair == pair]
-            found = self._by_pair[pair] = tuple(by_id([*stories_for(pair, self.language), *own]).values())
+            found = tuple(by_id([*stories_for(pair, self.language), *own]).values())
+            if self._narrowing is not None:
+                cut = (narrowed(story, self._narrowing, self._together) for story in found)
+                found = tuple(story for story in cut if story is not None)
+            self._by_pair[pair] = found
         return found
 
     @property

@@ -31,11 +31,11 @@ def story_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy, language:
     if found:  # later checks would only repeat these faults
         return
     facts = {fact.name: fact for fact in facts_of(entry)}
-    named = {**facts, **{like.name: like for like in likes_of(entry)}}
-    words = _agreeing(entry, named, language)
+    known = {**facts, **{like.name: like for like in likes_of(entry)}}
+    words = _agreeing(entry, known, language)
     for number, step in enumerate(entry.text):
         yield from (((*path, "text", number, "with"), f"{name!r} is not a fact of this story") for name in step.after if name not in facts)
-        yield from _step_faults((*path, "text", number), step, named, words)
+        yield from _step_faults((*path, "text", number), step, known, words)
     named = Counter(step.id for step in entry.text if step.id is not None)
     yield from ((((*path, "text")), f"two steps have the id {name!r}; give each its own") for name, count in named.items() if count > 1)
     asked = Counter(question.id for question in entry.questions)

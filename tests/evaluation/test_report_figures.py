@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.corpus.record import RecordPlan
+from piiloom.corpus.record import RecordPlan, Span
 from piiloom.evaluation.report.figures import count_records, measure
 from piiloom.evaluation.report.guessing import balanced_accuracy, measure_guessability
 from piiloom.evaluation.report.leaks import measure_question_leaks, measure_split_leaks
 from piiloom.evaluation.report.plan import measure_plan
 from piiloom.evaluation.report.question_use import measure_question_use
 from piiloom.evaluation.report.values import ValueCount, measure_cards, measure_types
+from piiloom.evaluation.report.variety import is_direct, measure_variety
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.evaluation.report_records import marked, varied
+from tests.evaluation.report_records import PLAN, marked, varied
 
 
 def test_records_are_counted():
@@ -164,6 +165,25 @@ def test_the_plan_is_counted():
     plan = measure_plan([marked(f"text {n}", plan=each) for n, each in enumerate(plans)], taxonomy=shipped_taxonomy())
     assert (plan.planned, plan.pairs, plan.topics, plan.subtopics) == (2, {"age+health": 2}, 1, 2)
     assert (plan.locales, plan.registers, plan.pairs_possible) == ({"en_US": 3}, {}, 78)
+
+
+def test_variety():
+    plan = replace(PLAN, lookalikes=("price", "hotline"))
+    records = [
+        marked("My [mother|relationship|low] has lived in [Ulm|location|low] for all of her life. Bye for now.", "May she move?"),
+        marked("My [aunt|relationship|low] has lived in [Rome|location|low] for all of her life! And so on it goes every day.", plan=plan),
+        marked("Write to [a@b.org|code|high], or ring the desk, or wait until the end of it.", plan=replace(PLAN, scenario="s2")),
+        marked("Nothing.", plan=None),
+    ]
+    found = measure_variety(records)
+    assert (found.texts, found.sharing_share, found.shared_sentences_share) == (4, 0.5, pytest.approx(2 / 4))
+    assert (found.stories, found.records_per_story, found.most_of_story) == (2, 1.5, 2)
+    assert (found.questions, found.records_per_question) == (2, 2.0)
+    assert (found.direct_share, found.identifiers, found.common_kinds) == (0.25, {"code": 1}, 1)
+    assert (found.lookalike_share, found.lookalikes) == (0.25, {"hotline": 1, "price": 1})
+    spans = [("health", "vn_health_insurance"), ("datetime", "date"), ("location", "address"), ("name", "first_name"), ("code", None)]
+    direct = [is_direct(Span(id="s", start=0, end=1, entity_type=kind, subtype=subtype)) for kind, subtype in spans]
+    assert direct == [True, False, True, False, True]
 
 
 def test_the_json_is_json_and_does_not_depend_on_the_order_of_records():

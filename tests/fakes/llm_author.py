@@ -292,6 +292,16 @@ def _whole_post(prompt: str, rng: random.Random) -> dict[str, Any]:
     return {"text": f"{text}."}
 
 
+def _without_values(prompt: str, rng: random.Random) -> dict[str, Any]:
+    """A text of nobody with a look-alike, and as many questions as are wanted."""
+    low, text = int(_found(r"(\d+) to \d+ words", prompt)), f"Order {rng.randrange(10**6):06}"
+    order = text
+    while count_words(text) < low:
+        text += " " + _phrase(rng.choice(PLACES), rng)
+    asked = [_phrase("Should the {n} go before the {n}?", rng) for _ in range(int(_found(r"Questions: (\d+)", prompt)))]
+    return {"text": f"{text}.", "questions": asked, "lookalikes": [{"kind": "order_number", "text": order}]}
+
+
 def _nothing_missed(prompt: str, rng: random.Random) -> dict[str, Any]:
     stretches = re.findall(r"^\d+\. ", prompt.partition("The same in stretches:")[2], re.MULTILINE)
     return {"tells": [_phrase("it is about the {n}", rng) for _ in stretches], "missed": []}
@@ -326,6 +336,7 @@ WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "case_sheet": _sheet,
     "case_questions": _ledger,
     "case_post": _whole_post,
+    "case_plain": _without_values,
     "case_question": _question,
     "case_audit": _nothing_missed,
     "case_ledger": _more_lines,

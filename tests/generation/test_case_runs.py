@@ -71,6 +71,15 @@ def test_texts_have_two_questions_that_turn_on_different_values(tmp_path, name):
 
 
 @pytest.mark.long
+def test_a_share_of_the_texts_is_without_personal_data(tmp_path):
+    progress, read, _ = run(tmp_path / "plain.duckdb", CaseAuthor(3), samples=12, no_pii_share=0.5)
+    assert progress.accepted == 12
+    plain = [group for group in groups_of(read.records) if not group[0].spans]
+    assert [len(group) for group in plain] == [2, 2, 2]
+    assert all(record.plan.lookalikes == ("order_number",) for group in plain for record in group)
+    assert all(len({record.question for record in group}) == 2 for group in plain)
+
+
 def test_a_text_is_asked_for_once(tmp_path):
     _, kept, _ = run(tmp_path / "s.duckdb", CaseAuthor(3))
     asked = Counter((row.stage, row.item_id.partition("/")[0]) for row in kept.completions)

@@ -10,11 +10,11 @@ import pytest
 
 from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit, wordings_in_turn
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
-from piiloom.generation.composer.telling_plan import Asking, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.habits import habit_shares
 from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.telling_plan import Asking, plan_of
 from tests.taxonomy.story_example import STORY, story_of
 
 BARE = """\

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -83,8 +84,13 @@ def test_a_model_without_a_price_is_told_how_to_get_one(shown):
 
 
 def test_the_composer_costs_nothing(shown):
-    assert shown(samples=5) == "the composer costs nothing: it sends no calls\n"
-    assert json.loads(shown(samples=5, as_json=True))["calls"] == [0, 0]
+    draws, told = shown(samples=5).splitlines()
+    assert re.fullmatch(
+        r"draws on 3 texts from \d+ stories with .* wordings, and \d+ stories without .*, at most 2 records of a story", draws
+    )
+    assert told == "the composer costs nothing: it sends no calls"
+    told = json.loads(shown(samples=5, as_json=True))
+    assert (told["calls"], told["draws_on"]["texts"]) == ([0, 0], 3)
 
 
 def test_cached_tokens_are_shown_where_some_are_expected(shown):

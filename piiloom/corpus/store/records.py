@@ -156,6 +156,15 @@ def count_records(store: Store, *, run_id: str | None = None, status: str | None
     return int(store.rows(select(("count(*)",), "records", f"WHERE {where}"), parameters)[0][0])
 
 
+def drawn_on(store: Store, run_id: str) -> tuple[int, int, int]:
+    """Count the different stories or scenarios, texts and questions of the records of a run."""
+    where, parameters = _selection(run_id, "generated")
+    story = 'nullif(regexp_extract(plan, \'"scenario": "([^"]*)"\', 1), \'\')'
+    counts = tuple(f"count(DISTINCT {column})" for column in (story, "context", "question"))
+    stories, texts, questions = store.rows(select(counts, "records", f"WHERE {where}"), parameters)[0]
+    return int(stories), int(texts), int(questions)
+
+
 def record_ids(store: Store, *, run_id: str | None = None, status: str | None = None) -> set[str]:
     """Return the ids of the records that ``iter_records`` would yield for this run and status."""
     where, parameters = _selection(run_id, status)

@@ -18,6 +18,7 @@ from piiloom.evaluation.report.question_use import QuestionUse, measure_question
 from piiloom.evaluation.report.span_places import SpanPlaces, measure_places
 from piiloom.evaluation.report.texts import Lengths, TextFigures, measure_lengths, measure_texts
 from piiloom.evaluation.report.values import CardFigures, TypeFigures, measure_cards, measure_types
+from piiloom.evaluation.report.variety import VarietyFigures, first_of_texts, measure_variety
 from piiloom.evaluation.report.words import WordedTexts
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -69,6 +70,7 @@ class Figures:
     split_leaks: SplitLeaks | None
     cards: CardFigures
     plan: PlanFigures
+    variety: VarietyFigures
     seed: int
 
     def to_json(self) -> Json:
@@ -108,6 +110,7 @@ def measure(splits: Mapping[str, Sequence[Record]], taxonomy: Taxonomy, *, seed:
         split_leaks=measure_split_leaks(splits[TRAIN], splits[TEST], taxonomy) if TRAIN in splits and TEST in splits else None,
         cards=cards,
         plan=plan,
+        variety=measure_variety(records),
         seed=seed,
     )
 
@@ -134,13 +137,7 @@ def count_records(records: Sequence[Record]) -> RecordFigures:
 
 def contexts_of(records: Iterable[Record]) -> list[str]:
     """Return the contexts of *records*; a context shared by a contrast group is listed once."""
-    found, groups = [], set()
-    for record in records:
-        group = record.contrast_group
-        if group is None or (group, record.context) not in groups:
-            found.append(record.context)
-            groups.add((group, record.context))
-    return found
+    return [record.context for record in first_of_texts(records)]
 
 
 def _has_type_of_both(record: Record) -> bool:

@@ -13,10 +13,12 @@ from piiloom.evaluation.report.self_bleu import SAMPLE_TEXTS
 from piiloom.evaluation.report.sources import Reading, Source
 from piiloom.evaluation.report.texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
 from piiloom.evaluation.report.values import TypeFigures
+from piiloom.evaluation.report.variety import FEWEST_WORDS, KIND_SHARE
 from piiloom.evaluation.report.words import ORDERS
 
 _BAR = 30
 _OPENERS_SHOWN = 8
+_KINDS_SHOWN = 30
 
 
 def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
@@ -29,6 +31,7 @@ def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
         question_use_table(figures),
         leaks_table(figures),
         wording_table(figures),
+        variety_table(figures),
         openers_table(figures),
         lengths_table(figures.contexts),
         relevance_table(figures.types),
@@ -173,6 +176,32 @@ def _wording_column(texts: TextFigures) -> list[tuple[str, str]]:
         ("openers that begin half", count(openers.for_half)),
         ("most frequent opener", percent(top)),
     ]
+
+
+def variety_table(figures: Figures) -> ReportTable:
+    """Return the table of shared sentences, stories and questions, direct identifiers and look-alikes."""
+    found = figures.variety
+    rows: list[Row] = [
+        (f"texts that share a sentence of {FEWEST_WORDS} words or more", percent(found.sharing_share)),
+        ("such sentences that several texts have", percent(found.shared_sentences_share)),
+    ]
+    if found.stories:
+        most = f"{found.records_per_story:.1f} (at most {count(found.most_of_story)})"
+        rows += [("stories or scenarios", count(found.stories)), ("records of each", most)]
+    rows += [
+        ("different questions", count(found.questions)),
+        ("records of each question", f"{found.records_per_question:.2f}" if found.records_per_question else NOTHING),
+        ("texts with a direct identifier", percent(found.direct_share)),
+        (f"kinds of these in {percent(KIND_SHARE)} of the texts or more", count(found.common_kinds)),
+        *((Quoted(f"… {kind}"), with_share(number, number / found.texts)) for kind, number in [*found.identifiers.items()][:_KINDS_SHOWN]),
+        ("texts with a look-alike (no span)", percent(found.lookalike_share)),
+        *((Quoted(f"… {kind}"), with_share(number, number / found.texts)) for kind, number in found.lookalikes.items()),
+    ]
+    note = (
+        "Sentences are compared in lower case by their letters, each value replaced by one sign; texts of several questions count once. "
+        "Direct identifiers: by taxonomy/identifying.yaml and the entity catalogue, names among them. Look-alikes: those that plans name."
+    )
+    return ReportTable(title="variety", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
 def openers_table(figures: Figures) -> ReportTable:

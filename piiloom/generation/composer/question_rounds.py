@@ -6,8 +6,8 @@ import math
 import random
 from collections import Counter
 
-from piiloom.generation.composer.telling_plan import Asking, TellingPlan
 from piiloom.taxonomy.relevance_shares import RelevanceShares
+from piiloom.taxonomy.telling_plan import Asking, TellingPlan
 
 
 def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Random) -> tuple[Asking, ...]:
@@ -16,7 +16,7 @@ def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Ran
     These are *number* questions, fewer if no more can be asked together, () if none can. Each text gets the set whose questions were used
     least so far; a repeated question gets its next wording. The same state of *rng* gives the same sequence.
     """
-    sets = list(sets_of_questions(plan, number))
+    sets = list(plan.sets_of_questions(number))
     if not sets:
         return ()
     rng.shuffle(sets)
@@ -33,7 +33,7 @@ def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Ran
 
 def weighted_questions(plan: TellingPlan, shares: RelevanceShares, number: int, rng: random.Random) -> tuple[Asking, ...]:
     """Draw *number* questions (see ``question_round``) so that over many texts each type is high as often as *shares* has it."""
-    sets, story = sorted(sets_of_questions(plan, number)), plan.story
+    sets, story = sorted(plan.sets_of_questions(number)), plan.story
     if not sets:
         return ()
     high = [[fact for place in one for fact in (*story.questions[place].needs, *story.questions[place].helps)] for one in sets]
@@ -44,14 +44,3 @@ def weighted_questions(plan: TellingPlan, shares: RelevanceShares, number: int, 
 
 # The sequence repeats after this many texts: more would not be more varied.
 _PERIOD = 240
-
-
-def sets_of_questions(plan: TellingPlan, number: int) -> set[tuple[int, ...]]:
-    """Return the largest sets of up to *number* questions that can be asked together and differ in what is high, if possible."""
-    found: set[tuple[int, ...]] = {(place,) for place in plan.askable}
-    for _ in range(number - 1):
-        larger = {tuple(sorted((*one, other))) for one in found for other in plan.partners(one)}
-        if not larger:
-            break
-        found = larger
-    return found

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.telling import StoryUntold, choose_questions, tell, tell_once
-from piiloom.generation.composer.telling_plan import TellingPlan, plan_of
 from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.telling_plan import TellingPlan, plan_of
 
 TRIALS = 200
 _OFTEN_SPOILED = 0.5  # share of failed tries from which on it is reported: below it, redrawing costs next to nothing

@@ -22,7 +22,6 @@ from piiloom.corpus.mention_search import stands_alone
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.composer.telling_plan import Demand
 from piiloom.generation.composer.told import ToldSpan, ToldStory
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
@@ -37,6 +36,7 @@ from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.pronouns import pronoun
 from piiloom.taxonomy.stories import LINE_VOICES, WRITER, Cell, Counted, Fact, InRows, Listed, Step, Story, Wording
+from piiloom.taxonomy.telling_plan import Demand
 
 _CURRENCY: Final = re.compile(r"[A-Z]*[$£€]|USD|bucks|dollars|reais|kronor|kr\b")
 _GROUPED: Final = "{n:,}"
@@ -230,6 +230,8 @@ def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turn
     options = list(demand.wordings)
     forced = set(demand.forced)
     open_needs = list(demand.needs)
+    if demand.one_of:
+        open_needs.append(demand.one_of[int(rng.random() * len(demand.one_of))])
     rng.shuffle(open_needs)
     while open_needs:
         fact = open_needs.pop()

@@ -14,12 +14,12 @@ from typing import Final
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.composer.story_leaks import shares_word
 from piiloom.generation.composer.story_writing import StoryValues, Turns, choose_steps, clash, folded, mentions, with_habit, write_text
-from piiloom.generation.composer.telling_plan import Asking, TellingPlan, plan_of
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.stories import Story, StoryQuestion
 from piiloom.taxonomy.story_reading import slots_of
+from piiloom.taxonomy.telling_plan import Asking, TellingPlan, plan_of
 
 TRIES: Final = 60
 

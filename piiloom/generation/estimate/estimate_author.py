@@ -57,6 +57,7 @@ class StandIn:
             "case_post": lambda known: {"text": f"I {_woven(known['values'], known['words']['target'])}"},
             "case_question": self._question,
             "case_audit": lambda known: {"tells": [" ".join(_filler(_TELLS_WORDS))] * len(known["stretches"]), "missed": []},
+            "case_plain": self._plain,
             "judge_relevance": lambda known: {"judgements": [_judgement(fact) for fact in known["facts"]]},
             "judge_leak": lambda known: {"judgements": [_judgement(fact, where="nowhere") for fact in known["facts"]]},
         }
@@ -73,6 +74,11 @@ class StandIn:
 
     def _question(self, _: Variables) -> dict[str, Any]:
         return {"question": f"{' '.join(['Should I', *_filler(self._question_words - 2)])}?"}
+
+    def _plain(self, known: Variables) -> dict[str, Any]:
+        text = _filler(known["words"]["min"] + 2)
+        asked = [f"{' '.join(['Should I', *_filler(self._question_words - 2 - number)])}?" for number in range(known["count"])]
+        return {"text": f"{' '.join(text)}.", "questions": asked, "lookalikes": [{"kind": known["kinds"][0], "text": text[0]}]}
 
     def _questions(self, known: Variables) -> dict[str, Any]:
         """Return questions of which the first depends on the first value, the second on the second, and so on."""

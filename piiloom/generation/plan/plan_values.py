@@ -14,6 +14,7 @@ from piiloom.taxonomy.facts import fact_of
 from piiloom.taxonomy.grammar import count_range
 from piiloom.taxonomy.relevance_shares import RelevanceShares
 from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
+from piiloom.taxonomy.telling_plan import ANYTHING, Narrowing
 
 # (counts, weights) of the values that matter, by whether there are further types beside the pair that can change the answer.
 _HIGH_COUNTS = {False: ((1, 2), (0.4, 0.6)), True: ((1, 2, 3, 4), (0.2, 0.25, 0.33, 0.22))}
@@ -48,7 +49,8 @@ _ALONE_IF_SHORT = 0.7
 class ValuePlan:
     """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person.
 
-    *aside_words*: the most words of an aside; longer frames are not used. *shares* replace how often asides take a type.
+    *aside_words*: the most words of an aside; longer frames are not used. *shares* replace how often asides take a type. *narrowing*: the
+    types and kinds that were asked for.
     """
 
     def __init__(
@@ -58,7 +60,9 @@ class ValuePlan:
         taxonomy: Taxonomy,
         aside_words: int = LONGEST_ASIDE,
         shares: RelevanceShares | None = None,
+        narrowing: Narrowing = ANYTHING,
     ) -> None:
+        self.narrowing = narrowing
         self.pair, self.bank, self.taxonomy, self.aside_words, self.shares = pair, bank, taxonomy, aside_words, shares
         self.wanted: list[WantedValue] = []
         self.asides: list[Aside] = []
@@ -91,6 +95,19 @@ class ValuePlan:
             left -= added
             failures += not added
 
+    def add_kind(self, rng: random.Random) -> None:
+        """Add an aside with a value of one of the kinds that were asked for, unless there is a value of one."""
+        if not self.narrowing.kinds or any(self.narrowing.kinds.intersection(value.subtypes) for value in self.wanted):
+            return
+        slots = self.narrowing.slots(self.taxonomy)
+        if self.bank is None:
+            self._add_values([slots[int(rng.random() * len(slots))]])
+            return
+        frames = [frame for slot in slots for frame in self.bank.frames_by_slot.get(slot, ()) if self._is_new(frame)]
+        frames = [frame for frame in frames if all(self.narrowing.allows(kind) for kind, _ in frame.slots)]
+        if frames:
+            self._take(rng.choice(frames))
+
     def _add_frame(self, size: int, rng: random.Random) -> int:
         """Add one aside of the bank with *size* slots or, if none fits, with one slot; returns the number of values added."""
         assert self.bank is not None  # noqa: S101 - the caller has looked
@@ -116,6 +133,8 @@ class ValuePlan:
         return rng.choices(names, [self._readiness(name) for name in names])[0]
 
     def _readiness(self, entity_type: str) -> float:
+        if not self.narrowing.allows(entity_type):
+            return 0.0
         if self.shares is not None and entity_type in self.shares.types:
             return self.shares.types[entity_type].aside
         return _LOW_WEIGHTS.get(entity_type, 1.0) * (_PAIR_BOOST if entity_type in self.pair else 1.0)
@@ -142,10 +161,12 @@ class ValuePlan:
 
     def _add_free(self, size: int, rng: random.Random) -> int:
         """Add one aside with *size* values for a provider without a bank; returns *size*."""
+        kinds = (self._low_type(rng) for _ in range(size))
+        return self._add_values([(kind, self._subtype(kind, (), rng)) for kind in kinds])
+
+    def _add_values(self, slots: Iterable[SlotKey]) -> int:
         added: list[str] = []
-        for _ in range(size):
-            kind = self._low_type(rng)
-            subtype = self._subtype(kind, (), rng)
+        for kind, subtype in slots:
             owner = "self" if (fact := fact_of(kind, subtype)) is None or ("self", fact) not in self._facts else SOMEONE_ELSE
             value = WantedValue(id=self._next_id(), entity_type=kind, relevance="low", subtypes=(subtype,), subject=owner)
             self.wanted.append(value)
@@ -175,6 +196,7 @@ def draw_high(values: ValuePlan, scenario: Scenario | None, words: int, rng: ran
     Without a scenario, any other pairable type can be a further one; the model is told that it matters.
     """
     further = list(scenario.also) if scenario else _others(values.pair, values.taxonomy)
+    further = [kind for kind in further if values.narrowing.allows(kind)]
     rng.shuffle(further)
     counts, weights = _HIGH_COUNTS[bool(further)]
     wanted = rng.choices(counts, weights)[0]

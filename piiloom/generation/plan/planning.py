@@ -68,13 +68,14 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
     words = draw_length(register, rng)
     aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
-    values = ValuePlan(pair, bank, config.taxonomy(), aside_words[1], config.shares)
-    if rng.random() >= config.no_pii_share or not config.composer.distractors:
+    values = ValuePlan(pair, bank, config.taxonomy(), aside_words[1], config.shares, config.narrowing)
+    if rng.random() >= config.share_without_pii or not config.composer.distractors:
         draw_high(values, scenario, words, rng, most=_most_high(config))
-        if name == SECOND_HAND:
+        if name == SECOND_HAND and config.narrowing.allows("relationship"):
             values.add_asked_for()
         low = draw_low_count(words, register, rng)
         values.add_asides(min(round(low * config.shares.more_asides) if config.shares else low, config.max_low), rng)
+        values.add_kind(rng)
     asides = tuple(values.asides)
     high, low = values.high_count(), len(values.wanted) - values.high_count()
     situation = config.situation_words or situation_band(words, high, low, rng)
@@ -119,10 +120,11 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
-    values = ValuePlan(pair, None, config.taxonomy())
+    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing)
     rng = derive_rng("case", share.seed)
     voice, others = load_voices()[plan.register], 0
     if not without_pii(text, config)[0]:
+        values.add_kind(rng)
         for subject in ("self", SOMEONE_ELSE, SOMEONE_ELSE):
             for kind in pair:
                 values.add_high(kind, (), subject, rng)
@@ -130,7 +132,8 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
         values.add_asides(int(SPARE * kept) - 3 * len(pair), rng)
         others = len(values.wanted)
         for kind, subtype in draw_identifiers(voice, config.locale, rng):
-            values.add_high(kind, (subtype,), "self", rng)
+            if config.narrowing.allows(kind):
+                values.add_high(kind, (subtype,), "self", rng)
     carried = tuple(value.id for value in values.wanted[others:])
     shape = draw_shape(plan.register, config.records_per_text, rng, carried=carried)
     wanted = tuple(replace(value, relevance="low") for value in values.wanted)
@@ -142,7 +145,7 @@ def without_pii(text: int, config: RunConfig) -> tuple[bool, int]:
 
     With a share of 1/n, one of each n texts is; it is drawn by the seed.
     """
-    share = Fraction(str(config.no_pii_share))
+    share = Fraction(str(config.share_without_pii))
     if not share:
         return False, 0
     block = int(text * share)
@@ -199,7 +202,8 @@ def draw_register(config: RunConfig, rng: random.Random, *, plain: bool = False)
     """
     voices = load_voices()
     known: Mapping[str, TextKind] = voices if config.recipe == "case" else load_registers()
-    able = [name for name in config.registers if plain and voices[name].carrying < 1] or config.registers
+    without = () if config.narrowing.allows("relationship") else (SECOND_HAND,)
+    able = [name for name in config.registers if name not in without and not (plain and voices[name].carrying == 1)] or config.registers
     chosen = rng.choices(able, [known[name].weight for name in able])[0]
     return chosen, known[chosen]
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from piiloom.foundation.errors import ProviderError
+from piiloom.generation.plan.supply import check_supply
 from piiloom.generation.running.session import open_provider
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.errors import ProviderUnavailable
@@ -51,9 +52,11 @@ def _asked(provider: SdkProvider[Any], ask: Callable[[], Coroutine[Any, Any, T]]
 def check_provider(config: RunConfig) -> None:
     """Refuse a *config* whose provider is unknown, has no price or key (``AuthFailed``), or cannot be reached (``ProviderUnavailable``).
 
+    It also refuses a composer with too few stories (``UsageError``).
     Any other answer to the ping proves nothing (a key may be good for completions only): the run itself finds out.
     A compatible server is asked which response format it takes, once a process, unless the *config* says it.
     """
+    check_supply(config)
     provider = open_provider(config.model_copy(update={"timeout_s": PING_TIMEOUT_S}))
     if not isinstance(provider, SdkProvider):
         return

@@ -10,14 +10,14 @@ from typing import Any, Literal
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.foundation.settings import Converted, OptionalPath, setting
+from piiloom.foundation.settings import Converted, OptionalPath, Words, setting
 from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable, types_in_bank
 from piiloom.generation.settings.sampling import SAMPLING, StageSampling
 from piiloom.providers.factory import KINDS
 from piiloom.providers.model_calls import CALLS, JUDGES, MODEL, MONEY, JudgeCalls, ModelCalls
 from piiloom.providers.protocol import SamplingSettings
-from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.bank_loading import limited, load_bank
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import types_for_asides, with_own_frames
@@ -27,6 +27,7 @@ from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.relevance_shares import RelevanceShares, published_shares
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
+from piiloom.taxonomy.telling_plan import Narrowing
 from piiloom.taxonomy.text_shapes import load_voices
 
 # Which stages make a record (see ``generation.stages.pipeline``).
@@ -70,6 +71,23 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
 
     samples: int = setting(100, "Number of accepted records.", flags="--samples -n", panel=RECORDS, counts="no", ge=1)
     pairs: str = setting("all", '"all", or pairs of PII types: health+occupation,age+belief.', panel=RECORDS)
+    only_types: Words = setting(
+        (), "Types of all values, as in health,occupation; stories that need others are not told.", panel=RECORDS, kind=str, counts="apart"
+    )
+    with_kinds: Words = setting(
+        (),
+        "Kinds of which each text holds at least one, as in email,iban: subtypes or ids of the entity catalogue.",
+        flags="--with",
+        panel=RECORDS,
+        kind=str,
+        counts="apart",
+    )
+    repeat_stories: bool = setting(
+        False,
+        "Go on with more than 50 records of a story, which repeat its sentences.",
+        panel=RECORDS,
+        counts="no",
+    )
     locale: str = setting("en_US", "Locale of texts and values.", panel=RECORDS)
     seed: int = setting(7, "Same seed and settings, same plan; from the composer also the same records.", panel=RECORDS, counts="apart")
     recipe: RecipeName = setting(
@@ -87,7 +105,9 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         ge=1,
         le=4,
     )
-    no_pii_share: float = setting(0.05, "Share of the texts without any personal data.", metavar="P", panel=RECORDS, ge=0, le=1)
+    no_pii_share: float = setting(
+        0.05, "Share of the texts without any personal data.", metavar="P", panel=RECORDS, counts="apart", ge=0, le=1
+    )
     values: Literal["code", "llm"] = setting(
         "code",
         "Source of PII values: code (the value lexicons, all before the text) or llm (the provider; with --recipe staged each value is "
@@ -257,6 +277,11 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
     def _resolved(cls, locale: str) -> str:
         return get_locale(locale).code
 
+    @field_validator("only_types")
+    @classmethod
+    def _spelled(cls, types: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name.replace("_", " ") for name in types)
+
     @field_validator("bank", "prompts", "screen_model")
     @classmethod
     def _anchored(cls, path: Path | None) -> Path | None:
@@ -303,6 +328,11 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         run's own types.
         """
         wanted = self.taxonomy().parse_pairs(self.pairs)
+        if self.recipe != "story":  # a story may do without the types of its pair
+            wanted = tuple(pair for pair in wanted if all(map(self.narrowing.allows, pair)))
+            if not wanted:
+                remedy = "Name two types or more that can be paired, and leave --pairs out"
+                raise UsageError("no pair has only these types", where="--only-types", remedy=remedy)
         if self.provider != "composer":
             return wanted
         if self.recipe == "story":
@@ -327,6 +357,16 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
             raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
         check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
         return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))
+
+    @property
+    def share_without_pii(self) -> float:
+        """The share of texts without personal data; none if each text is to hold a value of a kind."""
+        return 0.0 if self.with_kinds else self.no_pii_share
+
+    @property
+    def narrowing(self) -> Narrowing:
+        """The types that values may have, and the kinds of which each text holds one."""
+        return Narrowing(only=frozenset(self.only_types), kinds=frozenset(self.with_kinds))
 
     @property
     def shares(self) -> RelevanceShares | None:
@@ -361,17 +401,20 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
 
     def stories(self) -> StoryBank:
         """Return the stories for the recipe ``story``: the built-in ones in the run's language, and those in ``bank``."""
-        return StoryBank(get_locale(self.locale).language, self.bank, self.taxonomy())
+        narrow = self.narrowing if self.only_types or self.with_kinds else None
+        return StoryBank(get_locale(self.locale).language, self.bank, self.taxonomy(), narrow, self.records_per_text)
 
     def composed_from(self) -> Bank:
         """Return the scenario bank that the composer uses, with asides for own types that it lacks."""
         bank = load_bank(get_locale(self.locale).language, self.bank, self.taxonomy())
+        bank = bank if self.narrowing.allows("relationship") else limited(bank, relatives=False)
         return with_own_frames(bank, types_for_asides(self.types, types_in_bank(bank))) if self.types else bank
 
     def aside_types(self) -> OwnTypes:
         """Return the own types that the composer mentions in asides, since they are in no story or scenario."""
         if not self.types or self.provider != "composer":
             return ()
+        own = tuple(one for one in self.types if self.narrowing.allows(one.name))
         if self.recipe == "story":
-            return types_for_asides(self.types, self.stories().own_story_types)
-        return types_for_asides(self.types, types_in_bank(load_bank(get_locale(self.locale).language, self.bank, self.taxonomy())))
+            return types_for_asides(own, self.stories().own_story_types)
+        return types_for_asides(own, types_in_bank(load_bank(get_locale(self.locale).language, self.bank, self.taxonomy())))

@@ -30,7 +30,7 @@ def run_digest(config: RunConfig) -> str:
 
 
 def _digest(config: RunConfig, screened: dict[str, Any]) -> str:
-    settings = shaping(config) | _recipe(config) | asides_digest(config.aside_types()) | screened
+    settings = shaping(config) | {"no_pii_share": config.no_pii_share} | _recipe(config) | asides_digest(config.aside_types()) | screened
     if config.recipe == "story":
         stories = stories_digest(get_locale(config.locale).language, config.bank)
         return digest(GENERATION_VERSION, settings, config.taxonomy().digest, stories)
@@ -43,10 +43,10 @@ def _digest(config: RunConfig, screened: dict[str, Any]) -> str:
 
 
 def plan_digest(config: RunConfig) -> str:
-    """Return the digest of what shapes the plan. If a model writes, prompts and sampling settings are left out.
+    """Return the digest of what shapes the plan. If a model writes, prompts, sampling settings and the share without PII are left out.
 
     So a run that only changes the prompt or temperature of one stage plans the same items, and reuses the paid replies of the stages
-    before it. What screens the finished records is never part of it.
+    before it; with another share, those of the other texts. What screens the finished records is never part of it.
     """
     if config.provider == "composer":
         return _digest(config, {})
@@ -73,7 +73,8 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 
 def _recipe(config: RunConfig) -> dict[str, Any]:
     """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
-    shares = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
+    shares: dict[str, Any] = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
+    shares |= {name: sorted(given) for name in ("only_types", "with_kinds") if (given := getattr(config, name))}
     if config.recipe == "staged":
         return shares
     shapes = {"shapes": shapes_digest()} if config.recipe == "case" else {}

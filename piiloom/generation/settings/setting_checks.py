@@ -39,6 +39,7 @@ def check(config: RunConfig) -> RunConfig:
     if config.provider not in PROVIDERS:
         raise UsageError(f"unknown provider {config.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
     config.taxonomy().parse_pairs(config.pairs)
+    _check_narrow(config)
     locale = get_locale(config.locale)
     _check_fit(config)
     if config.prompts is not None:
@@ -55,6 +56,20 @@ def check(config: RunConfig) -> RunConfig:
         check_drawable(config.types, config.provider)
         config.chosen_pairs()
     return config
+
+
+def _check_narrow(config: RunConfig) -> None:
+    """Raise ``UsageError`` for unknown types and kinds of a narrow request, and for kinds of which the bank has no sentence."""
+    for name in config.only_types:
+        config.taxonomy().get(name)
+    if config.only_types or (config.with_kinds and config.recipe == "story"):
+        config.chosen_pairs()
+    if config.with_kinds and config.recipe != "story":
+        slots = config.narrowing.slots(config.taxonomy())
+        known = config.composed_from().frames_by_slot if config.provider == "composer" else dict.fromkeys(slots)
+        if not any(slot in known for slot in slots):
+            remedy = f"It has {', '.join(sorted(subtype for _, subtype in known))}"
+            raise UsageError(f"no sentence of the bank holds {', '.join(config.with_kinds)}", where="--with", remedy=remedy)
 
 
 def _check_fit(config: RunConfig) -> None:

@@ -30,6 +30,8 @@ class AbstractionStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its question; raises ``ItemRejected`` if its own question got no valid wording."""
+        if not item.plan.wanted:
+            return item  # a text without personal data, which the stage post writes
         case, plan = item.case, item.plan
         if case is None or item.passage is None or not case.questions:
             raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)

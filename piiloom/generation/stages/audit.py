@@ -77,6 +77,9 @@ class AuditStage:
             raise again
         if again is not None:
             question, refused = Question(draft=question.draft, personal=question.personal, abstracted=again[0]), refused + again[1]
+        other = sorted({value.entity_type for value in found.values if not ctx.config.narrowing.allows(value.entity_type)})
+        if other:
+            raise ItemRejected("other_type", f"the text holds values of {', '.join(other)}", stage=NAME)
         grown = replace(
             item,
             values=(*item.values, *found.values),
@@ -91,6 +94,8 @@ async def _audited(item: Item, ctx: StageContext) -> _Audited:
     assert item.case is not None  # noqa: S101 - the stage has looked
     missed, refused = await _missed(item, ctx)
     questions = item.case.questions
+    if not item.plan.wanted and (missed.values or missed.words):
+        raise ItemRejected("personal", "a text without personal data holds some", stage=NAME)
     if missed.values:
         questions, more = await _lines(item, missed.values, ctx)
         refused += more

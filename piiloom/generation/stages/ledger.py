@@ -68,19 +68,22 @@ class LedgerStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its text's questions, its values labeled by its own question's ledger, and disputable values removed."""
+        if not item.plan.wanted:
+            return item  # a text without personal data, which the stage post writes
         case = item.case
         if case is None:
             raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
         key, among = f"{NAME} {item.plan.text_name}", item.plan.records
         questions, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
-        told = without_disputable(replace(item, case=replace(case, questions=questions), refused=item.refused + refused))
+        asked = replace(item, case=replace(case, questions=questions), refused=item.refused + refused)
+        told = without_disputable(asked, ctx.config.narrowing.kinds)
         return labelled(told)
 
 
-def without_disputable(item: Item) -> Item:
+def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
     """Return *item* without values that are disputable under some question and deciding under none.
 
-    A value stays if only ``FEWEST_VALUES`` are left, or if it is the last one of a type of the pair.
+    A value stays if only ``FEWEST_VALUES`` are left, or if it is the last one of a type of the pair or of the subtypes *kinds*.
     """
     case = item.case
     assert case is not None  # noqa: S101 - its caller has made it
@@ -92,6 +95,8 @@ def without_disputable(item: Item) -> Item:
             continue
         others = [other for other in left if other.id != value.id]
         if value.entity_type in item.plan.pair and not any(other.entity_type == value.entity_type for other in others):
+            continue
+        if value.subtype in kinds and not any(other.subtype in kinds for other in others):
             continue
         left, struck[value.id] = others, DISPUTABLE
         untold.append(value.text)
@@ -181,7 +186,7 @@ def _read(
             faults.append(fault)
     if len(fit) < wanted:
         raise faults[0] if faults else Fault("questions", f"there are {len(entries)} questions; at least {wanted} are wanted")
-    sets = [chosen for chosen in combinations(fit, wanted) if not values or all(_apart(*two) for two in combinations(chosen, 2))]
+    sets = [chosen for chosen in combinations(fit, wanted) if all(_apart(one, other) for one, other in combinations(chosen, 2))]
     if not sets:
         raise Fault("same_facts", "the questions must turn on different facts: at most one fact may change the advice under two of them")
     return min(sets, key=_dispute)
@@ -215,7 +220,7 @@ def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: 
         draft=text, ledger=tuple(read_line(value.id, lines[value.id]) for value in values), decision=decisions[number - 1]
     )
     most = max(1, (len(values) + 1) // 2)
-    if values and not question.deciding:
+    if not question.deciding:
         raise Fault("nothing_decides", "under each question at least one fact must change the main advice")
     if len(question.deciding) > most:
         raise Fault("too_broad", f"{len(question.deciding)} facts change the main advice; at most {most} may: ask something narrower")

@@ -118,7 +118,7 @@ class Screening:
         low, high = (1, None) if item.case is not None else plan.context_words
         high_types = tuple(dict.fromkeys(v.entity_type for v in item.high_values()))
         return Expectations(
-            pair=plan.pair if values or plan.told is None else (),  # a plain story is about no pair
+            pair=plan.pair if values or plan.share is None else (),  # a plain text is about no pair
             values=values,
             min_words=low,
             max_words=high,

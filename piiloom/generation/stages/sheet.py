@@ -4,7 +4,7 @@ In: an item with more values than its text is to have (``planning.make_case_item
 those that belong to one life, each as its writer would say it ("from Benin" for "first-generation Beninese immigrant"), whose it is and
 what it is doing there, a situation of the drawn shape, and decisions that turn on different values. The others are struck, each with the
 reason. What is personal and the matter cannot do without (the illness that a medication is for, the tie to whom it is about) becomes a
-value, too, before anybody asks what matters. Asked for once a text. A text without personal data has a situation and decisions only.
+value, too, before anybody asks what matters. Asked for once a text.
 """
 
 from __future__ import annotations
@@ -87,7 +87,9 @@ class SheetStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its case and without the struck values."""
-        if item.plan.wanted and not item.values:
+        if not item.plan.wanted:
+            return item  # a text without personal data, which the stage post writes
+        if not item.values:
             raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
         sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
         return replace(item, values=sheet.values, case=sheet.case, refused=item.refused + refused)
@@ -105,8 +107,10 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "pair": list(plan.pair),
             "register": plan.register,
             "shape": asdict(shape),
-            "values": [{**known, "carried": known["id"] in shape.carried} for known in value_variables(item.values, ctx)],
-            "kinds": list(ctx.taxonomy.types),
+            "values": [
+                {**_with_need(known, item, ctx), "carried": known["id"] in shape.carried} for known in value_variables(item.values, ctx)
+            ],
+            "kinds": [name for name in ctx.taxonomy.types if ctx.config.narrowing.allows(name)],
             "free": free_ids(item),
             "keep": dict(zip(("fewest", "most"), kept_of(others), strict=True)),
             "carry": dict(zip(("fewest", "most"), shape.keeps, strict=True)),
@@ -141,8 +145,11 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     _check_count(len(others), kept_of(len(item.values) - len(carried)), "without a star" if carried else "")
     _check_count(len(kept) - len(others), shape_of(item).keeps, "with a star")
     missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in others}]
-    if item.values and missing:
+    if missing:
         raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")
+    of_kind = _of_kind(item.values, ctx)
+    if of_kind and of_kind <= struck.keys():
+        raise Fault("kind_struck", f"one of {', '.join(sorted(of_kind))} must be left")
     uses = {name: " ".join(fact["use"].split()) for name, fact in facts.items() if name not in struck}
     holders = {name: " ".join(facts[name]["holder"].split()).casefold() for name in uses}
     if not all(uses.values()) or not all(holders.values()):
@@ -171,22 +178,34 @@ def _check_count(left: int, band: tuple[int, int], of_kind: str) -> None:
         raise Fault("too_little_struck", f"{facts} are left; strike those that fit least, so that {band[0]} to {band[1]} are")
 
 
+def _of_kind(values: Sequence[ItemValue], ctx: StageContext) -> set[str]:
+    """Return the ids of the values of a kind of which each text holds one."""
+    return {value.id for value in values if value.subtype in ctx.config.narrowing.kinds}
+
+
+def _with_need(known: Mapping[str, Any], item: Item, ctx: StageContext) -> Mapping[str, Any]:
+    needed = known["id"] in _of_kind(item.values, ctx)
+    return {**known, "type": f"{known['type']}; one of this sort must be left"} if needed else known
+
+
 def free_ids(item: Item) -> tuple[str, ...]:
-    """Return the ids for the values that the model may add to those drawn for *item*; none for a text without personal data."""
+    """Return the ids for the values that the model may add to those drawn for *item*."""
     drawn = len(item.plan.wanted)
-    return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1)) if drawn else ()
+    return tuple(f"v{drawn + number}" for number in range(1, MOST_MORE + 1))
 
 
 def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item: Item, ctx: StageContext) -> list[tuple[ItemValue, str]]:
     """Read the values that the model adds to the *kept* ones; returns (value, use) pairs. Raises ``Fault`` for an invalid one."""
     free = free_ids(item)
     if [entry["id"] for entry in entries] != list(free[: len(entries)]):
-        raise Fault("more_ids", f"the ids under more are {', '.join(free) or 'none'}, in this order, and no others")
+        raise Fault("more_ids", f"the ids under more are {', '.join(free)}, in this order, and no others")
     taken = [value.text for value in kept]
     found: list[tuple[ItemValue, str]] = []
     for entry in entries:
         holder, use = " ".join(entry["holder"].split()).casefold(), " ".join(entry["use"].split())
         check_kind(entry["kind"], ctx)
+        if not ctx.config.narrowing.allows(entry["kind"]):
+            raise Fault("other_kind", f"no fact may be of the kind {entry['kind']}")
         if not holder or not use:
             raise Fault("no_use", "each fact under more needs a holder and a use")
         text = fit_value(entry["said"], taken)
@@ -237,9 +256,9 @@ def _decisions(entries: Sequence[Mapping[str, Any]], kept: Mapping[str, str]) ->
     if len(entries) != DECISIONS:
         raise Fault("decisions", f"there are {len(entries)} decisions; {DECISIONS} are wanted")
     turning = [frozenset(entry["turns_on"]) & kept.keys() for entry in entries]
-    if kept and not all(turning):
+    if not all(turning):
         raise Fault("turns_on_nothing", "each decision must turn on a fact that is left")
-    if kept and (len(turning[0] & turning[1]) > 1 or turning[0] == turning[1]):
+    if len(turning[0] & turning[1]) > 1 or turning[0] == turning[1]:
         raise Fault("same_decision", "the two decisions must turn on different facts: at most one may stand in both")
     return tuple(" ".join(entry["decision"].split()) for entry in entries)
 

@@ -23,7 +23,7 @@ def pair_key(pair: Pair) -> str:
 
 async def run(pair: Pair, ctx: StageContext) -> PhraseList:
     """Ask for the topics of *pair*; raises ``ItemRejected`` if no reply is usable."""
-    count = ctx.config.topics_per_pair
+    count = ctx.config.topics_per_pair if ctx.stories is None else len(ctx.stories.for_pair(pair))  # each story is told
 
     def accept(data: Any) -> PhraseList:
         topics = clean_list(data["topics"], at_most=count, banned=pair)

@@ -169,24 +169,25 @@ def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_ti
     The pronoun "I" and words in small letters after their first letter, which are most, are passed over at once.
     """
     firsts = "".join(dict.fromkeys(entry.first for entry in entries))
-    behind_title = "(?<= .)(?:" + "|".join(rf"(?<=\b{re.escape(title)} .)" for title in sorted(known_titles)) + ")"
+    by_length = groupby(sorted(known_titles, key=len), key=len)  # what a look-behind holds has one length
+    behind_title = "(?<= .)(?:" + "|".join(rf"(?<=\b(?:{any_of(titles)}) .)" for _, titles in by_length) + ")"
     # Letter groups after their first letter. Spaced-out ones may have one or two spaces; three or more X's are also a group.
     ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
     groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"
     parts = []
     ordered = sorted(entries, key=lambda entry: entry.name != TITLED)
-    for crossed, group in groupby(ordered, key=lambda entry: set(entry.first) <= {"X", "x"}):
+    # What begins with the same characters, or with an X, is tried together, or not at all.
+    for first, group in groupby(ordered, key=lambda entry: "Xx" if set(entry.first) <= {"X", "x"} else entry.first):
         of_group = []
         for entry in group:
             rest = entry.rest.replace("{titles}", behind_title).replace("{letters}", groups)
-            of_group.append(rf"(?<=[{entry.first}])(?P<{entry.name}>{rest})")
-        # What begins with an X is tried together, or not at all.
-        parts.append(rf"(?<=[Xx])(?:{'|'.join(of_group)})" if crossed else "|".join(of_group))
+            of_group.append(rf"{'' if entry.first == first else f'(?<=[{entry.first}])'}(?P<{entry.name}>{rest})")
+        parts.append(rf"(?<=[{first}])(?:{'|'.join(of_group)})")
     return re.compile(rf"[{firsts}](?<!\w.)(?!(?<=I)[ ’'])(?!(?!onth ?D|xx)[a-z]{{2}})(?:{'|'.join(parts)})")
 
 
 _OTHER: Final = re.compile(r"[^\W\d_A-Za-zªºÀ-ɏ\u1e00-\u1eff]")
-_EAST_ASIAN: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af]")
+_EAST_ASIAN: Final = r"[\u2e80-\u9fff\uac00-\ud7af]"  # compiled when a tag needs it: so large a set takes 4 ms
 _ANY: Final = frozenset("stars angle angles triple_angle escaped_angle curly double_curly triple_curly double_square".split())
 _QUOTES: Final = frozenset("guillemets angle_quotes double_angle_quotes corner_quotes white_corner_quotes".split())
 
@@ -212,7 +213,7 @@ def is_tag(grammar: str, tag: str) -> bool:
         return tag.casefold().rstrip("0123456789_ ") in grammars_file().other_scripts
     if grammar in _ANY or speaks_in_other_script(tag):
         return True
-    return not _EAST_ASIAN.search(tag) and (tag.upper() == tag.lower() or tag == tag.upper())
+    return not re.search(_EAST_ASIAN, tag) and (tag.upper() == tag.lower() or tag == tag.upper())
 
 
 def is_quoted(grammar: str) -> bool:

@@ -47,13 +47,16 @@ class Tally:
 
     def take(self, seen: Seen) -> None:
         """Add what one later document has."""
-        self._add(seen, documents=1, cues=set(seen.cued))
+        self._add(seen, documents=1)
+        if seen.cued:
+            self.cues.update(set(seen.cued))
 
     def absorb(self, later: Tally) -> None:
         """Add the counts of *later* documents."""
-        self._add(later, documents=later.documents, cues=later.cues)
+        self._add(later, documents=later.documents)
+        self.cues.update(later.cues)
 
-    def _add(self, later: Tally | Seen, *, documents: int, cues: Iterable[str]) -> None:
+    def _add(self, later: Tally | Seen, *, documents: int) -> None:
         self.count += later.count
         self.documents += documents
         self.sure = max(self.sure, later.sure)
@@ -61,7 +64,6 @@ class Tally:
         if later.examples:
             self.examples = [*self.examples, *(e for e in later.examples if e not in self.examples)][:EXAMPLES]
         if later.cued:
-            self.cues.update(cues)
             self.cued.update(later.cued)
 
 
@@ -75,8 +77,8 @@ class Seen:
     wants_examples: bool = True
     count: int = 0
     looked: int = 0
-    examples: list[str] = field(default_factory=list)
-    cued: list[str] = field(default_factory=list)
+    examples: tuple[str, ...] = ()
+    cued: tuple[str, ...] = ()
 
 
 class Tallies:
@@ -359,12 +361,12 @@ class Survey:
         seen.count += 1
         seen.sure = max(seen.sure, sure)
         if seen.wants_examples and len(seen.examples) < EXAMPLES:
-            seen.examples.append(excerpt(text, candidate.start, candidate.end))
+            seen.examples += (excerpt(text, candidate.start, candidate.end),)
         if (sure < _SURE_ENOUGH or meaning.context == "mention" or meaning.language) and status == "known" and seen.looked < _LOOKED:
             seen.looked += 1
             cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
             if cue is not None and cue.sure >= 1:
-                seen.cued.append(cue.kind)
+                seen.cued += (cue.kind,)
 
     def _verdict(self, candidate: Candidate) -> Verdict:
         key = (candidate.grammar.name, candidate.literal)

@@ -29,6 +29,7 @@ from piiloom.evaluation.report.tables import (
     records_table,
     splits_table,
     values_table,
+    variety_table,
     wording_table,
 )
 
@@ -97,6 +98,7 @@ def page_contents(corpus: Corpus, figures: Figures) -> PageContents:
             [
                 *told.leakage_tables(background),
                 wording_table(figures),
+                variety_table(figures),
                 openers_table(figures),
                 told.agreement_table(background),
                 told.verdicts_table(background),

@@ -7,9 +7,12 @@ a demand, a wording is admissible if it tells no moot fact, and a step if it has
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
+from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.stories import Step, Story, StoryQuestion, Wording
 
 
@@ -25,11 +28,13 @@ class Asking:
 class Demand:
     """What a set of questions demands of the text.
 
-    ``needs``: the facts to tell. ``wordings``: the admissible wordings of each step. ``forced``: indexes of steps that are always told;
-    ``optional``: those that chance decides on. ``lacking``: why no text can meet the demand, None if one may.
+    ``needs``: the facts to tell. ``one_of``: facts of which one more is told. ``wordings``: the admissible wordings of each step.
+    ``forced``: indexes of steps that are always told; ``optional``: those that chance decides on. ``lacking``: why no text can meet the
+    demand, None if one may.
     """
 
     needs: tuple[str, ...]
+    one_of: tuple[str, ...]
     wordings: tuple[tuple[Wording, ...], ...]
     forced: frozenset[int]
     optional: tuple[int, ...]
@@ -48,7 +53,17 @@ class TellingPlan:
         """Return the joint demand of the questions with these indexes (in ascending order)."""
         found = self._demands.get(questions)
         if found is None:
-            found = self._demands[questions] = _demand(self.story.steps, [self.story.questions[number] for number in questions])
+            found = self._demands[questions] = _demand(self.story, [self.story.questions[number] for number in questions])
+        return found
+
+    def sets_of_questions(self, number: int) -> set[tuple[int, ...]]:
+        """Return the largest sets of up to *number* questions that can be asked together and differ in what is high, if possible."""
+        found: set[tuple[int, ...]] = {(place,) for place in self.askable}
+        for _ in range(number - 1):
+            larger = {tuple(sorted((*one, other))) for one in found for other in self.partners(one)}
+            if not larger:
+                break
+            found = larger
         return found
 
     def partners(self, questions: tuple[int, ...]) -> tuple[int, ...]:
@@ -87,14 +102,64 @@ def contrasts(one: StoryQuestion, other: StoryQuestion) -> bool:
     return any(not other.decides(fact) for fact in one.needs) or any(not one.decides(fact) for fact in other.needs)
 
 
-def _demand(steps: tuple[Step, ...], questions: list[StoryQuestion]) -> Demand:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """A narrow request: values of the types ``only`` (empty: any), in each text one of a subtype in ``kinds`` (empty: any)."""
+
+    only: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()
+
+    def allows(self, entity_type: str) -> bool:
+        """Return whether values may be of *entity_type*."""
+        return not self.only or entity_type in self.only
+
+    def slots(self, taxonomy: Taxonomy) -> list[tuple[str, str]]:
+        """Return the (type, subtype) of ``kinds``, of allowed types: subtypes of *taxonomy* and catalogue entities.
+
+        Raises ``UsageError`` for a kind that is neither.
+        """
+        found = [(kind.name, one.name) for kind in taxonomy.types.values() for one in kind.subtypes if one.name in self.kinds]
+        entities = [(entity.entity_type, entity.id) for entity in map(find_shipped, sorted(self.kinds)) if entity is not None]
+        fit = [slot for slot in dict.fromkeys([*found, *entities]) if self.allows(slot[0])]
+        for name in sorted(self.kinds - {subtype for _, subtype in fit}):
+            known = [one.name for kind in taxonomy.types.values() if self.allows(kind.name) for one in kind.subtypes]
+            remedy = f"Known: {', '.join(known)}, and the ids of piiloom entities list"
+            raise UsageError(f"unknown kind {name!r}, or not of the types that are asked for", where="--with", remedy=remedy)
+        return fit
+
+
+ANYTHING = Narrowing()
+
+
+@lru_cache(maxsize=4096)
+def narrowed(story: Story, narrowing: Narrowing, together: int) -> Story | None:
+    """Return *story* cut to what *narrowing* allows; None if *together* questions cannot be asked of one such text."""
+    unwanted = frozenset(name for name, fact in story.facts.items() if not narrowing.allows(fact.entity_type))
+    demanded = frozenset(name for name, fact in story.facts.items() if fact.subtype in narrowing.kinds) - unwanted
+    questions = [replace(one, moot=one.moot | unwanted) for one in story.questions if unwanted.isdisjoint(one.needs)]
+    if narrowing.kinds and not demanded:
+        return None
+    found = replace(story, questions=tuple(questions), demanded=demanded)
+    return found if any(len(one) == together for one in plan_of(found).sets_of_questions(together)) else None
+
+
+def _demand(story: Story, questions: list[StoryQuestion]) -> Demand:
+    steps = story.steps
     needs = tuple(dict.fromkeys(fact for question in questions for fact in question.needs))
     moot = frozenset().union(*(question.moot for question in questions))
     said = frozenset().union(*(question.said for question in questions))
     wordings = tuple(() if step.after & moot else tuple(w for w in step.wordings if not w.tells & moot) for step in steps)
     forced = frozenset(n for n, step in enumerate(steps) if (step.chance >= 1 and not step.after) or step.name in said)
     optional = tuple(n for n in range(len(steps)) if n not in forced and wordings[n])
-    return Demand(needs, wordings, forced, optional, _lacking(steps, needs, moot, wordings, forced))
+    one_of = () if story.demanded.intersection(needs) else tuple(sorted(story.demanded & _tellable(wordings)))
+    lacking = _lacking(steps, needs, moot, wordings, forced)
+    if story.demanded and not one_of and story.demanded.isdisjoint(needs):
+        lacking = lacking or f"none of {', '.join(sorted(story.demanded))} can be told"
+    return Demand(needs, one_of, wordings, forced, optional, lacking)
+
+
+def _tellable(wordings: Iterable[Iterable[Wording]]) -> frozenset[str]:
+    return frozenset().union(*(wording.tells for found in wordings for wording in found))
 
 
 def _lacking(

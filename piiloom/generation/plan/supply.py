@@ -1,0 +1,87 @@
+"""The stories, texts and questions on which a request to the composer can draw, and how often each story would be told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import counted
+from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed, without_pii
+from piiloom.generation.settings.configuration import RunConfig
+from piiloom.taxonomy.telling_plan import plan_of
+
+MOST_RECORDS = 50  # of a story; more repeat its sentences
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """The number of stories (or scenarios), their questions, and the texts to be made of them.
+
+    ``wordings``: those of the questions. ``plain``: stories without personal data besides. ``most``: the records of the most used story.
+    """
+
+    noun: str
+    stories: int
+    questions: int
+    wordings: int
+    plain: int
+    texts: int
+    most: int
+
+    def __str__(self) -> str:
+        asked = f"{counted(self.questions, 'question')} in {counted(self.wordings, 'wording')}"
+        stories = f"{counted(self.texts, 'text')} from {counted(self.stories, self.noun)} with {asked}"
+        plain = f", and {counted(self.plain, 'story')} without personal data" if self.plain else ""
+        return f"{stories}{plain}, at most {counted(self.most, 'record')} of a {self.noun}"
+
+
+def supply_of(config: RunConfig) -> Supply | None:
+    """Return what the run *config* can draw on; None if a model writes its texts."""
+    if config.provider != "composer":
+        return None
+    pairs, texts = pair_order(config), texts_planned(config.samples, config)
+    if config.recipe != "story":
+        bank = config.composed_from()
+        scenarios = [bank.for_pair(pair) for pair in pairs]
+        asked = [wordings for found in scenarios for one in found for wordings in one.questions.values()]
+        uses = [(triplets_needed(texts, len(pairs), place), len(found)) for place, found in enumerate(scenarios)]
+        return _supply("scenario", asked, texts, uses, (0, 0), config)
+    bank_of_stories = config.stories()
+    plain = bank_of_stories.plain if config.share_without_pii else ()
+    without = without_pii(texts, config)[1] if plain else 0
+    told = [bank_of_stories.for_pair(pair) for pair in pairs]
+    asked = [story.questions[place].wordings for found in told for story in found for place in plan_of(story).askable]
+    uses = [(triplets_needed(texts - without, len(pairs), place), len(found)) for place, found in enumerate(told)]
+    return _supply("story", asked, texts, uses, (without, len(plain)), config)
+
+
+Use = tuple[int, int]  # (texts, stories)
+
+
+def _supply(noun: str, asked: list[tuple[str, ...]], texts: int, uses: list[Use], plain: Use, config: RunConfig) -> Supply:
+    """Return the supply of the *uses* of the pairs and of *plain* stories, with the questions *asked*, each as its wordings."""
+    most = max(-(-needed // number) for needed, number in (*uses, plain) if number) * config.records_per_text
+    return Supply(
+        noun=noun,
+        stories=sum(number for _, number in uses),
+        questions=len(asked),
+        wordings=sum(map(len, asked)),
+        plain=plain[1],
+        texts=texts,
+        most=min(most, config.samples),
+    )
+
+
+def check_supply(config: RunConfig) -> None:
+    """Raise ``UsageError`` if the run would tell a story too often, unless that is asked for."""
+    if config.samples <= MOST_RECORDS or config.repeat_stories or config.provider != "composer" or config.recipe != "story":
+        return
+    supply = supply_of(config)
+    if supply is not None and supply.most > MOST_RECORDS:
+        enough = config.samples * MOST_RECORDS // supply.most
+        raise UsageError(
+            f"the stories are too few: {supply}; above {MOST_RECORDS} their sentences repeat too often",
+            where=f"--samples {config.samples}",
+            remedy=f"Ask for about {enough:,} records, allow more --pairs, types or kinds, write stories of your own (docs/stories.md), "
+            "name a model with --provider, or go on with --repeat-stories",
+        )
