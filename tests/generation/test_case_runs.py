@@ -72,7 +72,7 @@ def test_texts_have_two_questions_that_turn_on_different_values(tmp_path, name):
 
 @pytest.mark.long
 def test_a_share_of_the_texts_is_without_personal_data(tmp_path):
-    progress, read, _ = run(tmp_path / "plain.duckdb", CaseAuthor(3), samples=12, no_pii_share=0.5)
+    progress, read, _ = run(tmp_path / "plain.duckdb", CaseAuthor(4), samples=12, no_pii_share=0.5)
     assert progress.accepted == 12
     plain = [group for group in groups_of(read.records) if not group[0].spans]
     assert [len(group) for group in plain] == [2, 2, 2]
