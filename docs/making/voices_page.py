@@ -14,8 +14,8 @@ VOICES = ("ticket", "thread", "office", "form", "agent", "call", "log", "cv", "b
 EACH, SEED = 10, 45
 _INTRO = f"""
 What the nine voices with direct identifiers look like: {EACH} texts of each, told from stories that seed {SEED} draws
-([stories.md](stories.md) says what a voice is). Values stand in square brackets; below a text is one of its questions, and what the answer needs (high). All else is low.
-All people, numbers and addresses are made up.
+([stories.md](stories.md) says what a voice is). Values stand in square brackets; below a text is one of its questions, and what the
+answer needs (high). All else is low. All people, numbers and addresses are made up.
 """
 
 
