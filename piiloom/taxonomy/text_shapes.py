@@ -1,4 +1,4 @@
-"""Shapes of the texts that a model writes (``taxonomy/text_shapes.yaml``): voice, purpose, mood, beginning and end, requests, identifiers.
+"""Shapes of the texts that a model writes (``taxonomy/text_shapes.yaml``): voice, purpose, outcome, mood, beginning and end, requests.
 
 A model that gets nothing but a matter writes one text again and again. So the plan draws a shape for each text, and the prompts tell it.
 """
@@ -23,7 +23,9 @@ Identifier = tuple[str, str]  # (entity type, subtype)
 
 _FILE = "text_shapes.yaml"
 _SCENES, _OFFERED = 3, 2  # scenes drawn per text, and identifiers offered per scene
-_ADDRESSEE_SHARE = 0.3  # share of texts with an addressee whose questions are for the addressee
+_ADDRESSEE_SHARE = 0.75  # share of texts with an addressee whose questions are for the addressee
+_TO_ASSISTANT = "an assistant, to whom the text is written"
+_SHOWN = "an assistant; a line of the writer's own, above the text, shows it to the assistant"
 
 
 class Voice(TextKind):
@@ -36,7 +38,9 @@ class Voice(TextKind):
     keeps: tuple[int, int] = (0, 0)
     carrying: Chance = 1.0
     purposes: tuple[str, ...] = ()
+    casual: bool = False
     addressed: bool = False
+    asked: str = _TO_ASSISTANT
     impersonal: bool = False
     fixed: bool = False
 
@@ -50,6 +54,7 @@ class _Purpose(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     wants: tuple[str, ...]
+    outcomes: tuple[str, ...] = ()
     text: str = Field(alias="is")
 
 
@@ -60,6 +65,7 @@ class _File(BaseModel):
     dates: str
     voices: dict[str, _VoiceEntry] = Field(min_length=1)
     purposes: dict[str, _Purpose]
+    outcomes: dict[str, str]
     line_share: Chance
     matters: tuple[str, ...]
     moods: tuple[str, ...]
@@ -67,6 +73,9 @@ class _File(BaseModel):
     times: tuple[str, ...]
     openings: tuple[str, ...]
     endings: tuple[str, ...]
+    slips: tuple[str, ...]
+    slip_share: Chance
+    catalogue_kinds: dict[str, frozenset[str]]
     requests: dict[str, str]
     of_adviser_only: tuple[str, ...]
     request_about_identifier: str
@@ -87,12 +96,14 @@ class Shape:
     form: str
     dates: str
     purpose: str
+    outcome: str
     matter: str
     mood: str
     company: str
     time: str
     opening: str
     ending: str
+    slips: str
     requests: tuple[str, ...]
     asked: str
     look_alike: str
@@ -122,6 +133,11 @@ def shapes_digest() -> str:
     return digest(_file().model_dump(mode="json"))
 
 
+def catalogue_kinds(voice: Voice) -> Mapping[str, frozenset[str]]:
+    """Return the subtypes, by type, that texts of *voice* are not to hold since their values read like a catalogue."""
+    return _file().catalogue_kinds if voice.casual else {}
+
+
 def draw_identifiers(voice: Voice, locale: str, rng: random.Random) -> tuple[Identifier, ...]:
     """Draw the identifiers that are offered to a text of *voice*, more than it will keep; none for most texts of some voices."""
     if not voice.scenes or rng.random() >= voice.carrying:
@@ -149,7 +165,8 @@ def draw_shape(register: str, questions: int, rng: random.Random, *, carried: tu
     """Draw the shape of a text of the voice *register* with *questions* questions and the values *carried* as identifiers."""
     file, voice = _file(), load_voices()[register]
     purpose = file.purposes[rng.choice(voice.purposes or tuple(file.purposes))]
-    to_addressee = voice.addressed and rng.random() < _ADDRESSEE_SHARE
+    fit = [name for name in purpose.wants if name not in file.of_adviser_only]
+    to_addressee = voice.addressed and len(fit) >= min(questions, 2) and rng.random() < _ADDRESSEE_SHARE
     requests = _requests(purpose.wants, questions, rng, to_addressee=to_addressee)
     if carried and rng.random() < file.request_about_identifier_share:
         requests[-1] = file.request_about_identifier
@@ -161,14 +178,16 @@ def draw_shape(register: str, questions: int, rng: random.Random, *, carried: tu
         form=voice.form,
         dates=voice.dates,
         purpose=purpose.text,
+        outcome=file.outcomes[rng.choice(purpose.outcomes or tuple(file.outcomes))],
         matter="" if voice.purposes else rng.choice(file.matters),
         mood=rng.choice(file.moods),
         company=line(file.companies),
         time=line(file.times),
         opening=line(file.openings, drawn=not voice.fixed),
-        ending=line(file.endings, drawn=not voice.fixed),
+        ending="" if voice.fixed else rng.choice(file.endings),
+        slips=rng.choice(file.slips) if voice.casual and rng.random() < file.slip_share else "",
         requests=tuple(requests),
-        asked="whoever gets the text" if to_addressee else "an adviser to whom the text is shown",
+        asked="whoever gets the text" if to_addressee else _SHOWN if voice.addressed else voice.asked,
         look_alike=rng.choice(file.look_alikes) if rng.random() < file.look_alike_share else "",
         impersonal=voice.impersonal,
         carried=carried,

@@ -13,6 +13,7 @@ from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import spending
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
+from piiloom.generation.plan.planning import make_case_item
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run, start_run
 from piiloom.generation.settings.setting_checks import make_config
@@ -120,6 +121,16 @@ def test_texts_without_personal_data_and_identifiers_of_a_text(tmp_path):
     assert all(load_voices()[record.plan.register].carrying < 1 for record in plain)
     direct = {entry.split("/")[1] for scene in text_shapes._file().identifiers.values() for entry in scene}
     assert sum(any(span.subtype in direct for span in record.spans) for record in texts) >= len(texts) / 3
+
+
+def test_casual_voices_have_plain_kinds_only():
+    config = make_config({"provider": "openai", "recipe": "case", "registers": ["chat message"]})
+    items = [make_case_item(2 * text, ("organization", "health"), ("t", "s"), config=config, digest="d") for text in range(40)]
+    wanted = {(value.entity_type, subtype) for item in items for value in item.wanted for subtype in value.subtypes}
+    catalogue = {(name, subtype) for name, subtypes in text_shapes._file().catalogue_kinds.items() for subtype in subtypes}
+    carried = {("location", "address")}  # as an identifier
+    assert wanted & catalogue <= carried
+    assert ("organization", "employer") in wanted
 
 
 def test_the_composer_is_no_model(tmp_path):

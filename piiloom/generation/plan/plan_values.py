@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from piiloom.generation.item import Aside, WantedValue
 from piiloom.generation.stages.topics import Pair
-from piiloom.pii_values.kinds import kinds_for
+from piiloom.pii_values.kinds import KINDS, kinds_for
 from piiloom.taxonomy.bank_checks import OF_RELATIVE
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.facts import fact_of
@@ -50,7 +51,7 @@ class ValuePlan:
     """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person.
 
     *aside_words*: the most words of an aside; longer frames are not used. *shares* replace how often asides take a type. *narrowing*: the
-    types and kinds that were asked for.
+    types and kinds that were asked for. *without*: subtypes by type that are drawn by name only.
     """
 
     def __init__(
@@ -61,8 +62,9 @@ class ValuePlan:
         aside_words: int = LONGEST_ASIDE,
         shares: RelevanceShares | None = None,
         narrowing: Narrowing = ANYTHING,
+        without: Mapping[str, frozenset[str]] = MappingProxyType({}),
     ) -> None:
-        self.narrowing = narrowing
+        self.narrowing, self.without = narrowing, without
         self.pair, self.bank, self.taxonomy, self.aside_words, self.shares = pair, bank, taxonomy, aside_words, shares
         self.wanted: list[WantedValue] = []
         self.asides: list[Aside] = []
@@ -182,7 +184,10 @@ class ValuePlan:
 
     def _subtype(self, entity_type: str, subtypes: Iterable[str], rng: random.Random) -> str:
         """Draw one of *subtypes* (empty: any of the type), weighted by how often people use it."""
-        return kinds_for(entity_type, tuple(subtypes) or None, self.taxonomy).draw(rng).subtype
+        names = tuple(subtypes)
+        if not names and (without := self.without.get(entity_type)):
+            names = tuple(kind.subtype for kind in KINDS[entity_type] if kind.subtype not in without and kind.share)
+        return kinds_for(entity_type, names or None, self.taxonomy).draw(rng).subtype
 
     def _next_id(self) -> str:
         return f"v{len(self.wanted) + 1}"

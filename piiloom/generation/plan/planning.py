@@ -25,7 +25,7 @@ from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
-from piiloom.taxonomy.text_shapes import draw_identifiers, draw_shape, load_voices
+from piiloom.taxonomy.text_shapes import catalogue_kinds, draw_identifiers, draw_shape, load_voices
 
 # Weights of ``CUE_LEVELS``, in their order.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)
@@ -120,9 +120,9 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
-    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing)
-    rng = derive_rng("case", share.seed)
     voice, others = load_voices()[plan.register], 0
+    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing, without=catalogue_kinds(voice))
+    rng = derive_rng("case", share.seed)
     if not without_pii(text, config)[0]:
         values.add_kind(rng)
         for subject in ("self", SOMEONE_ELSE, SOMEONE_ELSE):

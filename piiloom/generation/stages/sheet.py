@@ -133,7 +133,7 @@ def shape_of(item: Item) -> Shape:
 def kept_of(values: int) -> tuple[int, int]:
     """Return the (fewest, most) values to keep of *values* drawn ones; 1 / ``SPARE`` of them are needed."""
     most = max(FEWEST_VALUES, round(values / SPARE))
-    return min(values, max(FEWEST_VALUES, round(most * 0.6))), min(values, most)
+    return min(values, max(FEWEST_VALUES, round(most * 0.4))), min(values, most)
 
 
 def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
