@@ -298,7 +298,7 @@ def _without_values(prompt: str, rng: random.Random) -> dict[str, Any]:
     order = text
     while count_words(text) < low:
         text += " " + _phrase(rng.choice(PLACES), rng)
-    asked = [_phrase("Should the {n} go before the {n}?", rng) for _ in range(int(_found(r"Questions: (\d+)", prompt)))]
+    asked = [_phrase("Should the {a} {n} go before the {b} {m}?", rng) for _ in range(int(_found(r"Questions: (\d+)", prompt)))]
     return {"text": f"{text}.", "questions": asked, "lookalikes": [{"kind": "order_number", "text": order}]}
 
 

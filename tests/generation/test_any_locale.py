@@ -40,7 +40,7 @@ class LocalAuthor(CaseAuthor):
 
     def __call__(self, request):
         reply = super().__call__(request)
-        fewest = re.search(r"about \d+ words \((\d+) to \d+\)", request.user)
+        fewest = re.search(r"About \d+ words \((\d+) to \d+\)", request.user)
         if request.schema_name != "case_post" or fewest is None:
             return reply
         text = " ".join(self._with.format(mark(*one)) for one in re.findall(rf"^- {MARK.pattern}", request.user, re.MULTILINE))

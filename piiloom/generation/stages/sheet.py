@@ -25,6 +25,7 @@ NAME = "sheet"
 FEWEST_VALUES = 3
 SPARE = 2.5  # number of values drawn per kept value
 DECISIONS = 2
+_OF_PAIR = 2  # fewest drawn values that a text keeps: one of each type of its pair
 MOST_MORE = 3  # most values that the model may add to the drawn ones
 _VERBATIM = frozenset({"name", "code"})
 _FIGURE = re.compile(r"\d+")
@@ -133,7 +134,7 @@ def shape_of(item: Item) -> Shape:
 def kept_of(values: int) -> tuple[int, int]:
     """Return the (fewest, most) values to keep of *values* drawn ones; 1 / ``SPARE`` of them are needed."""
     most = max(FEWEST_VALUES, round(values / SPARE))
-    return min(values, max(FEWEST_VALUES, round(most * 0.4))), min(values, most)
+    return min(values, max(_OF_PAIR, round(most * 0.4))), min(values, most)
 
 
 def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
