@@ -7,6 +7,7 @@ from typing import Any
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.settings import names_that_count
 from piiloom.generation.settings.configuration import RunConfig
+from piiloom.pii_values.any_locale import versions
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.screening.trained_detector import detector_digest
@@ -71,9 +72,15 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 
 
 def _recipe(config: RunConfig) -> dict[str, Any]:
-    """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
+    """Return what recipe and locale add to the digest.
+
+    Nothing for "staged", the first recipe, and for locales with word lists of ours, so that digests of older runs stay the same; for
+    other locales the versions of the libraries that values come from.
+    """
     shares: dict[str, Any] = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
     shares |= {name: sorted(given) for name in ("only_types", "with_kinds") if (given := getattr(config, name))}
+    if not get_locale(config.locale).listed:
+        shares["values by"] = dict(versions())
     return shares if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares}
 
 

@@ -112,7 +112,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
     band = (target * 2 // 3, target * 3 // 2 + 30)
 
     def accept(data: Any) -> MarkedText:
-        passage = read_marked(data["text"], item.values)
+        passage = read_marked(data["text"], item.values, inflects=ctx.locale.inflects)
         check_length(passage.text, band)
         if plan.register != SECOND_HAND:
             check_first_person(passage.text, ctx.locale.language)
@@ -138,7 +138,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
             "register": plan.register,
             "second_hand": plan.register == SECOND_HAND,
             "subtopic": plan.subtopic,
-            "language": ctx.locale.language_name,
+            "language": ctx.locale.text_language,
             "seed": plan.seed,
         },
         schema=text_schema("text"),
