@@ -14,6 +14,7 @@ from piiloom.screening.trained_detector import detector_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest
+from piiloom.taxonomy.text_shapes import shapes_digest
 
 # Part of every record id. Increase it when a change to a stage or to the composer changes its output.
 GENERATION_VERSION = 2
@@ -81,7 +82,10 @@ def _recipe(config: RunConfig) -> dict[str, Any]:
     shares |= {name: sorted(given) for name in ("only_types", "with_kinds") if (given := getattr(config, name))}
     if not get_locale(config.locale).listed:
         shares["values by"] = dict(versions())
-    return shares if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares}
+    if config.recipe == "staged":
+        return shares
+    shapes = {"shapes": shapes_digest()} if config.recipe == "case" else {}
+    return {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares, **shapes}
 
 
 def _screened(config: RunConfig) -> dict[str, Any]:

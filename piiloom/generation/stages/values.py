@@ -28,7 +28,8 @@ from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, d
 from piiloom.pii_values.entity_values.named_person import NamedPerson
 from piiloom.pii_values.kinds import draw_own
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
+from piiloom.taxonomy.entity_types import EntityType, Subtype, Taxonomy
 
 NAME = "values"
 IN_TEXT = "value_in_text"  # the template for a value that fits the post so far
@@ -81,10 +82,18 @@ async def with_values(item: Item, wanted: Iterable[WantedValue], ctx: StageConte
     return replace(item, values=tuple(sorted(values, key=lambda value: place[value.id])), refused=refused)
 
 
+def _described(kind: EntityType, name: str) -> Subtype:
+    """Return the subtype *name* of *kind*; a catalogue entity is one with the entity's name as definition."""
+    found = next((one for one in kind.subtypes if one.name == name), None)
+    if found is not None or (entity := find_shipped(name)) is None:
+        return found or kind.subtypes[0]
+    return replace(kind.subtypes[0], name=name, definition=entity.name, examples=(entity.name,))
+
+
 async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: StageContext, text: str) -> tuple[ItemValue, int]:
     plan = item.plan
     kind = ctx.taxonomy.get(wanted.entity_type)
-    subtype = ctx.taxonomy.subtype(kind.name, _subtype(wanted, plan, ctx.taxonomy))
+    subtype = _described(kind, _subtype(wanted, plan, ctx.taxonomy))
     avoid = [value.text for value in taken]
     question = PromptRequest(
         stage=NAME,
