@@ -23,8 +23,8 @@ def test_each_scenario_has_its_story_of_the_same_pair():
         load_bank("en", extra=None, taxonomy=shipped_taxonomy()).scenarios,
     )
     of_pairs = {story.id: frozenset(story.pair) for story in stories.values() if story.facts}
-    assert of_pairs == {one.id: frozenset(one.pair) for one in scenarios.values()}
-    assert {len(stories_for(pair)) for pair in shipped_taxonomy().pairs} == {6}
+    assert of_pairs.items() >= {one.id: frozenset(one.pair) for one in scenarios.values()}.items()
+    assert min(len(stories_for(pair)) for pair in shipped_taxonomy().pairs) >= 8
 
 
 @pytest.mark.parametrize("locale", ["pt_BR", "sv_SE"])
