@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.lexicons import Entry, Fitted, entries, merged, phrase
+from piiloom.pii_values.numbering.reserved import SITE_NAMES
 from piiloom.pii_values.sampling import Weighted, weighted
 
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]
@@ -134,7 +135,7 @@ def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) ->
     """A user name made of a name: "dana_whitlock84", "dwhitlock", "whitlock.dana"."""
     first, last = _plain(given), _plain(family)
     year = f"{birth_year % 100:02d}"
-    number = year if rng.random() < 0.5 else str(rng.randint(1, 999))
+    number = rng.choice((year, year, str(rng.randint(1, 99)), str(rng.randint(1, 999)), ""))
     joint = rng.choice("._-") if rng.random() < 0.7 else ""
     patterns = (
         f"{first}{joint}{last}{number}",
@@ -149,8 +150,14 @@ def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) ->
         f"{last}{joint}{number}",
         f"{first[:3]}{last[:4]}{number}",
         f"{first}{birth_year}",
+        f"{first[0]}{last}",
+        f"{first}{last[0]}",
+        f"{first}{joint}{last[:3]}",
+        f"{last}{first[0]}",
+        f"{first}{joint}{rng.choice(SITE_NAMES)}",
+        f"{first[0]}{joint}{last}{joint}{rng.choice(SITE_NAMES)}",
     )
-    return patterns[int(rng.random() * len(patterns))]
+    return patterns[int(rng.random() * len(patterns))].rstrip(joint or None)
 
 
 def draw_glued_handle(given: str, family: str, rng: random.Random) -> str:

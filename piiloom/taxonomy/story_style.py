@@ -26,7 +26,6 @@ FEWEST_QUESTIONS = 4
 WORDINGS = (2, 5)  # of a step
 ASKS = (1, 4)  # wordings of a question
 MOST_QUESTION_WORDS = 30
-MOST_TOPIC_WORDS = 3  # as of topics that a model lists
 # People write to others or ask an assistant; papers and messages with identifiers in them.
 VOICES = tuple("ai chat forum letter list mail note reply".split() + "agent booking call cv form log office thread ticket".split())
 CASUAL_VOICES = frozenset({"ai", "chat", "forum", "note", "reply"})
@@ -62,9 +61,6 @@ def _shape(path: KeyPath, story: Story) -> Iterator[StyleFinding]:
     yield from _untold(path, story)
     if not story.facts:
         return
-    for name in (story.topic, *story.subtopics):
-        if not 1 <= len(words(name)) <= MOST_TOPIC_WORDS:
-            yield (*path, "topic"), "length", f"{name!r} has not 1 to {MOST_TOPIC_WORDS} words; a run would leave it out"
     if not FACTS[0] <= len(story.facts) <= FACTS[1]:
         yield (*path, "facts"), "count", f"has {len(story.facts)} facts, not {FACTS[0]} to {FACTS[1]}"
     if len({frozenset(question.needs) for question in story.questions}) < 2:

@@ -60,7 +60,9 @@ def sources() -> st.SearchStrategy[SourceReference]:
 
 def plans() -> st.SearchStrategy[RecordPlan]:
     pair = st.tuples(st.sampled_from(TYPES), st.sampled_from(TYPES))
-    return st.builds(RecordPlan, pair=pair, topic=short, subtopic=short, scenario=short, rationale=short, register=short, cue_level=short)
+    lookalikes = st.lists(st.sampled_from(("hotline", "price", "version_number")), unique=True).map(tuple)
+    names = ("topic", "subtopic", "scenario", "rationale", "register", "cue_level")
+    return st.builds(RecordPlan, pair=pair, lookalikes=lookalikes, **dict.fromkeys(names, short))
 
 
 def provenances() -> st.SearchStrategy[Provenance]:

@@ -39,36 +39,28 @@ def supply_of(config: RunConfig) -> Supply | None:
     """Return what the run *config* can draw on; None if a model writes its texts."""
     if config.provider != "composer":
         return None
-    pairs, texts = pair_order(config), texts_planned(config.samples, config)
-    if config.recipe != "story":
-        bank = config.composed_from()
-        scenarios = [bank.for_pair(pair) for pair in pairs]
+    pairs, texts, plain, without = pair_order(config), texts_planned(config.samples, config), 0, 0
+    if config.recipe == "story":
+        bank = config.stories()
+        plain = len(bank.plain) if config.share_without_pii else 0
+        without = without_pii(texts, config)[1] if plain else 0
+        told = list(map(bank.for_pair, pairs))
+        numbers = [len(found) for found in told]
+        asked = [story.questions[place].wordings for found in told for story in found for place in plan_of(story).askable]
+    else:
+        scenarios = list(map(config.composed_from().for_pair, pairs))
+        numbers = [len(found) for found in scenarios]
         asked = [wordings for found in scenarios for one in found for wordings in one.questions.values()]
-        uses = [(triplets_needed(texts, len(pairs), place), len(found)) for place, found in enumerate(scenarios)]
-        return _supply("scenario", asked, texts, uses, (0, 0), config)
-    bank_of_stories = config.stories()
-    plain = bank_of_stories.plain if config.share_without_pii else ()
-    without = without_pii(texts, config)[1] if plain else 0
-    told = [bank_of_stories.for_pair(pair) for pair in pairs]
-    asked = [story.questions[place].wordings for found in told for story in found for place in plan_of(story).askable]
-    uses = [(triplets_needed(texts - without, len(pairs), place), len(found)) for place, found in enumerate(told)]
-    return _supply("story", asked, texts, uses, (without, len(plain)), config)
-
-
-Use = tuple[int, int]  # (texts, stories)
-
-
-def _supply(noun: str, asked: list[tuple[str, ...]], texts: int, uses: list[Use], plain: Use, config: RunConfig) -> Supply:
-    """Return the supply of the *uses* of the pairs and of *plain* stories, with the questions *asked*, each as its wordings."""
-    most = max(-(-needed // number) for needed, number in (*uses, plain) if number) * config.records_per_text
+    needed = [triplets_needed(texts - without, len(pairs), place) for place in range(len(pairs))]
+    most = max(-(-told // number) for told, number in zip((*needed, without), (*numbers, plain), strict=True) if number)
     return Supply(
-        noun=noun,
-        stories=sum(number for _, number in uses),
+        noun="story" if config.recipe == "story" else "scenario",
+        stories=sum(numbers),
         questions=len(asked),
         wordings=sum(map(len, asked)),
-        plain=plain[1],
+        plain=plain,
         texts=texts,
-        most=min(most, config.samples),
+        most=min(most * config.records_per_text, config.samples),
     )
 
 

@@ -27,6 +27,8 @@ async def run(pair: Pair, topic: str, ctx: StageContext) -> PhraseList:
     count = ctx.config.subtopics_per_topic
 
     def accept(data: Any) -> PhraseList:
+        if ctx.stories is not None:
+            return PhraseList(kept=tuple(data["subtopics"]))
         subtopics = clean_list(data["subtopics"], at_most=count, banned=(topic,))
         if not subtopics.kept:
             raise Fault("no_subtopics", "none of the entries is a new subtopic of one to three words")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from piiloom.pii_values import contacts, documents, identifiers, networks, people
+from piiloom.pii_values import contacts, documents, identifiers, networks
 from piiloom.pii_values.drawers.kind import Kind
-from piiloom.pii_values.numbering.reserved import DOMAINS
 from piiloom.pii_values.persona import Persona
 
 _GLUED_AFTER: Final = 4  # attempts after which addresses contain no part of the name as a whole word
@@ -28,11 +27,6 @@ def _phone(p: Persona, rng: random.Random, attempt: int) -> str:
 
 def _national_id(p: Persona, rng: random.Random, _: int) -> str:
     return identifiers.draw_national_id(p.locale, p.family_name, rng, born=p.birth_date, gender=p.gender)
-
-
-def _site(p: Persona, rng: random.Random, _: int) -> str:
-    handle = people.draw_handle(p.given_name, p.family_name, p.birth_date.year, rng)
-    return f"{rng.choice(('https://', 'https://www.', 'www.', ''))}{handle.replace('.', '-').replace('_', '-')}.{rng.choice(DOMAINS)}"
 
 
 def _plate(p: Persona, rng: random.Random, _: int) -> str:
@@ -62,5 +56,9 @@ OF_ENTITIES: Final = (
     Kind(subtype="bank_account_number", share=0, draw=lambda p, rng, _n: identifiers.draw_bank_account(p.locale, rng)),
     Kind(subtype="passport_number", share=0, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
     Kind(subtype="driving_licence_number", share=0, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
-    Kind(subtype="url", share=0, draw=_site),
+    Kind(
+        subtype="url",
+        share=0,
+        draw=lambda p, rng, _n: contacts.draw_site(p.given_name, p.family_name, p.birth_date.year, rng),
+    ),
 )

@@ -23,5 +23,16 @@ IDS: Final = {
 # Bank codes of four letters that are not in the SWIFT directory, for account numbers that begin with a bank code.
 BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
 DOMAINS: Final = ("example.com", "example.org", "example.net")  # RFC 2606
+# Endings of host names under which nobody can register a name: RFC 2606, and ICANN's board resolution 2018.02.04.12 (never delegated).
+ENDINGS: Final = ("example", "example", "mail", "mail", "home", "test")
+# Before a domain; names of made-up sites.
+HOSTS: Final = (*("",) * 4, *"mail. post. inbox. home. webmail. my. mx. box. office. net. team. email.".split())
+SITE_NAMES: Final = (
+    "amber arrow aspen birch bluebird breeze cedar clover cobalt comet copper coral crane cricket dahlia daisy delta dune "
+    "ember falcon fern finch flint fox gale garnet ginger glacier harbor hazel heron indigo ivy jade jasper juniper kestrel "
+    "lark laurel lemon lily linden lotus lynx maple marble meadow mint moss nectar nova oak olive onyx opal orchid otter "
+    "pearl pebble pepper pine plum poppy quartz quill raven reed ridge river robin rowan saffron sage sienna silver sparrow "
+    "spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
+).split()
 NETWORKS: Final = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
 NETWORK_V6: Final = "2001:db8"  # RFC 3849

@@ -18,7 +18,7 @@ from typing import Final
 
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.pii_values.numbering.masks import ALPHABETS
-from piiloom.pii_values.numbering.reserved import DOMAINS, NETWORK_V6, NETWORKS
+from piiloom.pii_values.numbering.reserved import DOMAINS, HOSTS, NETWORK_V6, NETWORKS, SITE_NAMES
 from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.files import PhonePlan, PhonesFile
@@ -31,22 +31,14 @@ _USER: Final = salt_of("username")
 _MAIL: Final = salt_of("email")
 _URL: Final = salt_of("url")
 _IP: Final = salt_of("ip_address")
-_NAMES: Final = (
-    "amber arrow aspen birch bluebird breeze cedar clover cobalt comet copper coral crane cricket dahlia daisy delta dune "
-    "ember falcon fern finch flint fox gale garnet ginger glacier harbor hazel heron indigo ivy jade jasper juniper kestrel "
-    "lark laurel lemon lily linden lotus lynx maple marble meadow mint moss nectar nova oak olive onyx opal orchid otter "
-    "pearl pebble pepper pine plum poppy quartz quill raven reed ridge river robin rowan saffron sage sienna silver sparrow "
-    "spruce stone swan teal thistle tulip violet walnut willow wren zephyr"
-).split()
-_HOSTS: Final = (*("",) * 4, *"mail. post. inbox. home. webmail. my. mx. box. office. net. team. email.".split())
 _ENDINGS: Final = ("example", "example", "test", "invalid")
 _DOMAINS: Final = (
-    *(host + domain for domain in DOMAINS for host in _HOSTS),
-    *(f"{name}.{ending}" for name in _NAMES for ending in _ENDINGS),
+    *(host + domain for domain in DOMAINS for host in HOSTS),
+    *(f"{name}.{ending}" for name in SITE_NAMES for ending in _ENDINGS),
 )
 _SITES: Final = (
     *DOMAINS,
-    *(f"{name}.{ending}" for name in _NAMES for ending in ("example", "example.com", "example.org", "example.net")),
+    *(f"{name}.{ending}" for name in SITE_NAMES for ending in ("example", "example.com", "example.org", "example.net")),
 )
 _PAGES: Final = (
     "", "", "/about", "/contact", "/news", "/events", "/team", "/blog", "/faq", "/help", "/login", "/profile", "/shop", "/courses", "/docs",
@@ -63,7 +55,7 @@ def _names(draw: Draw, seed: int) -> tuple[str, str]:
         given, family = folded(owner.given), folded(owner.family)
         if given or family:
             return given or family, family or given
-    return pick(mix(seed, 1), _NAMES), pick(mix(seed, 2), _NAMES)
+    return pick(mix(seed, 1), SITE_NAMES), pick(mix(seed, 2), SITE_NAMES)
 
 
 # Ways to build a handle from given name, family name, separator, tail (may be empty) and number. The most usual one is listed three times.
