@@ -101,11 +101,14 @@ def _generated(options: GenerateOptions, settings: Mapping[str, Any]) -> bool:
     from piiloom.cli.run_summary import say_unfinished, store_option
     from piiloom.execution.money.budget import BudgetReached
     from piiloom.generation.plan.supply import supply_of
+    from piiloom.generation.settings.setting_checks import notes_on_locale
 
     started = time.monotonic()
     with _opened(options, settings) as opened:
         if (supply := supply_of(opened.config)) is not None and not options.as_json:
             say_aside(f"draws on {supply}")
+        for line in notes_on_locale(opened.config):
+            say_aside(line)
         again = f"piiloom generate --resume {opened.run.id}{store_option(options.store)}"
         try:
             progress = _worked(options, opened)
@@ -332,6 +335,7 @@ def _money(held: Range | None) -> str:
 def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
     from piiloom.cli.run_summary import dollars
     from piiloom.generation.estimate.estimate_sizes import THINKING
+    from piiloom.generation.settings.setting_checks import notes_on_locale
 
     total = estimate.total
     cost = "an unknown amount" if total.cost_usd is None else f"{dollars(total.cost_usd.low)} to {dollars(total.cost_usd.high)}"
@@ -348,4 +352,4 @@ def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
         if config.budget_usd is not None and config.budget_usd < total.cost_usd.high:
             reach = "is not enough" if config.budget_usd < total.cost_usd.low else "may not be enough"
             lines.append(f"The budget of {dollars(config.budget_usd)} {reach}; a run that reaches it can be resumed with a larger one.")
-    return lines
+    return [*lines, *notes_on_locale(config)]

@@ -14,6 +14,7 @@ from piiloom.foundation.settings import Settings
 _LIST = ("piiloom locales list", "piiloom locales list --json")
 _ENGLISH: Final = "English words"
 _ANY: Final = (
+    "generate with a model",
     "surrogate run|survey|leakage",
     "import",
     "records list",

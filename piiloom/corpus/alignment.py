@@ -2,7 +2,8 @@
 
 For each value the steps ("rungs") are tried in this order, and the first that finds it is used:
 
-1. ``mark``: the model wrapped it in a mention mark, with a spelling that ``is_same_spelling`` accepts;
+1. ``mark``: the model wrapped it in a mention mark, with a spelling that ``is_same_spelling`` accepts, or with other endings where the
+   language has them;
 2. ``exact``: the value occurs in the text as whole words;
 3. ``normalised``: it occurs in other typography, composition or case;
 4. ``fuzzy``: very similar words occur (never for values with digits).
@@ -26,7 +27,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.marks import BROKEN_MARK, Mention
-from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, is_same_spelling, stands_alone
+from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, is_inflected, is_same_spelling, stands_alone
 from piiloom.corpus.normalising import trim
 from piiloom.foundation.errors import UsageError
 
@@ -37,10 +38,11 @@ _ENCLOSING = " \t\r\n`\"'\u2018\u2019\u201c\u201d"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A value that the text should mention."""
+    """A value that the text should mention. ``inflects``: a marked mention of it may have other endings (``is_inflected``)."""
 
     value_id: str
     text: str
+    inflects: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,13 +138,17 @@ def _judge_marks(text: str, target: Target, mentions: Sequence[Mention]) -> tupl
             bad.append(_drop(mention, "outside"))
             continue
         start, end = trim(text, mention.start, mention.end)
-        if start == end or not is_same_spelling(text[start:end], target.text):
+        if start == end or not _is_mention(text[start:end], target):
             bad.append(_drop(mention, "changed"))
         elif not stands_alone(text, start, end):
             bad.append(_drop(mention, "inside_word"))
         else:
             good.append((start, end))
     return good, bad
+
+
+def _is_mention(surface: str, target: Target) -> bool:
+    return is_same_spelling(surface, target.text) or (target.inflects and is_inflected(surface, target.text))
 
 
 def _climb(searchable: SearchableText, target: Target, marked: Sequence[Range]) -> list[Located]:

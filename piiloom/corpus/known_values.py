@@ -13,12 +13,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from piiloom.corpus.mention_search import SPACELESS, stands_alone
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import Folded, fold
 from piiloom.foundation.repeated_ids import text_hash
-from piiloom.foundation.words import STOP_WORDS, words_like_names
+from piiloom.foundation.words import STOP_WORDS, UNSPACED, words_like_names
 
-_SPACELESS: Final = SPACELESS + r"\u1100-\u11ff"  # and the letters of folded Hangul
+_SPACELESS: Final = UNSPACED + r"\u1100-\u11ff"  # and the letters of folded Hangul
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
 _EMPTY_LINE: Final = re.compile(r"\n[ \t\r]*\n\s*")
 _ELISION: Final = re.compile(r"(?<!\w)(?:[cdjlmnst]|qu|(?:d|n|s|c)?(?:e|a|u)ll|un)['’]\Z", re.IGNORECASE)

@@ -11,7 +11,8 @@ A mention must not begin or end inside a longer word, number or grapheme. The ru
   ("Ann's", "Ann'll"), where a mention may end before the apostrophe;
 - ``.``, ``,`` and ``:`` between digits join ("34" in "34.5", "45" in "7:45").
 
-A hyphen separates ("34" in "34-year-old").
+A hyphen separates ("34" in "34-year-old"). Scripts without blanks between words have no such edges: there a mention may begin and end
+anywhere, also next to Latin letters and digits. In Korean it may end before a particle, which adjoins it.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from math import ceil
 
 from piiloom.corpus.normalising import APOSTROPHES, Folded, extends, fold, is_zero_width, plain, trim
-from piiloom.foundation.words import STOP_WORDS, WORD
+from piiloom.foundation.words import STOP_WORDS, WORD, is_unspaced
 
 _JOINER = "\u200d"
 _CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)
 _IN_NUMBERS = ".,:"
-SPACELESS = r"\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"  # scripts that write no blanks between words: Thai, kana, Han
 # No character below this one belongs to the character before it.
 _FIRST_EXTENDER = "\u0300"
 
@@ -44,11 +45,9 @@ def stands_alone(text: str, start: int, end: int) -> bool:
 
 def is_inside_word(text: str, at: int) -> bool:
     """Whether the offset *at* parts two letters, two digits or a letter and its mark; never in a script without blanks between words."""
-    if not 0 < at < len(text):
+    if not 0 < at < len(text) or is_unspaced(text[at]):
         return False
     before, after = text[at - 1], text[at]
-    if re.match(f"[{SPACELESS}]", after):
-        return False
     return (before.isalpha() and after.isalpha()) or (before.isdigit() and after.isdigit()) or (before.isalpha() and extends(after))
 
 
@@ -78,7 +77,7 @@ def _joined_before(text: str, start: int) -> bool:
         return False
     before = text[last]
     if is_word_character(before) or (joiner and _can_join(before)) or (_is_flag_half(before) and _is_flag_half(first)):
-        return True
+        return not (is_unspaced(before) or is_unspaced(first))
     if last == 0 or not is_word_character(first):
         return False
     inside_word = before in APOSTROPHES and is_word_character(text[last - 1])
@@ -97,7 +96,7 @@ def _joined_after(text: str, end: int) -> bool:
         return False
     after, last = text[following], text[end - 1]
     if is_word_character(after) or extends(after) or (_JOINER in text[end:following] and _can_join(after)):
-        return True
+        return extends(after) or not (is_unspaced(after) or is_unspaced(last) or (_is_hangul(after) and _is_hangul(last)))
     if _is_flag_half(after) and _is_flag_half(last):
         return True
     if following + 1 == size or not is_word_character(text[following + 1]):
@@ -105,6 +104,10 @@ def _joined_after(text: str, end: int) -> bool:
     inside_word = after in APOSTROPHES and is_word_character(last) and not _CLITIC.match(text, following)
     inside_number = after in _IN_NUMBERS and last.isdigit() and text[following + 1].isdigit()
     return inside_word or inside_number
+
+
+def _is_hangul(character: str) -> bool:
+    return "\uac00" <= character <= "\ud7a3"
 
 
 def _can_join(character: str) -> bool:
@@ -119,6 +122,8 @@ Range = tuple[int, int]
 
 FUZZY_SCORE = 88.0  # rapidfuzz ratio (0-100): about one letter in eight
 _FUZZY_LETTERS = 5  # one letter changed in a shorter word usually makes another word
+_ENDING, _STEM = 3, 0.6  # most letters of an ending, and the least share of a word that stays, whichever allows more
+_DIGITS = re.compile(r"\d")
 _CLITIC_END = re.compile(r"['’]s$", re.IGNORECASE)
 
 
@@ -245,6 +250,17 @@ def is_same_value(surface: str, value: str) -> bool:
         return True
     start, end = trim(surface, 0, len(surface))
     return SearchableText(surface).fuzzy(value) == (start, end)
+
+
+def is_inflected(surface: str, value: str) -> bool:
+    """Whether *surface* could be *value* with other endings ("der Deutschen Bahn" of "Deutsche Bahn"): as many words, the same figures.
+
+    Each word begins as its counterpart does, for six tenths of it or all but its last three letters.
+    """
+    ours, theirs = plain(surface).casefold().split(), plain(value).casefold().split()
+    if len(ours) != len(theirs) or _DIGITS.findall(surface) != _DIGITS.findall(value):
+        return False
+    return all(a.startswith(b[: max(1, min(len(b) - _ENDING, ceil(len(b) * _STEM)))]) for a, b in zip(ours, theirs, strict=True))
 
 
 def has_number(text: str) -> bool:

@@ -28,6 +28,12 @@ def plural(noun: str) -> str:
 
 
 WORD = re.compile(r"\w+(?:['’]\w+)*")
+# Scripts that write no blanks between words: Han and kana, of which a word has two characters or so, and those of mainland South East
+# Asia. Sets of so many letters take milliseconds to compile, so that is done when a text needs it.
+EAST = r"\u3040-\u30ff\u3400-\u9fff"
+UNSPACED = rf"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{EAST}"
+_FIRST_UNSPACED = "\u0e00"
+LETTERS_A_WORD = {True: 2, False: 5}
 
 # Function words carry no content, so they count neither as leaked by a question nor as making two texts similar. One file per
 # language that texts are written in. All languages are used together, so a file leaves out words that carry content in another language
@@ -53,8 +59,17 @@ def words(text: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """Return the number of words in *text*."""
-    return sum(1 for _ in WORD.finditer(text))
+    """Return the number of words in *text*; in a script without blanks, two characters (of Thai and its neighbors five) are a word."""
+    if text.isascii() or max(text) < _FIRST_UNSPACED:
+        return sum(1 for _ in WORD.finditer(text))
+    runs = rf"(?P<east>[{EAST}]+)|[{UNSPACED}]+"
+    rest = sum(1 for _ in WORD.finditer(re.sub(runs, " ", text)))
+    return rest + sum(-(-len(run.group()) // LETTERS_A_WORD[run["east"] is not None]) for run in re.finditer(runs, text))
+
+
+def is_unspaced(character: str) -> bool:
+    """Whether *character* is of a script that writes no blanks between words."""
+    return character >= _FIRST_UNSPACED and re.match(f"[{UNSPACED}]", character) is not None
 
 
 def content_words(text: str) -> frozenset[str]:

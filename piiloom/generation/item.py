@@ -16,6 +16,7 @@ from pydantic import TypeAdapter
 from piiloom.corpus.marks import MarkedText
 from piiloom.corpus.record import Relevance, Span
 from piiloom.corpus.store.judgements import Judgement
+from piiloom.taxonomy.text_shapes import Shape
 
 Band = tuple[int, int]
 
@@ -71,7 +72,8 @@ class PlanItem:
 
     ``*_words`` are inclusive (fewest, most) word counts; ``target_words`` is the length the text should have. ``lead`` is the
     relevance of the first value mentioned in the finished text (None: the text has no value). ``cue_level`` says how much of the
-    theme the question gives away. Items of the recipe "story" have ``told`` set, and no wanted values or lengths.
+    theme the question gives away. Items of the recipe "story" have ``told`` set, and no wanted values or lengths; those of
+    the recipe "case" have ``shape`` set.
     """
 
     index: int
@@ -97,6 +99,7 @@ class PlanItem:
     peripheral_sentences: int
     told: Telling | None = None
     share: TextShare | None = None
+    shape: Shape | None = None
 
     @property
     def records(self) -> int:

@@ -157,7 +157,7 @@ def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) ->
         f"{first}{joint}{rng.choice(SITE_NAMES)}",
         f"{first[0]}{joint}{last}{joint}{rng.choice(SITE_NAMES)}",
     )
-    return patterns[int(rng.random() * len(patterns))]
+    return patterns[int(rng.random() * len(patterns))].rstrip(joint or None)
 
 
 def draw_glued_handle(given: str, family: str, rng: random.Random) -> str:

@@ -92,6 +92,11 @@ def other_language(text: str, language: str) -> str | None:
     return f"{found} with probability {probability:.2f} instead of {language}"
 
 
+def knows(language: str) -> bool:
+    """Whether the classifier knows *language* (ISO 639-1)."""
+    return language in LANGUAGES or language in _identifier().labels
+
+
 def _without_spans(record: Record) -> str:
     pieces: list[str] = []
     position = 0
@@ -114,9 +119,13 @@ def _is_plainly_english(text: str) -> bool:
     return only > 0 and sum(word in _COMMON for word in found) >= max(3, _COMMON_SHARE * len(found))
 
 
+def _identifier() -> LanguageIdentifier:
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
 @lru_cache(maxsize=4)
 def _classifier(language: str) -> LanguageIdentifier:
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier = _identifier()
     if language not in identifier.labels:
         raise UsageError("the language classifier does not know this language", where=language, remedy="Use an ISO 639-1 code.")
     identifier.set_languages([*LANGUAGES, language])

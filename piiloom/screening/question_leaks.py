@@ -72,7 +72,7 @@ class QuestionLeaksGate:
     """Refuses questions that reveal what the context discloses.
 
     *type_words* maps an entity type to the words that name it. A question may share the stems *common_words* with a
-    high-relevance value.
+    high-relevance value. With *whole_values*, only whole values are looked for: type words and stems are those of our languages.
     """
 
     name = "question"
@@ -85,8 +85,10 @@ class QuestionLeaksGate:
         }
     )
 
-    def __init__(self, type_words: Mapping[str, Iterable[str]], *, common_words: frozenset[str] = frozenset()) -> None:
-        self._common = common_words
+    def __init__(
+        self, type_words: Mapping[str, Iterable[str]], *, common_words: frozenset[str] = frozenset(), whole_values: bool = False
+    ) -> None:
+        self._common, self._whole_values = common_words, whole_values
         self._type_words = {name: tuple(sorted({word.casefold() for word in (*words, name)})) for name, words in type_words.items()}
 
     def check(self, record: Record, expected: Expectations) -> Verdict | None:
@@ -98,10 +100,10 @@ class QuestionLeaksGate:
         for name, text, high in _values(record, expected):
             if any(place is not None for place in searchable.occurrences(text)):
                 return Verdict(code="question.value", detail=f"value {name} stands in the question")
-            if high and not stems.isdisjoint(content_stems(text)):
+            if high and not self._whole_values and not stems.isdisjoint(content_stems(text)):
                 return Verdict(code="question.content_word", detail=f"the question shares a content word with value {name}")
         folded = searchable.folded.text
-        for entity_type in expected.pair:
+        for entity_type in () if self._whole_values else expected.pair:
             if _any_word(self._type_words.get(entity_type, (entity_type,))).search(folded):
                 return Verdict(code="question.type_word", detail=f"the question names the type {entity_type}")
         return None

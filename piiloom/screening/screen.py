@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from piiloom.corpus.record import Record
 from piiloom.screening.exactness import DuplicatesGate, ExactnessGate, LengthGate, PresenceGate
 from piiloom.screening.gate import Expectations, Gate, MemoryGate, Verdict
-from piiloom.screening.language import LanguageGate
+from piiloom.screening.language import LanguageGate, knows
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.screening.trained_detector import TrainedDetector
 from piiloom.screening.unlisted import UnlistedGate
 from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.locales import Locale
 
 
 class Screen:
@@ -48,22 +49,37 @@ def default_screen(
     repeated_questions: bool = False,
     common_words: frozenset[str] = frozenset(),
     detector: TrainedDetector | None = None,
+    locale: Locale | None = None,
 ) -> Screen:
     """Build the screen of all gates in their fixed order. It is stateful, so build a new one for each run.
 
     *near_duplicate_threshold* is a Jaccard similarity. With *repeated_questions*, a question may occur again with another context.
-    *common_words* are stems that a question may share with a high-relevance value. *detector* refuses, too.
+    *common_words* are stems that a question may share with a high-relevance value. *detector* refuses, too. For a *locale* in a language
+    without word lists of ours, what needs them is left out (``stepping_aside``).
     """
+    foreign = locale is not None and not locale.has_word_lists
     type_words = {name: entity_type.type_words for name, entity_type in taxonomy.types.items()}
     return Screen(
         (
             ExactnessGate(),
             PresenceGate(),
             LengthGate(),
-            QuestionLeaksGate(type_words, common_words=common_words),
+            QuestionLeaksGate(type_words, common_words=common_words, whole_values=foreign),
             RefusalsGate(),
             UnlistedGate(detector),
-            LanguageGate(),
+            *(() if foreign and locale is not None and not knows(locale.language) else (LanguageGate(),)),
             DuplicatesGate(threshold=near_duplicate_threshold, questions=not repeated_questions),
         )
     )
+
+
+def stepping_aside(locale: Locale) -> list[str]:
+    """Return the checks that are left out for texts of *locale*, since they need words of its language that we do not have."""
+    if locale.has_word_lists:
+        return []
+    return [
+        "type words and content words of values in questions (whole values are looked for)",
+        "the first person",
+        "refusals and remarks of a model in words (marks and slots are looked for)",
+        *([] if knows(locale.language) else ["the language of the text, which the classifier does not know"]),
+    ]

@@ -1,6 +1,7 @@
 """The locales: which names of locales are valid, and language, money, measures and dates of those that ``generate`` writes for.
 
-One entry of ``taxonomy/locales.yaml`` is one locale of ``generate``. ``taxonomy/locale_codes.yaml`` has all languages and countries.
+One entry of ``taxonomy/locales.yaml`` is one locale for which values and, where ``composer`` says so, whole texts come from our own word
+lists. What is known of any other locale comes from Unicode CLDR by Babel. ``taxonomy/locale_codes.yaml`` has all languages and countries.
 ``resolve_locale`` reads every locale that a user writes, in an option, a file of settings, an argument or a row.
 """
 
@@ -12,12 +13,16 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import Field, StringConstraints
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import EAST, LETTERS_A_WORD, is_unspaced
 from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
+
+if TYPE_CHECKING:
+    from babel import Locale as CldrLocale
 
 Measures = Literal["imperial", "metric"]
 DateOrder = Literal["mdy", "dmy", "ymd"]
@@ -25,9 +30,14 @@ DateOrder = Literal["mdy", "dmy", "ymd"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locale:
-    """One locale. ``composer`` says whether the embedded composer writes texts for it."""
+    """One locale. ``composer`` says whether the embedded composer writes texts for it.
+
+    ``listed`` is False for a locale of CLDR of which ``locales.yaml`` has no entry; ``language_name`` then says how prompts name it.
+    ``unspaced``: its script has no blanks between words.
+    """
 
     code: str
+    listed: bool = True
     language: str
     language_name: str
     country: str
@@ -38,6 +48,22 @@ class Locale:
     faker: str
     phone_region: str
     composer: bool
+    unspaced: bool = False
+
+    @property
+    def has_word_lists(self) -> bool:
+        """Whether we have lists of common words of the language, which some checks of texts need."""
+        return self.listed or any(one.language == self.language for one in load_locales().values())
+
+    @property
+    def inflects(self) -> bool:
+        """Whether values may take other endings in a text. Ours are written so that they never must."""
+        return not self.has_word_lists and not self.unspaced
+
+    @property
+    def text_language(self) -> str:
+        """The language as a model is told it that writes a text with marked values."""
+        return f"{self.language_name} ({_ENDINGS})" if self.inflects else self.language_name
 
 
 class _LocaleEntry(FileModel):
@@ -65,9 +91,53 @@ def load_locales() -> Mapping[str, Locale]:
 
 
 def get_locale(code: str) -> Locale:
-    """Return the locale of ``generate`` that *code* names, see ``resolve_locale``."""
+    """Return the locale that *code* names: one of ours, else one of CLDR. Raises ``UsageError``, see ``resolve_locale``."""
     known = load_locales()
-    return known.get(code) or known[resolve_locale(code, known)]
+    if code in known:
+        return known[code]
+    try:
+        return known[resolve_locale(code, known)]
+    except UsageError:
+        return _of_cldr(resolve_locale(code))
+
+
+def cldr_locale(code: str) -> CldrLocale:
+    """Return CLDR's data of the locale *code* ("de_DE"), with its usual script; raises ``UsageError`` if CLDR has none."""
+    from babel import Locale as CldrLocale  # noqa: PLC0415 - most runs need no locale of CLDR
+    from babel import UnknownLocaleError  # noqa: PLC0415
+
+    try:
+        return CldrLocale.parse(code.replace("no_", "nb_"))
+    except (UnknownLocaleError, ValueError):
+        remedy = "Choose a language and a country in which it is spoken, as in de_CH."
+        raise UsageError(f"Unicode CLDR has no locale {code!r}", remedy=remedy) from None
+
+
+@lru_cache(maxsize=64)
+def _of_cldr(code: str) -> Locale:
+    from babel.numbers import get_currency_symbol, get_territory_currencies  # noqa: PLC0415
+
+    found, (language, _, country) = cldr_locale(code), code.partition("_")
+    place, currency = str(found.get_territory_name("en")), next(iter(get_territory_currencies(country)), "USD")
+    name = str(type(found)(found.language, script=found.script).get_display_name("en"))
+    unspaced = is_unspaced(str(found.get_territory_name())[:1])
+    letters = LETTERS_A_WORD[re.match(f"[{EAST}]", str(found.get_territory_name())) is not None]
+    counted = f" ({letters} characters count as a word)" if unspaced else ""
+    return Locale(
+        code=code,
+        listed=False,
+        language=language,
+        language_name=f"{name} as written in {place}{counted}",
+        country=place,
+        currency=currency,
+        currency_symbol=get_currency_symbol(currency, found),
+        measures="imperial" if country in {"US", "LR"} else "metric",
+        date_order=_ORDERS[re.sub("[^dMy]", "", found.date_formats["short"].pattern)[:1]],
+        faker=code,
+        phone_region=country,
+        composer=False,
+        unspaced=unspaced,
+    )
 
 
 class _Language(FileModel):
@@ -85,6 +155,10 @@ _DEFAULTS: Final = MappingProxyType({"en": "en_US"})
 _COUNTRIES: Final = MappingProxyType({"UK": "GB"})  # what people write for a code
 _LANGUAGES: Final = MappingProxyType({"nb": "no"})  # Bokmål: the code of most tools for our Norwegian
 _MOST_NAMED: Final = 4
+_ENDINGS: Final = (
+    'in brackets a value takes the ending that grammar asks for, "Deutschen Bahn" for "Deutsche Bahn"; nothing else of it changes'
+)
+_ORDERS: Final[Mapping[str, DateOrder]] = MappingProxyType({"M": "mdy", "d": "dmy", "y": "ymd"})
 
 
 @lru_cache(maxsize=1)

@@ -17,14 +17,19 @@ SECOND_HAND: Final = "second-hand"
 Chance = Annotated[float, Field(ge=0, le=1)]
 
 
-class Register(BaseModel):
-    """How texts of one register look. ``words`` are the shortest, median and longest context; the rest are chances and shares."""
+class TextKind(BaseModel):
+    """A kind of text: how often it is drawn, its shortest, median and longest length in words, and its most low-relevance values."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     weight: float = Field(gt=0)
     words: tuple[int, int, int]
     low_spans: int = Field(ge=0, le=8)
+
+
+class Register(TextKind):
+    """How texts of one register look: chances and shares."""
+
     lower: Chance
     unpointed: Chance
     typos: Chance

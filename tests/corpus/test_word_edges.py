@@ -27,6 +27,11 @@ from piiloom.corpus.mention_search import stands_alone
         ("asthma…", "asthma"),
         ("«asthma»", "asthma"),
         ("אסתמה asthma אסתמה", "asthma"),
+        ("我今年47岁了", "47岁"),
+        ("我今年47岁了", "47"),
+        ("公司是IBM的", "IBM"),
+        ("ฉันอยู่ที่เชียงใหม่มาก่อน", "เชียงใหม่"),
+        ("서울에서 일해요", "서울"),
     ],
 )
 def test_stands_alone(text, value):
@@ -59,6 +64,7 @@ def test_stands_alone(text, value):
         ("🇲🇦🇫🇷", "🇦🇫"),
         ("❤\ufe0f", "❤"),
         ("été", "t"),
+        ("북서울", "서울"),
     ],
 )
 def test_is_touched(text, value):

@@ -241,12 +241,20 @@ _FACT = re.compile(r"^- (v\d+): (.*?) \(", re.MULTILINE)
 def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
     """A use for each fact, for as many as may be kept; the decisions turn on the first fact and on the second one."""
     names = [name for name, _ in _FACT.findall(prompt)]
+    if not names:
+        decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": []} for _ in range(2)]
+        return {"facts": [], "situation": _phrase("There is a {a} {n} in the way.", rng), "more": [], "decisions": decisions}
+    starred = re.findall(r"^- (v\d+): .* \*\)$", prompt, re.MULTILINE)
+    plain = [name for name in names if name not in starred]
     most = int(_found(r"^Keep \d+ to (\d+) of", prompt))
+    kept = {*plain[:most], *(starred[: int(_found(r"and besides \d+ to (\d+) of", prompt))] if starred else ())}
     facts: list[dict[str, Any]] = [
-        {"id": name, "strike": None, "holder": "self", "said": "", "use": _phrase("it goes with the {a} {n}", rng)} for name in names[:most]
+        {"id": name, "strike": None, "holder": "self", "said": "", "use": _phrase("it goes with the {a} {n}", rng)}
+        if name in kept
+        else {"id": name, "strike": _phrase("no {n} comes up", rng), "holder": "", "said": "", "use": ""}
+        for name in names
     ]
-    facts += [{"id": name, "strike": _phrase("no {n} comes up", rng), "holder": "", "said": "", "use": ""} for name in names[most:]]
-    decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": [name]} for name in names[:2]]
+    decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": [name]} for name in plain[:2]]
     free = _found(r"Its ids: (v\d+),", prompt)
     use = _phrase("it goes with the {b} {m}", rng)
     more = [{"id": free, "kind": "relationship", "holder": "self", "said": _invented(rng), "use": use}] if rng.random() < 0.5 else []
@@ -260,7 +268,7 @@ def _ledger(prompt: str, rng: random.Random) -> dict[str, Any]:
     wanted = int(_found(r"^Give (\d+) question", prompt))
     decisions = len(re.findall(r"^\d+\. ", prompt, re.MULTILINE))
     questions = []
-    for number, deciding in enumerate(names[:wanted]):
+    for number, deciding in enumerate(names[:wanted] or [None] * wanted):
         lines = [
             {"id": name, "swapped_for": _invented(rng), "change": _phrase("mend the {n} first", rng), "weight": "main advice"}
             if name == deciding
@@ -277,7 +285,7 @@ def _whole_post(prompt: str, rng: random.Random) -> dict[str, Any]:
     values = _marks(prompt)
     groups = [values[place : place + 2] for place in range(0, len(values), 2)]
     told = [_phrase(rng.choice(SITUATIONS[len(group)]), rng, *group) for group in groups]
-    text = ". ".join(told)
+    text = ". ".join(told) or _phrase("I have a {n}", rng)
     low = int(_found(r"\((\d+) to \d+\)", prompt))
     while count_words(strip_marks(text).text) < low:
         text += " " + _phrase(rng.choice(PLACES), rng)

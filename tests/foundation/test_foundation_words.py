@@ -14,6 +14,8 @@ from piiloom.foundation.words import content_words, count_words, whole_word, wor
 def test_apostrophes_stay_inside_words_and_hyphens_part_them() -> None:
     assert words("Don't ask my mother-in-law’s vet, '90s fan!") == ["Don't", "ask", "my", "mother", "in", "law’s", "vet", "90s", "fan"]
     assert count_words("") == 0
+    # Two characters of Han or kana are a word, and five of Thai.
+    assert [count_words(text) for text in ("我今年47岁了，在IBM上班。", "東京タワーの近く", "เชียงใหม่", "서울에서 일해요")] == [7, 4, 2, 2]
 
 
 def test_function_words_carry_no_content() -> None:

@@ -16,6 +16,7 @@ from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemVa
 from piiloom.generation.stages.asking import Fault
 from piiloom.generation.stages.audit import stretches
 from piiloom.generation.stages.ledger import read_line, without_disputable
+from piiloom.generation.stages.sheet import figures
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start
@@ -129,7 +130,7 @@ class Missing(Recording):
     def __call__(self, request):
         reply = super().__call__(request)
         if request.schema_name == "case_audit":
-            words = re.findall(r"\b[a-z]{4,}\b", request.user.split("Text:")[1].split("Question 1:")[0])
+            words = re.findall(r"\b[a-z]{5,}\b", request.user.split("Text:")[1].split("Question 1:")[0])
             asked = request.user.split("Question 1:")[1].split("Question 2:")[0].casefold()
             listed = request.user.rpartition("Listed already:")[2].casefold()
             shared = next((word for word in words if word in re.findall(r"\w+", asked) and word not in listed), None)
@@ -206,6 +207,39 @@ def test_a_question_that_gives_away_what_the_audit_found_is_put_once_more(tmp_pa
     for record in kept.records:
         for word in author.found & {span.text_in(record.context) for span in record.spans}:
             assert not re.search(rf"\b{word}\b", record.question, re.IGNORECASE)
+
+
+class Keeping(Recording):
+    """Keeps too few of the identifiers, or too many, at first."""
+
+    def __init__(self, seed, *, few):
+        super().__init__(seed)
+        self.few = few
+
+    def __call__(self, request):
+        reply = super().__call__(request)
+        starred = re.findall(r"^- (v\d+): .* \*\)$", request.user, re.MULTILINE)
+        if request.schema_name == "case_sheet" and starred and "could not be used" not in request.user:
+            use = {"strike": None, "holder": "self", "said": "", "use": "it is on the form"}
+            no_use = {"strike": "no place", "holder": "", "said": "", "use": ""}
+            reply["facts"] = [fact | (no_use if self.few else use) if fact["id"] in starred else fact for fact in reply["facts"]]
+        return reply
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_a_text_keeps_as_many_identifiers_as_its_voice_has(tmp_path, few):
+    author = Keeping(3, few=few)
+    progress, _ = run(tmp_path / "s.duckdb", author, samples=8, no_pii_share=0)
+    assert progress.accepted == 8
+    assert any("with a star are left" in prompt for prompt in author.prompts["case_sheet"])
+
+
+@pytest.mark.parametrize(
+    ("said", "given", "same"),
+    [("March 14", "03/14/2021", True), ("$290", "$290.00", True), ("$2,500", "$2500", True), ("the 15th", "03/14/2021", False)],
+)
+def test_dates_and_sums_may_be_written_otherwise(said, given, same):
+    assert (figures(said) <= figures(given)) is same
 
 
 class Forced(Recording):

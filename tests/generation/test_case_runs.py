@@ -18,6 +18,8 @@ from piiloom.generation.running.opening import new_or_known_run, start_run
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stages.pipeline import RECIPES, all_item_stages, stage_names
 from piiloom.providers.errors import AuthFailed
+from piiloom.taxonomy import text_shapes
+from piiloom.taxonomy.text_shapes import load_voices
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.case_author import CaseAuthor
@@ -70,7 +72,7 @@ def test_texts_have_two_questions_that_turn_on_different_values(tmp_path, name):
 
 @pytest.mark.long
 def test_a_share_of_the_texts_is_without_personal_data(tmp_path):
-    progress, read, _ = run(tmp_path / "plain.duckdb", CaseAuthor(3), samples=12, no_pii_share=0.5)
+    progress, read, _ = run(tmp_path / "plain.duckdb", CaseAuthor(4), samples=12, no_pii_share=0.5)
     assert progress.accepted == 12
     plain = [group for group in groups_of(read.records) if not group[0].spans]
     assert [len(group) for group in plain] == [2, 2, 2]
@@ -108,6 +110,16 @@ def test_labels_may_become_the_judge_s(tmp_path):
     for record in kept.records:
         assert sum(span.relevance == "low" for span in record.spans) >= 1
         assert sum(span.relevance == "high" for span in record.spans) >= 2
+
+
+def test_texts_without_personal_data_and_identifiers_of_a_text(tmp_path):
+    _, kept, _ = run(tmp_path / "s.duckdb", CaseAuthor(3), samples=24, no_pii_share=0.25)
+    texts = [group[0] for group in groups_of(kept.records)]
+    plain = [record for record in texts if not record.spans]
+    assert 0 < len(plain) <= 4
+    assert all(load_voices()[record.plan.register].carrying < 1 for record in plain)
+    direct = {entry.split("/")[1] for scene in text_shapes._file().identifiers.values() for entry in scene}
+    assert sum(any(span.subtype in direct for span in record.spans) for record in texts) >= len(texts) / 3
 
 
 def test_the_composer_is_no_model(tmp_path):

@@ -12,7 +12,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.career import PAY_SHARE
 from piiloom.pii_values.dates import REFERENCE_DATE, age_on
 from piiloom.pii_values.lexicons import entries
-from piiloom.pii_values.numbering.reserved import DOMAINS
+from piiloom.pii_values.numbering.reserved import DOMAINS, ENDINGS
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative
@@ -71,7 +71,7 @@ def test_contacts_come_from_name_and_place(persona: Persona):
     given_name = persona.given_name.casefold().replace(" ", "")
     for handle in (local, persona.username):
         assert family in handle or given_name in handle or handle.startswith(given_name[:3] + family[:4])
-    assert domain.endswith(DOMAINS)
+    assert domain.endswith((*DOMAINS, *ENDINGS))
     place = persona.place
     assert place.name == persona.region
     assert persona.city in place.cities.items

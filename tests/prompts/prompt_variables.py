@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 VALUE = {"id": "v1", "text": "asthma", "type": "health", "subtype": "condition", "subject": "sister", "relevance": "high"}
-VALUE |= {"use": "She has it, which is why nights are bad for her."}
+VALUE |= {"use": "She has it, which is why nights are bad for her.", "carried": True}
+SHAPE = {
+    "form": "a post in a forum",
+    "dates": "as people say them",
+    "purpose": "to thank somebody",
+    "matter": "a trip",
+    "mood": "friendly",
+    "company": "nobody but the writer",
+    "time": "it is over",
+    "opening": "with a sum",
+    "ending": "it stops",
+    "requests": ["what to do next", "how much it comes to"],
+    "asked": "an adviser",
+    "look_alike": "a price",
+}
 VARIABLES = {
     "types": [{"name": "health", "definition": "How one is."}, {"name": "age", "definition": "How old one is."}],
     "type": {"name": "health"},
@@ -44,6 +58,8 @@ VARIABLES = {
     "questions": ["May I work at night?"],
     "kinds": ["health", "age"],
     "keep": {"fewest": 3, "most": 5},
+    "carry": {"fewest": 1, "most": 2},
+    "shape": SHAPE,
     "objections": [{"text": "asthma", "had": "main advice", "weight": "nothing", "said": "nothing changes"}],
     "others": [{"text": "May I work by day?", "turns_on": ["asthma"]}],
     "free": ["v2", "v3"],
@@ -51,7 +67,6 @@ VARIABLES = {
     "banned": ["asthma", "health"],
     "verbatim": ["my sister"],
     "untold": ["night nurse"],
-    "pressing": True,
     "second_hand": True,
     "second": "Yes, with a doctor's word.",
     "answer": "Ask your doctor first.",

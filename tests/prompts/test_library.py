@@ -93,7 +93,8 @@ def prompt_of(name, **changes):
 def test_only_the_newest_version_of_a_template_ships():
     # Records carry the version of the prompt that made them, so a changed prompt has a higher one.
     changed = {name for name in NAMES if not LIBRARY.find(name).id.endswith(".v1")}
-    assert changed == {"situation", "peripheral", "question_abstracted", "paraphrase", "utility_answer", "utility_judge_pair"}
+    case = {"case_sheet", "case_questions", "case_post", "case_question", "case_audit", "case_plain"}
+    assert changed == {"situation", "peripheral", "question_abstracted", "paraphrase", "utility_answer", "utility_judge_pair", *case}
 
 
 def test_texts_without_values_are_asked_to_disclose_nothing():

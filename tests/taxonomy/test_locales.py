@@ -31,10 +31,26 @@ def test_a_locale_is_found_however_its_code_is_written(code: str) -> None:
     assert get_locale(code).phone_region == "US"
 
 
-@pytest.mark.parametrize("code", ["", "xx_XX", "nl_NL", "../en_US"])
-def test_an_unknown_locale_lists_the_known_ones(code: str) -> None:
-    with pytest.raises(UsageError, match="Known: en_US, en_GB, en_CA, en_AU, en_IN, en_SG"):
+@pytest.mark.parametrize("code", ["", "xx_XX", "../en_US", "de_JP"])
+def test_an_unknown_locale_says_how_to_write_one(code: str) -> None:
+    with pytest.raises(UsageError, match="language and a country"):
         get_locale(code)
+
+
+def test_any_other_locale_is_known_from_cldr() -> None:
+    told = {
+        "de_DE": "German as written in Germany",
+        "zh_Hans_CN": "Chinese (Simplified) as written in China (2 characters count as a word)",
+        "zh_TW": "Chinese (Traditional) as written in Taiwan (2 characters count as a word)",
+        "sr_RS": "Serbian (Cyrillic) as written in Serbia",
+        "th_TH": "Thai as written in Thailand (5 characters count as a word)",
+    }
+    assert {code: get_locale(code).language_name for code in told} == told
+    german, swedish = get_locale("de-DE"), get_locale("sv")
+    assert (german.code, german.currency, german.date_order, german.listed, german.composer) == ("de_DE", "EUR", "dmy", False, False)
+    assert (swedish.code, swedish.listed, swedish.language_name) == ("sv_SE", True, "Swedish")
+    # Values take endings only where we have no word lists that avoid them, and where there are words apart.
+    assert [get_locale(code).inflects for code in ("de_DE", "zh_CN", "en_IE", "pt_BR")] == [True, False, False, False]
 
 
 def test_names_of_any_locale() -> None:

@@ -134,8 +134,8 @@ def _woven(values: Sequence[Mapping[str, str]], words: int) -> str:
 
 
 def _sheet(known: Variables) -> dict[str, Any]:
-    ids = [value["id"] for value in known["values"]]
-    kept = ids[: known["keep"]["most"]]
+    carried, ids = ([value["id"] for value in known["values"] if value["carried"] is starred] for starred in (True, False))
+    kept = [*ids[: known["keep"]["most"]], *carried[: known["carry"]["most"]]]
     use, why = f"{' '.join(_filler(_USE_WORDS))}.", " ".join(_filler(_STRIKE_WORDS))
     facts = [
         {"id": value["id"], "strike": None, "holder": "self", "said": value["text"], "use": use}
@@ -143,8 +143,9 @@ def _sheet(known: Variables) -> dict[str, Any]:
         else {"id": value["id"], "strike": why, "holder": "", "said": "", "use": ""}
         for value in known["values"]
     ]
-    decisions = [{"decision": f"{' '.join(_filler(_REASON_WORDS))}.", "turns_on": [name]} for name in ids[:2]]
-    more = [{"id": known["free"][0], "kind": known["kinds"][0], "holder": "self", "said": _name(500), "use": use}]
+    decisions = [{"decision": f"{' '.join(_filler(_REASON_WORDS))}.", "turns_on": names} for names in (ids[:1], ids[1:2])]
+    free, kind = known["free"][:1], known["kinds"][0]
+    more = [{"id": name, "kind": kind, "holder": "self", "said": _name(500), "use": use} for name in free]
     return {"facts": facts, "situation": f"{' '.join(_filler(_SITUATION_WORDS))}.", "more": more, "decisions": decisions}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from piiloom.taxonomy.registers import Register
+from piiloom.taxonomy.registers import TextKind
 
 Band = tuple[int, int]
 
@@ -17,7 +17,7 @@ _BARE, _BARE_IF_SHORT, _SHORT = 0.06, 0.75, 24
 _P95 = 1.645  # standard deviations from the median to the 95th percentile
 
 
-def draw_length(register: Register, rng: random.Random) -> int:
+def draw_length(register: TextKind, rng: random.Random) -> int:
     """Draw a context length in words.
 
     The distribution is log-normal on each side of the register's median; its shortest and longest lengths are the 5th and 95th
@@ -29,7 +29,7 @@ def draw_length(register: Register, rng: random.Random) -> int:
     return max(6, min(_LONGEST, round(length)))
 
 
-def draw_low_count(words: int, register: Register, rng: random.Random) -> int:
+def draw_low_count(words: int, register: TextKind, rng: random.Random) -> int:
     """Draw how many low-relevance values a text of *words* words gets: about one per 15 to 40 words, sometimes none."""
     if rng.random() < (_BARE_IF_SHORT if words < _SHORT else _BARE):
         return 0

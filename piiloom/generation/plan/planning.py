@@ -8,7 +8,7 @@ whatever N is, and no item depends on another. A text has one plan item per ques
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -22,16 +22,17 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.sheet import SPARE
 from piiloom.generation.stages.topics import Pair
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
-from piiloom.taxonomy.registers import SECOND_HAND, Register, load_registers
+from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
+from piiloom.taxonomy.text_shapes import draw_identifiers, draw_shape, load_voices
 
 # Weights of ``CUE_LEVELS``, in their order.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)
 LONGEST_STORY = 2_000  # words
 WORDS_A_FACT = 12  # words of a situation that tell one value, about
 # Recipe "case": one value per this many words, and at least this many values beside the pair.
-WORDS_A_VALUE, FEWEST_BESIDE = 16, 2
+WORDS_A_VALUE, FEWEST_BESIDE = 24, 2
 # Most sentences of (a situation, an aside), by whether they come from the bank (True) or from a model (False).
 SENTENCES = {False: (6, 2), True: (40, 4)}
 
@@ -63,15 +64,14 @@ def make_plan_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
     seed = derive_seed(digest, config.seed, index)
     rng = derive_rng("plan", seed)
     topic, subtopic = triplet
-    without = () if config.narrowing.allows("relationship") else (SECOND_HAND,)
-    name, register = draw_register([one for one in config.registers if one not in without] or config.registers, rng)
+    name, register = draw_register(config, rng, plain=config.recipe == "case" and without_pii(index, config)[0])
     scenario = rng.choice(bank.find(pair, topic, subtopic)) if bank is not None else None
     words = draw_length(register, rng)
     aside_words = config.peripheral_words or ((1, 45) if bank else (6, 45))
     values = ValuePlan(pair, bank, config.taxonomy(), aside_words[1], config.shares, config.narrowing)
     if rng.random() >= config.share_without_pii or not config.composer.distractors:
         draw_high(values, scenario, words, rng, most=_most_high(config))
-        if name == SECOND_HAND and not without:
+        if name == SECOND_HAND and config.narrowing.allows("relationship"):
             values.add_asked_for()
         low = draw_low_count(words, register, rng)
         values.add_asides(min(round(low * config.shares.more_asides) if config.shares else low, config.max_low), rng)
@@ -113,23 +113,31 @@ def _most_high(config: RunConfig) -> int:
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
     """Draw plan item *index* of the recipe "case", where a ledger assigns the labels later; items of one text differ in their number only.
 
-    It wants more values than the text will have, at least two of each type of the pair. The stage ``sheet`` then picks values that
-    fit together and says whose they are. The subject "someone else" only makes the two values of a type differ.
+    It wants more values than the text will have, at least three of each type of the pair, and identifiers where its voice carries them. The
+    stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two values of
+    a type differ. A text without personal data wants no value.
     """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
     values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing)
     rng = derive_rng("case", share.seed)
-    values.add_kind(rng)
-    for subject in ("self", SOMEONE_ELSE):
-        for kind in pair:
-            values.add_high(kind, (), subject, rng)
-    kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
-    values.add_asides(int(SPARE * kept) - 2 * len(pair), rng)
+    voice, others = load_voices()[plan.register], 0
+    if not without_pii(text, config)[0]:
+        values.add_kind(rng)
+        for subject in ("self", SOMEONE_ELSE, SOMEONE_ELSE):
+            for kind in pair:
+                values.add_high(kind, (), subject, rng)
+        kept = 2 + max(FEWEST_BESIDE, min(config.max_low, round(plan.target_words / WORDS_A_VALUE)) - 2)
+        values.add_asides(int(SPARE * kept) - 3 * len(pair), rng)
+        others = len(values.wanted)
+        for kind, subtype in draw_identifiers(voice, config.locale, rng):
+            if config.narrowing.allows(kind):
+                values.add_high(kind, (subtype,), "self", rng)
+    carried = tuple(value.id for value in values.wanted[others:])
+    shape = draw_shape(plan.register, config.records_per_text, rng, carried=carried)
     wanted = tuple(replace(value, relevance="low") for value in values.wanted)
-    wanted = () if without_pii(text, config)[0] else wanted
-    return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share)
+    return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share, shape=shape)
 
 
 def without_pii(text: int, config: RunConfig) -> tuple[bool, int]:
@@ -187,10 +195,16 @@ def make_told_item(
     )
 
 
-def draw_register(names: Sequence[str], rng: random.Random) -> tuple[str, Register]:
-    """Draw one of the register *names* by their weights; returns (name, register)."""
-    known = load_registers()
-    chosen = rng.choices(names, [known[name].weight for name in names])[0]
+def draw_register(config: RunConfig, rng: random.Random, *, plain: bool = False) -> tuple[str, TextKind]:
+    """Draw one of the run's registers by their weights, for the recipe "case" one of its voices; returns (name, kind of text).
+
+    A *plain* text has no personal data, so voices that always carry identifiers are drawn only if the run has no others.
+    """
+    voices = load_voices()
+    known: Mapping[str, TextKind] = voices if config.recipe == "case" else load_registers()
+    without = () if config.narrowing.allows("relationship") else (SECOND_HAND,)
+    able = [name for name in config.registers if name not in without and not (plain and voices[name].carrying == 1)] or config.registers
+    chosen = rng.choices(able, [known[name].weight for name in able])[0]
     return chosen, known[chosen]
 
 

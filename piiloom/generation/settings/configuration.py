@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, Words, setting
@@ -28,6 +28,7 @@ from piiloom.taxonomy.relevance_shares import RelevanceShares, published_shares
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 from piiloom.taxonomy.telling_plan import Narrowing
+from piiloom.taxonomy.text_shapes import load_voices
 
 # Which stages make a record (see ``generation.stages.pipeline``).
 RecipeName = Literal["staged", "case", "story"]
@@ -153,7 +154,8 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
     subtopics_per_topic: int = setting(20, "Subtopics that are asked for per topic.", panel=TEXTS, ge=1, le=100, advanced=True)
     registers: Converted[tuple[str, ...], Sequence[str]] = setting(
         tuple(load_registers()),
-        "Recipes staged and case: the kinds of text that are written, each as often as it weighs.",
+        "Recipes staged and case: the kinds of text that are written, each as often as it weighs; case has more by default "
+        "(taxonomy/text_shapes.yaml).",
         flags="-",
         panel=TEXTS,
     )
@@ -251,9 +253,8 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         given = _of_paper(given, composed=composed) | given
         if isinstance(types, str | Path) and composed and given.get("bank") is None:
             given = {**given, "bank": types} if has_bank(Path(types)) else given
-        if given.get("recipe") is not None:
-            return given
-        return {**given, "recipe": "story" if composed else "case"}
+        recipe = given.get("recipe") or ("story" if composed else "case")
+        return ({"registers": tuple(load_voices())} if recipe == "case" else {}) | given | {"recipe": recipe}
 
     @field_validator("situation_words", "peripheral_words", "question_words", mode="before")
     @classmethod
@@ -299,10 +300,10 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
 
     @field_validator("registers")
     @classmethod
-    def _known(cls, registers: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = [name for name in registers if name not in load_registers()]
-        if unknown or not registers:
-            raise ValueError(f"needs one or more of {', '.join(load_registers())}")
+    def _known(cls, registers: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        known = load_voices() if info.data.get("recipe") == "case" else load_registers()
+        if not registers or not known.keys() >= set(registers):
+            raise ValueError(f"needs one or more of {', '.join(known)}")
         return registers
 
     def own_sampling(self) -> StageSampling:

@@ -7,12 +7,14 @@ from typing import Any
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.settings import names_that_count
 from piiloom.generation.settings.configuration import RunConfig
+from piiloom.pii_values.any_locale import versions
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.screening.trained_detector import detector_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest
+from piiloom.taxonomy.text_shapes import shapes_digest
 
 # Part of every record id. Increase it when a change to a stage or to the composer changes its output.
 GENERATION_VERSION = 2
@@ -71,10 +73,19 @@ def sendable_templates(config: RunConfig) -> list[PromptTemplate]:
 
 
 def _recipe(config: RunConfig) -> dict[str, Any]:
-    """Return what the recipe adds to the digest: nothing for "staged", the first recipe, so that digests of older runs stay the same."""
+    """Return what recipe and locale add to the digest.
+
+    Nothing for "staged", the first recipe, and for locales with word lists of ours, so that digests of older runs stay the same; for
+    other locales the versions of the libraries that values come from.
+    """
     shares: dict[str, Any] = {"relevance_shares": config.shares.model_dump()} if config.shares else {}
     shares |= {name: sorted(given) for name in ("only_types", "with_kinds") if (given := getattr(config, name))}
-    return shares if config.recipe == "staged" else {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares}
+    if not get_locale(config.locale).listed:
+        shares["values by"] = dict(versions())
+    if config.recipe == "staged":
+        return shares
+    shapes = {"shapes": shapes_digest()} if config.recipe == "case" else {}
+    return {"recipe": config.recipe, "records_per_text": config.records_per_text, **shares, **shapes}
 
 
 def _screened(config: RunConfig) -> dict[str, Any]:

@@ -11,10 +11,12 @@ from piiloom.foundation.yaml_files import read_document, validate_document
 from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
 from piiloom.generation.settings.own_type_checks import check_drawable
 from piiloom.generation.settings.sampling import STAGES_OF, check_stages, check_taken
+from piiloom.pii_values.any_locale import described
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS as PAID_PROVIDERS
+from piiloom.screening.screen import stepping_aside
 from piiloom.screening.trained_detector import trained_detector
-from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.locales import get_locale, load_locales
 
 
 def make_config(settings: Mapping[str, Any]) -> RunConfig:
@@ -39,23 +41,37 @@ def check(config: RunConfig) -> RunConfig:
     if config.provider not in PROVIDERS:
         raise UsageError(f"unknown provider {config.provider!r}", remedy=f"Choose one of {', '.join(PROVIDERS)}")
     config.taxonomy().parse_pairs(config.pairs)
+    _check_locale(config)
     _check_narrow(config)
-    locale = get_locale(config.locale)
     _check_fit(config)
     if config.prompts is not None:
         open_library(config.prompts)
     _check_sampling(config)
     if config.bank is not None and not config.bank.exists():
         raise UsageError(f"there is no {config.bank}", where="--bank", remedy="Name a YAML file or a folder of them")
-    if config.provider == "composer" and not locale.composer:
-        raise UsageError(
-            f"the composer does not write {locale.language_name}", where=f"locale {config.locale}", remedy="Use another provider"
-        )
     _check_screening(config)
     if config.types:
         check_drawable(config.types, config.provider)
         config.chosen_pairs()
     return config
+
+
+def _check_locale(config: RunConfig) -> None:
+    """Raise ``UsageError`` for a locale of which the composer has no stories."""
+    if config.provider == "composer" and not get_locale(config.locale).composer:
+        own = ", ".join(code for code, one in load_locales().items() if one.composer)
+        remedy = f"Name a model with --provider (and --model): a model writes any locale. The composer writes {own}"
+        raise UsageError(f"the composer has no stories for {config.locale}", where="--locale", remedy=remedy)
+
+
+def notes_on_locale(config: RunConfig) -> list[str]:
+    """Return lines that say where values of a locale without word lists of ours come from, and which checks are left out; else none."""
+    locale = get_locale(config.locale)
+    if locale.listed:
+        return []
+    left_out = stepping_aside(locale)
+    lines = [f"{config.locale}: values come from", *(f"  {line}" for line in described(config.locale))]
+    return [*lines, *([f"{config.locale}: not checked, for want of word lists: {'; '.join(left_out)}"] if left_out else [])]
 
 
 def _check_narrow(config: RunConfig) -> None:

@@ -59,12 +59,16 @@ async def abstracted(
     """
     plan = item.plan
     deciding = [value for value in item.values if value.id in question.deciding]
-    kinds = [word for kind in plan.pair for word in ctx.taxonomy.get(kind).type_words]
+    if ctx.locale.has_word_lists:
+        words = [word for value in deciding for word in telling_words(value.text)]
+        words += [word for kind in plan.pair for word in ctx.taxonomy.get(kind).type_words]
+    else:
+        words = [value.text for value in deciding]
 
     def accept(data: Any) -> str:
         text = read_question(data["question"], plan.question_words)
         check_put(text, item, question, ctx)
-        if said := [words for words in avoid if words.casefold() in text.casefold()]:
+        if said := [one for one in avoid if one.casefold() in text.casefold()]:
             raise Fault("gives_away", f'it still says "{said[0]}"')
         return text
 
@@ -74,7 +78,7 @@ async def abstracted(
         variables={
             "post": item.passage.text if item.passage else "",
             "draft": question.draft,
-            "banned": sorted({*kinds, *avoid, *(word for value in deciding for word in telling_words(value.text))}),
+            "banned": sorted({*words, *avoid}),
             "verbatim": [value.text for value in item.values if value not in deciding],
             "values": [*value_variables(deciding, ctx), *({"text": words, "type": "of the writer"} for words in avoid)],
             "language": ctx.locale.language_name,
@@ -92,7 +96,7 @@ async def abstracted(
 def check_put(text: str, item: Item, question: LedgerQuestion, ctx: StageContext) -> None:
     """Raise ``Fault`` if *text*, the published wording of *question*, leaks something that the screening gate would find."""
     values = [replace(value, relevance="high" if value.id in question.deciding else "low") for value in item.values]
-    check_leaks(text, item.plan.pair, values, ctx.taxonomy, ANYBODYS)
+    check_leaks(text, item.plan.pair, values, ctx, ANYBODYS)
 
 
 STAGE: Stage = AbstractionStage()

@@ -11,14 +11,14 @@ another question turns on it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any
 
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id
+from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id, shape_of
 from piiloom.generation.stages.texts import check_no_meta, value_variables
 
 NAME = "ledger"
@@ -156,6 +156,8 @@ def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, An
         template="case_questions",
         variables={
             "situation": case.situation,
+            "register": item.plan.register,
+            "shape": asdict(shape_of(item)),
             "decisions": list(case.decisions),
             "values": [{**known, "use": case.uses.get(known["id"], "it was told, too")} for known in value_variables(item.values, ctx)],
             "count": count,

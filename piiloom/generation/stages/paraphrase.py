@@ -33,7 +33,7 @@ class ParaphraseStage:
         plan, first = item.plan, first_value(item)
 
         def accept(data: Any) -> MarkedText:
-            passage = read_marked(data["text"], item.values)
+            passage = read_marked(data["text"], item.values, inflects=ctx.locale.inflects)
             check_length(passage.text, plan.context_words)
             if first and passage.mentions and item.value(passage.mentions[0].value_id).relevance != plan.lead:
                 told = f"the value [[{first.id}|{first.text}]] must be the first one that the reader meets"
@@ -59,7 +59,7 @@ class ParaphraseStage:
                 "words": {"min": low, "max": high, "target": plan.target_words},
                 "register": plan.register,
                 "topic": plan.topic,
-                "language": ctx.locale.language_name,
+                "language": ctx.locale.text_language,
                 "seed": plan.seed,
             },
             schema=text_schema("text"),

@@ -41,7 +41,7 @@ class PeripheralStage:
         values = tuple(item.value(value_id) for value_id in aside.values)
 
         def accept(data: Any) -> MarkedText:
-            return read_sentences(data["text"], values, plan.peripheral_words, plan.peripheral_sentences)
+            return read_sentences(data["text"], values, plan.peripheral_words, plan.peripheral_sentences, inflects=ctx.locale.inflects)
 
         low, high = plan.peripheral_words
         question = PromptRequest(
@@ -57,7 +57,7 @@ class PeripheralStage:
                 "words": {"min": low, "max": high},
                 "sentences": plan.peripheral_sentences,
                 "register": plan.register,
-                "language": ctx.locale.language_name,
+                "language": ctx.locale.text_language,
                 "seed": plan.seed,
                 "number": number,
             },

@@ -9,19 +9,21 @@ If the plan wants no values, the text has no personal data: it is asked for toge
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from piiloom.corpus.marks import MarkedText, strip_marks
 from piiloom.generation.item import Case, Item, LedgerQuestion, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stages.sheet import shape_of
 from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, read_marked, read_question, value_variables
 from piiloom.taxonomy.registers import SECOND_HAND
 from piiloom.taxonomy.stories import LOOKALIKES
 
 NAME = "post"
-WORDS_A_FACT, WORDS_BESIDE = 15, 15  # fewest words per fact (with those around it), and for the rest of the text
+# Fewest words per fact (with those around it), per identifier, which may fill a line of its own, and for the rest of the text.
+WORDS_A_FACT, WORDS_AN_IDENTIFIER, WORDS_BESIDE = 15, 4, 15
 _STRING = {"type": "string"}
 _LIKE: Mapping[str, Any] = {
     "type": "object",
@@ -96,6 +98,7 @@ async def _plain(item: Item, ctx: StageContext) -> tuple[_Plain, int]:
             "words": {"min": band[0], "max": band[1]},
             "count": plan.records,
             "register": plan.register,
+            "shape": asdict(shape_of(item)),
             "subtopic": plan.subtopic,
             "language": ctx.locale.language_name,
             "seed": plan.seed,
@@ -107,14 +110,15 @@ async def _plain(item: Item, ctx: StageContext) -> tuple[_Plain, int]:
 
 
 async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText, int]:
-    plan = item.plan
-    target = max(plan.target_words, WORDS_BESIDE + WORDS_A_FACT * len(item.values))
+    plan, shape = item.plan, shape_of(item)
+    needed = (WORDS_AN_IDENTIFIER if value.id in shape.carried else WORDS_A_FACT for value in item.values)
+    target = max(plan.target_words, WORDS_BESIDE + sum(needed))
     band = (target * 2 // 3, target * 3 // 2 + 30)
 
     def accept(data: Any) -> MarkedText:
-        passage = read_marked(data["text"], item.values)
+        passage = read_marked(data["text"], item.values, inflects=ctx.locale.inflects)
         check_length(passage.text, band)
-        if plan.register != SECOND_HAND:
+        if plan.register != SECOND_HAND and not shape.impersonal:
             check_first_person(passage.text, ctx.locale.language)
         return passage
 
@@ -137,8 +141,8 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
             "words": {"min": band[0], "max": band[1], "target": target},
             "register": plan.register,
             "second_hand": plan.register == SECOND_HAND,
-            "subtopic": plan.subtopic,
-            "language": ctx.locale.language_name,
+            "shape": asdict(shape),
+            "language": ctx.locale.text_language,
             "seed": plan.seed,
         },
         schema=text_schema("text"),

@@ -51,7 +51,7 @@ class QuestionStage:
             if template == "question_personal":
                 check_first_person(text, ctx.locale.language)
             if template == "question_abstracted":
-                check_leaks(text, item.plan.pair, item.values, ctx.taxonomy)
+                check_leaks(text, item.plan.pair, item.values, ctx)
             return text
 
         question = PromptRequest(
@@ -72,7 +72,7 @@ class QuestionStage:
         return await ask(question, ctx, accept)
 
 
-def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], taxonomy: Taxonomy, common_words: frozenset[str] = frozenset()) -> None:
+def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], ctx: StageContext, common_words: frozenset[str] = frozenset()) -> None:
     """Raise ``Fault`` if the question *text* leaks something that the screening gate for question leaks would find.
 
     *common_words* are words that this gate ignores.
@@ -81,14 +81,17 @@ def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], taxonomy: Ta
         pair=pair,
         values=tuple(ExpectedValue(id=v.id, text=v.text, entity_type=v.entity_type, relevance=v.relevance) for v in values),
     )
-    verdict = _leaks_gate(taxonomy, common_words).check(Record(id="question", context="", question=text), expected)
+    verdict = _leaks_gate(ctx.taxonomy, common_words, not ctx.locale.has_word_lists).check(
+        Record(id="question", context="", question=text), expected
+    )
     if verdict is not None:
         raise Fault(verdict.code, verdict.detail)
 
 
 @lru_cache(maxsize=4)
-def _leaks_gate(taxonomy: Taxonomy, common_words: frozenset[str]) -> QuestionLeaksGate:
-    return QuestionLeaksGate({name: kind.type_words for name, kind in taxonomy.types.items()}, common_words=common_words)
+def _leaks_gate(taxonomy: Taxonomy, common_words: frozenset[str], whole_values: bool) -> QuestionLeaksGate:
+    words = {name: kind.type_words for name, kind in taxonomy.types.items()}
+    return QuestionLeaksGate(words, common_words=common_words, whole_values=whole_values)
 
 
 STAGE: Stage = QuestionStage()

@@ -37,6 +37,7 @@ class Screening:
             repeated_questions=config.recipe == "story",
             common_words=frozenset() if config.recipe == "staged" else ANYBODYS,
             detector=self._detector if config.on_unlisted == "reject" else None,
+            locale=get_locale(config.locale),
         )
         self._digest = run_digest(config)
         self._language = get_locale(config.locale).language

@@ -2,33 +2,33 @@
 
 In: an item with more values than its text is to have (``planning.make_case_item``), of which nobody knows yet whether they matter. Out:
 those that belong to one life, each as its writer would say it ("from Benin" for "first-generation Beninese immigrant"), whose it is and
-what it is doing there, a situation, and decisions that turn on different values. The others are struck, each with the reason. What is
-personal and the matter cannot do without (the illness that a medication is for, the tie to whom it is about) becomes a value, too, before
-anybody asks what matters. Asked for once a text.
+what it is doing there, a situation of the drawn shape, and decisions that turn on different values. The others are struck, each with the
+reason. What is personal and the matter cannot do without (the illness that a medication is for, the tie to whom it is about) becomes a
+value, too, before anybody asks what matters. Asked for once a text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Case, Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.texts import check_kind, check_no_meta, value_variables
 from piiloom.generation.stages.values import fit_value
+from piiloom.taxonomy.text_shapes import Shape
 
 NAME = "sheet"
 FEWEST_VALUES = 3
-SPARE = 2.0  # number of values drawn per kept value
+SPARE = 2.5  # number of values drawn per kept value
 DECISIONS = 2
 MOST_MORE = 3  # most values that the model may add to the drawn ones
 _VERBATIM = frozenset({"name", "code"})
 _FIGURE = re.compile(r"\d+")
-_PRESSING = 0.4  # share of cases with a deadline
+_GROUPED = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _STRINGS = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
@@ -96,7 +96,8 @@ class SheetStage:
 
 
 async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
-    plan = item.plan
+    plan, shape = item.plan, shape_of(item)
+    others = len(item.values) - len(shape.carried)
     question = PromptRequest(
         stage=NAME,
         template="case_sheet",
@@ -105,11 +106,14 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "subtopic": plan.subtopic,
             "pair": list(plan.pair),
             "register": plan.register,
-            "values": [_with_need(known, item, ctx) for known in value_variables(item.values, ctx)],
+            "shape": asdict(shape),
+            "values": [
+                {**_with_need(known, item, ctx), "carried": known["id"] in shape.carried} for known in value_variables(item.values, ctx)
+            ],
             "kinds": [name for name in ctx.taxonomy.types if ctx.config.narrowing.allows(name)],
             "free": free_ids(item),
-            "pressing": derive_rng("pressing", plan.seed).random() < _PRESSING,
-            "keep": dict(zip(("fewest", "most"), kept_of(len(item.values)), strict=True)),
+            "keep": dict(zip(("fewest", "most"), kept_of(others), strict=True)),
+            "carry": dict(zip(("fewest", "most"), shape.keeps, strict=True)),
             "language": ctx.locale.language_name,
             "seed": plan.seed,
         },
@@ -119,8 +123,15 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
     return await ask(question, ctx, lambda data: _read(data, item, ctx))
 
 
+def shape_of(item: Item) -> Shape:
+    """Return the shape that the plan drew for the text of *item*."""
+    if item.plan.shape is None:
+        raise ItemRejected("out_of_order", "the item is not planned for the recipe case", stage=NAME)
+    return item.plan.shape
+
+
 def kept_of(values: int) -> tuple[int, int]:
-    """Return the (fewest, most) values to keep of *values* drawn ones; about half of them (1 / ``SPARE``) are needed."""
+    """Return the (fewest, most) values to keep of *values* drawn ones; 1 / ``SPARE`` of them are needed."""
     most = max(FEWEST_VALUES, round(values / SPARE))
     return min(values, max(FEWEST_VALUES, round(most * 0.6))), min(values, most)
 
@@ -129,12 +140,11 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     facts = by_id(data["facts"], item.values)
     struck = {name: fact["strike"].strip() for name, fact in facts.items() if (fact["strike"] or "").strip()}
     kept = [value for value in item.values if value.id not in struck]
-    fewest, most = kept_of(len(item.values))
-    if len(kept) < fewest:
-        raise Fault("too_much_struck", f"{len(kept)} facts are left; {fewest} to {most} must be")
-    if len(kept) > most:
-        raise Fault("too_little_struck", f"{len(kept)} facts are left; strike those that fit least, so that {fewest} to {most} are")
-    missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in kept}]
+    carried = shape_of(item).carried
+    others = [value for value in kept if value.id not in carried]
+    _check_count(len(others), kept_of(len(item.values) - len(carried)), "without a star" if carried else "")
+    _check_count(len(kept) - len(others), shape_of(item).keeps, "with a star")
+    missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in others}]
     if missing:
         raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")
     of_kind = _of_kind(item.values, ctx)
@@ -148,7 +158,7 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     check_no_meta(situation)
     if not situation:
         raise Fault("no_situation", "there is no situation")
-    said = _said(kept, facts)
+    said = _said(kept, facts, carried)
     values = [replace(value, text=said[value.id], subject=holders[value.id]) for value in kept]
     for value, use in _more(data["more"], values, item, ctx):
         values.append(value)
@@ -157,6 +167,15 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
         values=tuple(values),
         case=Case(situation=situation, decisions=_decisions(data["decisions"], uses), uses=uses, struck=struck),
     )
+
+
+def _check_count(left: int, band: tuple[int, int], of_kind: str) -> None:
+    """Raise ``Fault`` unless from the first to the second of *band* facts are left."""
+    facts = f"{left} facts {of_kind}".strip()
+    if left < band[0]:
+        raise Fault("too_much_struck", f"{facts} are left; {band[0]} to {band[1]} must be")
+    if left > band[1]:
+        raise Fault("too_little_struck", f"{facts} are left; strike those that fit least, so that {band[0]} to {band[1]} are")
 
 
 def _of_kind(values: Sequence[ItemValue], ctx: StageContext) -> set[str]:
@@ -195,20 +214,25 @@ def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item:
     return found
 
 
-def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], carried: Collection[str]) -> dict[str, str]:
     """Return the wording of each kept value, by id; an empty ``said`` keeps the drawn text.
 
-    Raises ``Fault`` if a name, code or figure is changed, or if the wording is no valid value.
+    Raises ``Fault`` if a name, code, identifier of *carried* or figure is changed, or if the wording is no valid value.
     """
     said = {value.id: " ".join(facts[value.id]["said"].split()) or value.text for value in kept}
     for value in kept:
         text = said[value.id]
         if text == value.text:
             continue
-        if value.entity_type in _VERBATIM or not set(_FIGURE.findall(text)) <= set(_FIGURE.findall(value.text)):
+        if value.entity_type in _VERBATIM or value.id in carried or not figures(text) <= figures(value.text):
             raise Fault("figures_changed", f"{value.id} must be said as it is given: names, codes and figures stay")
         fit_value(text, [other for name, other in said.items() if name != value.id])
     return said
+
+
+def figures(text: str) -> set[int]:
+    """Return the numbers of *text*; "03" and "3" are the same, and so are "2,500" and "2500": dates and sums may be written otherwise."""
+    return set(map(int, _FIGURE.findall(_GROUPED.sub("", text))))
 
 
 def by_id(entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue]) -> dict[str, Mapping[str, Any]]:

@@ -29,7 +29,7 @@ class SituationStage:
         plan, values = item.plan, item.high_values()
 
         def accept(data: Any) -> MarkedText:
-            return read_sentences(data["text"], values, plan.situation_words, plan.situation_sentences)
+            return read_sentences(data["text"], values, plan.situation_words, plan.situation_sentences, inflects=ctx.locale.inflects)
 
         low, high = plan.situation_words
         question = PromptRequest(
@@ -45,7 +45,7 @@ class SituationStage:
                 "words": {"min": low, "max": high},
                 "sentences": plan.situation_sentences,
                 "register": plan.register,
-                "language": ctx.locale.language_name,
+                "language": ctx.locale.text_language,
                 "seed": plan.seed,
             },
             schema=text_schema("text"),

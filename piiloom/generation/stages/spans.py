@@ -11,14 +11,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.alignment import Alignment, Located, Target, Unresolved, align, locate_reply
+from piiloom.corpus.alignment import Alignment, Located, Unresolved, align, locate_reply
 from piiloom.corpus.marks import BROKEN_MARK, MarkedText
 from piiloom.corpus.record import Span
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.texts import value_variables
+from piiloom.generation.stages.texts import targets_of, value_variables
 
 NAME = "spans"
 # Reasons for which asking the model is pointless: the text is damaged, or longer values cover every mention.
@@ -41,7 +41,7 @@ class SpansStage:
         if BROKEN_MARK.search(passage.text):
             raise ItemRejected("broken_mark", "the passage holds a damaged mark", stage=NAME)
         surfaces = {value.id: value.text for value in item.values}
-        alignment = _aligned(passage, surfaces)
+        alignment = _aligned(passage, surfaces, item, ctx)
         for unresolved in alignment.unresolved:
             if unresolved.reason in HOPELESS:
                 raise _rejected(unresolved, item)
@@ -50,7 +50,7 @@ class SpansStage:
             surfaces[unresolved.value_id], again = await self._retrieve(unresolved, item, passage.text, ctx)
             refused += again
         if alignment.unresolved:
-            alignment = _aligned(passage, surfaces)
+            alignment = _aligned(passage, surfaces, item, ctx)
             for still in alignment.unresolved:
                 raise _rejected(still, item)
         spans = tuple(_span(number, located, item) for number, located in enumerate(alignment.spans, 1))
@@ -91,9 +91,9 @@ def _read_span(reply: str, text: str, value: ItemValue) -> str:
     return surface
 
 
-def _aligned(passage: MarkedText, surfaces: Mapping[str, str]) -> Alignment:
-    targets = [Target(value_id=value_id, text=text) for value_id, text in surfaces.items()]
-    return align(passage.text, passage.mentions, targets)
+def _aligned(passage: MarkedText, surfaces: Mapping[str, str], item: Item, ctx: StageContext) -> Alignment:
+    wanted = (replace(value, text=surfaces[value.id]) for value in item.values)
+    return align(passage.text, passage.mentions, targets_of(wanted, inflects=ctx.locale.inflects))
 
 
 def _rejected(unresolved: Unresolved, item: Item, *, attempts: int = 0) -> ItemRejected:

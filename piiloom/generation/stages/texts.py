@@ -20,22 +20,25 @@ from piiloom.taxonomy.wording import FIRST_PERSON
 _REFUSALS = RefusalsGate()
 _QUESTION_END = re.compile(r"[?？؟]+")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
-# A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial.
-SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])")
+# A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial. The marks
+# of scripts without capitals end one wherever they stand.
+SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])|[。！？।][”’」』）]*\s*")
 
 
-def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
+def read_marked(reply: str, values: Sequence[ItemValue], *, inflects: bool = False) -> MarkedText:
     """Strip the marks of *reply* and check that it holds each of *values* verbatim (marked, or as whole words).
 
     Values that are present but not marked are located, so the result has a mention of each value. Raises ``Fault`` for a missing or
-    altered value (naming its id), for broken marks, and for a reply that talks about its task.
+    altered value (naming its id), for broken marks, and for a reply that talks about its task. With *inflects*, marked values may have
+    other endings.
     """
     marked = strip_marks(reply.strip())
     if BROKEN_MARK.search(marked.text):
         raise Fault("broken_mark", "a mark is not of the form [[id|value]]")
     check_no_meta(marked.text)
-    targets = [Target(value_id=value.id, text=value.text) for value in values]
+    targets = targets_of(values, inflects=inflects)
     alignment = align(marked.text, marked.mentions, targets)
+    inflected = {target.value_id for target in targets if target.inflects}
     by_id = {value.id: value for value in values}
     for unresolved in alignment.unresolved:
         value = by_id[unresolved.value_id]
@@ -43,9 +46,14 @@ def read_marked(reply: str, values: Sequence[ItemValue]) -> MarkedText:
     mentions = tuple(Mention(value_id=s.value_id, start=s.start, end=s.end) for s in alignment.spans)
     for mention in mentions:
         value = by_id[mention.value_id]
-        if _plain(marked.text[mention.start : mention.end]) != _plain(value.text):
+        if mention.value_id not in inflected and _plain(marked.text[mention.start : mention.end]) != _plain(value.text):
             raise Fault("value_changed", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
     return MarkedText(text=marked.text, mentions=mentions)
+
+
+def targets_of(values: Iterable[ItemValue], *, inflects: bool) -> list[Target]:
+    """Return what a text is searched for; with *inflects*, marked values may have other endings, except for codes and account names."""
+    return [Target(value_id=v.id, text=v.text, inflects=inflects and v.entity_type != "code" and v.subtype != "username") for v in values]
 
 
 def _plain(text: str) -> str:
@@ -53,9 +61,9 @@ def _plain(text: str) -> str:
     return text.replace("’", "'").casefold()
 
 
-def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int) -> MarkedText:
+def read_sentences(reply: str, values: Sequence[ItemValue], band: Band, most: int, *, inflects: bool = False) -> MarkedText:
     """Read at most *most* sentences that hold all *values* and have *band* words in total; raises ``Fault`` for the first fault."""
-    sentences = read_marked(reply, values)
+    sentences = read_marked(reply, values, inflects=inflects)
     check_length(sentences.text, band)
     check_sentences(sentences.text, most)
     return sentences

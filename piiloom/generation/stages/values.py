@@ -3,6 +3,8 @@
 In: a plan item. Out: one value for each that the plan wants, of one coherent persona, none inside another. Drawn by code
 (``pii_values``); with ``--values llm`` the model is asked for each, else only for those of own types that say so.
 
+For a locale without word lists of ours, code draws what ``pii_values.any_locale`` gives, and the model is asked for all other values.
+
 With ``--values llm`` and the recipe "staged", each value is asked for when the text needs it: here those of the situation, given topic
 and subtopic; those of an aside in the stage ``peripheral``, given the text so far.
 """
@@ -17,16 +19,23 @@ from piiloom.corpus.mention_search import exact_mentions
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import content_words, count_words
-from piiloom.generation.item import Item, ItemValue, WantedValue
+from piiloom.generation.item import Item, ItemValue, PlanItem, WantedValue
 from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.pii_values.drawing import DrawnValue, ValueRequest, draw_values
+from piiloom.pii_values.any_locale import Draw, draw_resident, drawers_of, entity_drawer, written_amount
+from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, draw_values
+from piiloom.pii_values.entity_values.named_person import NamedPerson
+from piiloom.pii_values.kinds import draw_own
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
+from piiloom.taxonomy.entity_types import EntityType, Subtype, Taxonomy
 
 NAME = "values"
 IN_TEXT = "value_in_text"  # the template for a value that fits the post so far
+_NEVER_ASKED = frozenset({"name", "code"})  # of a model, if code has any of the type
+_TRIES, _OWN_TRIES = 40, 8
+_AN_AMOUNT = 1234.5
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
 
 
@@ -37,16 +46,25 @@ class ValuesStage:
     templates = ("pii_value",)
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its values; raises ``ItemRejected`` if no distinct values can be found."""
-        item = replace_values(item, ())
-        wanted = item.plan.wanted
+        """Return the item with its values, once a text; raises ``ItemRejected`` if no distinct values can be found."""
+        bare, plan = replace_values(item, ()), item.plan
+        values, refused = await ctx.shared.once(f"{NAME} {plan.text_name}", lambda: self._found(bare, ctx), among=plan.records)
+        return replace_values(item, values, refused=item.refused + refused)
+
+    async def _found(self, item: Item, ctx: StageContext) -> tuple[tuple[ItemValue, ...], int]:
+        """Return the values of *item*, which has none, and the number of refused replies."""
+        wanted, before = item.plan.wanted, item.refused
         if ctx.config.fits_values_to_text:
             persons = {value.subject for value in wanted if value.relevance == "high"}
-            return await with_values(item, [value for value in wanted if value.relevance == "high" or f"@{value.id}" in persons], ctx)
-        drawn = [value for value in wanted if ctx.config.values == "code" and not _is_asked(value, ctx.taxonomy)]
-        if drawn:
-            item = replace_values(item, draw_by_code(item, ctx.config.composer, drawn, ctx.taxonomy))
-        return await with_values(item, wanted, ctx)
+            wanted = tuple(value for value in wanted if value.relevance == "high" or f"@{value.id}" in persons)
+        elif ctx.config.values == "code":
+            drawn = [value for value in wanted if not _is_asked(value, ctx.taxonomy)]
+            if drawn and ctx.locale.listed:
+                item = replace_values(item, draw_by_code(item, ctx.config.composer, drawn, ctx.taxonomy))
+            elif drawn:
+                item = replace_values(item, draw_in_any_locale(item, drawn, ctx.taxonomy))
+        item = await with_values(item, wanted, ctx)
+        return item.values, item.refused - before
 
 
 async def with_values(item: Item, wanted: Iterable[WantedValue], ctx: StageContext, text: str = "") -> Item:
@@ -64,11 +82,18 @@ async def with_values(item: Item, wanted: Iterable[WantedValue], ctx: StageConte
     return replace(item, values=tuple(sorted(values, key=lambda value: place[value.id])), refused=refused)
 
 
+def _described(kind: EntityType, name: str) -> Subtype:
+    """Return the subtype *name* of *kind*; a catalogue entity is one with the entity's name as definition."""
+    found = next((one for one in kind.subtypes if one.name == name), None)
+    if found is not None or (entity := find_shipped(name)) is None:
+        return found or kind.subtypes[0]
+    return replace(kind.subtypes[0], name=name, definition=entity.name, examples=(entity.name,))
+
+
 async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: StageContext, text: str) -> tuple[ItemValue, int]:
     plan = item.plan
     kind = ctx.taxonomy.get(wanted.entity_type)
-    names = wanted.subtypes or tuple(subtype.name for subtype in kind.subtypes)
-    subtype = ctx.taxonomy.subtype(kind.name, derive_rng("subtype", plan.seed, wanted.id).choice(names))
+    subtype = _described(kind, _subtype(wanted, plan, ctx.taxonomy))
     avoid = [value.text for value in taken]
     question = PromptRequest(
         stage=NAME,
@@ -76,7 +101,7 @@ async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: Sta
         variables={
             "type": {"name": kind.name},
             "subtype": {"name": subtype.name, "definition": subtype.definition, "examples": list(subtype.examples)},
-            "country": ctx.locale.country,
+            "country": _country(kind.name, ctx),
             "language": ctx.locale.language_name,
             "topic": plan.topic if text or wanted.relevance == "high" else None,
             "subtopic": plan.subtopic,
@@ -88,7 +113,7 @@ async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: Sta
             **({"text": text} if text else {}),
         },
         schema=text_schema("value"),
-        item_id=f"{plan.index}/{wanted.id}",
+        item_id=f"{plan.text_name}/{wanted.id}",
     )
     value, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid, text))
     return (
@@ -102,6 +127,20 @@ async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: Sta
         ),
         refused,
     )
+
+
+def _subtype(wanted: WantedValue, plan: PlanItem, taxonomy: Taxonomy) -> str:
+    names = wanted.subtypes or tuple(subtype.name for subtype in taxonomy.get(wanted.entity_type).subtypes)
+    return derive_rng("subtype", plan.seed, wanted.id).choice(names)
+
+
+def _country(entity_type: str, ctx: StageContext) -> str:
+    """Return the country as the model is told it, in a locale without word lists with a note on the examples, which are English."""
+    here = ctx.locale
+    if here.listed:
+        return here.country
+    money = f"; amounts are in {here.currency}, as in {written_amount(_AN_AMOUNT, here.code)}" if entity_type == "finance" else ""
+    return f"{here.country} (the examples above are from other countries, in English{money})"
 
 
 def subject_of(wanted: WantedValue, taken: Sequence[ItemValue]) -> str:
@@ -137,6 +176,50 @@ def draw_by_code(item: Item, composer: ComposerSettings, drawn: Sequence[WantedV
     )
 
 
+def draw_in_any_locale(item: Item, drawn: Sequence[WantedValue], taxonomy: Taxonomy) -> tuple[ItemValue, ...]:
+    """Draw those of *drawn* that ``any_locale`` has, each person's values of one resident.
+
+    A name or code that it lacks becomes another kind of its type. Raises ``ItemRejected`` if no value differs from the others.
+    """
+    plan, found = item.plan, list[ItemValue]()
+    people: dict[str, NamedPerson] = {}
+    for wanted in drawn:
+        draw = _drawer(wanted, plan, taxonomy)
+        if draw is None:
+            continue
+        subtype, write = draw
+        rng, subject = derive_rng("values", plan.seed, wanted.id), subject_of(wanted, found)
+        for attempt in range(_TRIES):
+            if attempt >= _OWN_TRIES:  # a second name or age cannot be of the same person
+                subject = SOMEONE_ELSE
+            person = draw_resident(plan.locale, rng) if subject == SOMEONE_ELSE else None
+            owner = person or people.setdefault(subject, draw_resident(plan.locale, derive_rng("resident", plan.seed, subject)))
+            try:
+                text = fit_value(write(owner, rng), [value.text for value in found])
+            except Fault:
+                continue
+            break
+        else:
+            raise ItemRejected("no_values", f"no value of {wanted.entity_type}.{subtype} differs from the others", stage=NAME)
+        kind, relevance = wanted.entity_type, wanted.relevance
+        found.append(ItemValue(id=wanted.id, entity_type=kind, subtype=subtype, text=text, relevance=relevance, subject=subject))
+    return tuple(found)
+
+
+def _drawer(wanted: WantedValue, plan: PlanItem, taxonomy: Taxonomy) -> tuple[str, Draw] | None:
+    """Return the subtype and the function by which code draws a value in a locale without word lists; None if the model is asked."""
+    subtype = _subtype(wanted, plan, taxonomy)
+    if taxonomy.get(wanted.entity_type).own:
+        generator = taxonomy.subtype(wanted.entity_type, subtype).generator
+        return None if generator is None else (subtype, lambda person, rng: draw_own(generator, person.locale, rng))
+    known = drawers_of(plan.locale).get(wanted.entity_type, {})
+    if subtype not in known and (entity_draw := entity_drawer(subtype)) is not None:
+        return subtype, entity_draw
+    if known and subtype not in known and wanted.entity_type in _NEVER_ASKED:
+        subtype = derive_rng("subtype", plan.seed, wanted.id, "instead").choice(list(known))
+    return (subtype, known[subtype]) if subtype in known else None
+
+
 def _owner(wanted: WantedValue, place: Mapping[str, int]) -> str:
     """Return the subject in the form that ``draw_values`` takes: "@1" for the person that the request at position 1 (from 0) names."""
     return f"@{place[wanted.subject[1:]]}" if wanted.subject.startswith("@") else wanted.subject
@@ -157,11 +240,15 @@ def fit_value(value: str, avoid: list[str], text: str = "") -> str:
     Raises ``Fault`` if it is malformed, shares a content word with one of *avoid*, or occurs in *text*, the post so far.
     """
     fit = " ".join(value.split())
+    if len(fit) == 1 and not fit.isascii():
+        raise Fault("unfit_value", "a value of a single character would be found in other words")
     if FORBIDDEN & set(fit) or not 1 <= count_words(fit) <= 8:
         raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")
     for other in avoid:
-        if content_words(fit) & content_words(other) or fit.casefold() == other.casefold():
-            raise Fault("repeated_value", "it shares a word with a value that is already taken")
+        if shared := content_words(fit) & content_words(other):
+            raise Fault("repeated_value", f'it shares the word "{min(shared)}" with a value that is already taken')
+        if fit.casefold() == other.casefold():
+            raise Fault("repeated_value", "it is taken already")
     if exact_mentions(text.casefold(), fit.casefold()):
         raise Fault("repeated_value", "it occurs in the post already")
     return fit

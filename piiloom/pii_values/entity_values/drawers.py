@@ -70,7 +70,7 @@ def _examples(region: str) -> tuple[str, ...]:
 
 def draw_phone(locale: str, rng: random.Random) -> str:
     """Draw a telephone number that libphonenumber takes for valid in the region of *locale*, in one of its usual formats."""
-    region = locale[3:]
+    region = locale.partition("_")[2]
     code = phonenumbers.country_code_for_region(region)
     for _ in range(_TRIES):
         example = rng.choice(_examples(region))

@@ -82,7 +82,7 @@ def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str, person:
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
-        return _rule(generator.rule, entity)(_holder(rng, person))
+        return _rule(generator.rule, entity)(holder_of(rng, person))
     return _drawer(generator.draw or "", entity)(locale, rng)
 
 
@@ -93,7 +93,8 @@ def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
         raise ConfigError(f"there is no rule {place!r}", where=entity.where, remedy="Name one of piiloom/pii_values/numbering") from None
 
 
-def _holder(rng: random.Random, person: NamedPerson | None) -> Holder:
+def holder_of(rng: random.Random, person: NamedPerson | None) -> Holder:
+    """Return *person*, or anybody, as the holder of a number."""
     if person is None:
         return Holder(Stream(rng), draw_birth_date(rng), rng.random() < 0.5, "", "", REFERENCE_DATE)
     given, family = plain_words(person.latin_given).upper(), plain_words(person.latin_family).upper()

@@ -40,7 +40,7 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None, *, l
     words = locale_words(locale)
     gender = gender or rng.choice(GENDERS)
     given, family, community = words.name_of(gender, rng, like.community if like is not None else None)
-    latin_given, latin_family = (words.latin.get(name) or _romanised(name) for name in (given, family))
+    latin_given, latin_family = (words.latin.get(name) or romanised(name) for name in (given, family))
     form = rng.choice(words.names_in(community, gender))
     return NamedPerson(
         locale=locale,
@@ -55,8 +55,8 @@ def draw_person(locale: str, rng: random.Random, gender: str | None = None, *, l
     )
 
 
-def _romanised(name: str) -> str:
-    """*name* as it is if it is in Latin letters, else letter by letter in them."""
+def romanised(name: str) -> str:
+    """Return *name* as it is if it is in Latin letters, else letter by letter in them."""
     return name if plain_letters(name) else anyascii(name)
 
 

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from functools import cache
 from typing import Final
 
+from piiloom.pii_values.country_facts import CountryEntry, facts_of
 from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds import places
 from piiloom.surrogates.kinds.address_signs import flat, road, state, streets_file, town_and_district
-from piiloom.surrogates.kinds.files import CountryEntry, facts_of
 from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
 from piiloom.surrogates.kinds.masks import fill, reshaped
 from piiloom.surrogates.kinds.places import City, Region, countries, home_city, place_seed, places_of

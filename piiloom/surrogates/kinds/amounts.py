@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import other_word
-from piiloom.surrogates.kinds.files import facts_of
 from piiloom.surrogates.kinds.kind import salt_of, style_seed
 
 _MONEY: Final = salt_of("money")

@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import load_yaml
+from piiloom.pii_values.country_facts import Order, facts_of
 from piiloom.surrogates.fitting import capitalised
-from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, NumeralsFile, Order, facts_of
+from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, NumeralsFile
 
 LARGEST: Final = 120
 _SPACES: Final = re.compile(r"[\s-]+")

@@ -13,8 +13,8 @@ from calendar import isleap
 from datetime import date
 from typing import Final, Literal, NamedTuple
 
+from piiloom.pii_values.country_facts import Order
 from piiloom.surrogates.kinds.calendars import Meaning, articles, languages_for, meanings, ordinal_suffix, written_word
-from piiloom.surrogates.kinds.files import Order
 
 Precision = Literal["day", "month", "year", "season", "quarter", "decade", "weekday"]
 

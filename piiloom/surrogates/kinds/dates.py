@@ -21,6 +21,7 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
+from piiloom.pii_values.country_facts import Order
 from piiloom.surrogates.documents import below, mix
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import (
@@ -35,7 +36,7 @@ from piiloom.surrogates.kinds.calendars import (
 )
 from piiloom.surrogates.kinds.clock import clock_time, clock_words, time_value, with_time
 from piiloom.surrogates.kinds.date_parsing import Layout, Precision, parse, write
-from piiloom.surrogates.kinds.files import CalendarEntry, Order
+from piiloom.surrogates.kinds.files import CalendarEntry
 from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 

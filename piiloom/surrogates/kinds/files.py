@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-from importlib.resources import files
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
-
-Order = Literal["dmy", "mdy", "ymd"]
+from piiloom.foundation.yaml_files import FileModel, Text
+from piiloom.pii_values.country_facts import Order
 
 
 class KindEntry(FileModel):
@@ -50,42 +47,6 @@ class ReligionsFile(FileModel):
     """``religions.yaml``, by language."""
 
     religions: dict[str, list[ReligionEntry]]
-
-
-class MoneyFacts(FileModel):
-    """``forms`` hold {n}; ``scale``: local money for one US dollar, roughly; ``group`` and ``decimal`` signs."""
-
-    forms: list[Text] = Field(min_length=1)
-    scale: float = 1.0
-    group: str = ","
-    decimal: str = "."
-    cents: bool = True
-
-
-class CountryEntry(FileModel):
-    """See the head of ``countries.yaml``."""
-
-    order: Order = "dmy"
-    money: MoneyFacts
-    streets: str
-    address: list[Text] = Field(min_length=1)
-    full: list[Text] = Field(min_length=1)
-    houses: int = 180
-    postcode: list[Text] = Field(default=[])
-    postcode_tail: str | None = None
-    iban: str | None = None
-    bank_account: list[Text] = Field(default=[])
-    national_id: str | None = None
-    tax_id: str | None = None
-    passport: list[Text] = Field(min_length=1)
-    driving_licence: list[Text] = Field(min_length=1)
-    licence_plate: list[Text] = Field(min_length=1)
-
-
-class CountriesFile(FileModel):
-    """``countries.yaml``."""
-
-    countries: dict[str, CountryEntry]
 
 
 class RegionEntry(FileModel):
@@ -200,23 +161,3 @@ class LettersFile(FileModel):
     """``letters.yaml``: letters of a script and how they are written in ASCII."""
 
     scripts: dict[str, dict[str, str]]
-
-
-_DEFAULT: Final = "ZZ"  # the entry for countries without one (ISO 3166 reserves this code for private use)
-
-
-@cache
-def _file() -> dict[str, CountryEntry]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "countries.yaml", CountriesFile).countries
-
-
-def supported() -> tuple[str, ...]:
-    """Return the codes (ISO 3166 alpha-2) of the countries that have their own entry."""
-    return tuple(country for country in _file() if country != _DEFAULT)
-
-
-@cache
-def facts_of(country: str) -> CountryEntry:
-    """Return the entry of *country* (ISO 3166 alpha-2), or the default entry; cached."""
-    known = _file()
-    return known.get(country) or known[_DEFAULT]

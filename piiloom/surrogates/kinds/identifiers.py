@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from piiloom.pii_values.country_facts import facts_of, id_rule
 from piiloom.pii_values.numbering.holders import rule_of
 from piiloom.surrogates.documents import mix, pick
 from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.files import facts_of
 from piiloom.surrogates.kinds.holders import holder_of, holder_seed
 from piiloom.surrogates.kinds.kind import home_of, numbered_seed, salt_of
 from piiloom.surrogates.kinds.masks import fill
@@ -21,18 +21,6 @@ from piiloom.surrogates.kinds.masks import fill
 _ID: Final = salt_of("national_id")
 _TAX: Final = salt_of("tax_id")
 _PAPERS: Final = {name: salt_of(name) for name in ("passport", "driving_licence", "licence_plate")}
-# Rules for countries that have no entry in countries.yaml.
-_OTHERS: Final = {
-    "BG": "eastern_european_ids:egn",
-    "EE": "nordic_ids:isikukood",
-    "HR": "eastern_european_ids:oib",
-    "LT": "nordic_ids:isikukood",
-    "LV": "nordic_ids:personas_kods",
-    "RU": "eastern_european_ids:inn",
-    "SI": "eastern_european_ids:emso",
-    "SK": "eastern_european_ids:rodne_cislo",
-    "UA": "eastern_european_ids:rnokpp",
-}
 _SEPARATORS: Final = re.compile(r"[ .\-/]")
 
 
@@ -56,13 +44,13 @@ def national_id(draw: Draw) -> str:
     country = home_of(draw)
     if country == "GB" and (draw.form == "nhs" or (draw.original and re.fullmatch(r"[0-9 ]+", draw.original))):
         return _number(draw, "western_european_ids:nhs", _ID)
-    return _number(draw, _OTHERS.get(country) or facts_of(country).national_id, _ID)
+    return _number(draw, id_rule(country), _ID)
 
 
 def tax_id(draw: Draw) -> str:
     """Draw the owner's tax id, without separators if the original has none."""
     country = home_of(draw)
-    return _number(draw, _OTHERS.get(country) or facts_of(country).tax_id, _TAX)
+    return _number(draw, id_rule(country, tax=True), _TAX)
 
 
 def _paper(name: str) -> Callable[[Draw], str]:

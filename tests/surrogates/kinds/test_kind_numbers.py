@@ -12,10 +12,10 @@ import pytest
 from kind_draws import ANCHOR, COUNTRIES, draw, owned, persona
 from stdnum import iban, luhn
 
+from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.reserved import IDS
 from piiloom.surrogates.kinds.accounts import payment_card
 from piiloom.surrogates.kinds.contacts import plan_of
-from piiloom.surrogates.kinds.files import facts_of
 from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE, sampled

@@ -8,7 +8,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 from kind_draws import COUNTRIES, FAMILY, GIVEN, draw, owned, persona
 
-from piiloom.surrogates.kinds.files import facts_of
+from piiloom.pii_values.country_facts import facts_of
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.kinds.places import SIZES, places_of
 from piiloom.surrogates.kinds.registry import get_kind
