@@ -17,7 +17,7 @@ from piiloom.pii_values.numbering.reserved import DOMAINS, ENDINGS, HOSTS, SITE_
 from piiloom.pii_values.people import draw_glued_handle, draw_handle
 from piiloom.pii_values.regions import Region
 
-_SITE_ENDINGS: Final = (*DOMAINS, *ENDINGS, *ENDINGS)
+_SITE_ENDINGS: Final = (*DOMAINS, *ENDINGS)
 _PARTS: Final = ("", "", "", "mail", "post", "-net", "web", "-post", "online", "-mail")
 _SCHEMES: Final = ("", "", "www.", "https://", "https://www.", "http://")
 _PAGES: Final = ("", "", "", "/", "/about", "/portfolio", "/cv", "/work", "/blog", "/home.html")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 
 import pytest
@@ -141,7 +142,7 @@ def test_any_concurrency_process_and_resumption_gives_the_same_bytes(tmp_path):
     whole, other, grown = (tmp_path / f"{name}.duckdb" for name in ("whole", "other", "grown"))
     start(whole, samples=60, seed=11, concurrency=1, **STORY)
     code, _, errors = finished(
-        script("start", str(other), '{"samples": 60, "seed": 11, "concurrency": 32, "recipe": "story"}', hash_seed=5)
+        script("start", str(other), json.dumps({"samples": 60, "seed": 11, "concurrency": 32, **STORY}), hash_seed=5)
     )
     assert code == 0, errors
     start(grown, samples=21, seed=11, **STORY)

@@ -77,6 +77,7 @@ def _currency(spelling: str) -> str:
 
 
 _ADULTS: Final = (18, 90)
+_TOWNS: Final = frozenset({"city", "region", "city_region", "area", "country"})
 
 
 class StoryValues:
@@ -117,6 +118,8 @@ class StoryValues:
             return self._written(fact.name, self._row(source.rows)[source.column])
         if isinstance(source, Counted):
             return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance" or fact.subtype == "price")
+        if fact.subtype == "address" and any(one.subtype in _TOWNS for one in self._story.facts.values()):
+            return self._persona(fact.person).street_address  # another town behind it would contradict the story's
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
         return kind.draw(self._persona(fact.person), self._rng, 0)
 

@@ -23,9 +23,8 @@ IDS: Final = {
 # Bank codes of four letters that are not in the SWIFT directory, for account numbers that begin with a bank code.
 BANKS: Final = ("HRTW", "LMBK", "QVST", "RDGE", "WLKN", "ZPHR", "KLDR", "BRXT", "FNWK", "TRVX")
 DOMAINS: Final = ("example.com", "example.org", "example.net")  # RFC 2606
-# Endings of host names under which nobody can register a name: RFC 2606; ICANN board resolutions 2018.02.04.12 (not to be delegated) and
-# 2024.07.29.06 (for private networks).
-ENDINGS: Final = ("example", "test", "mail", "home", "corp", "internal")
+# Endings of host names under which nobody can register a name: RFC 2606, and ICANN's board resolution 2018.02.04.12 (never delegated).
+ENDINGS: Final = ("example", "example", "mail", "mail", "home", "test")
 # Before a domain; names of made-up sites.
 HOSTS: Final = (*("",) * 4, *"mail. post. inbox. home. webmail. my. mx. box. office. net. team. email.".split())
 SITE_NAMES: Final = (
