@@ -75,7 +75,7 @@ class _File(BaseModel):
     endings: tuple[str, ...]
     slips: tuple[str, ...]
     slip_share: Chance
-    catalogue_kinds: dict[str, frozenset[str]]
+    catalogue_kinds: dict[str, tuple[str, ...]]
     requests: dict[str, str]
     of_adviser_only: tuple[str, ...]
     request_about_identifier: str
@@ -133,7 +133,7 @@ def shapes_digest() -> str:
     return digest(_file().model_dump(mode="json"))
 
 
-def catalogue_kinds(voice: Voice) -> Mapping[str, frozenset[str]]:
+def catalogue_kinds(voice: Voice) -> Mapping[str, tuple[str, ...]]:
     """Return the subtypes, by type, that texts of *voice* are not to hold since their values read like a catalogue."""
     return _file().catalogue_kinds if voice.casual else {}
 

@@ -21,7 +21,7 @@ def test_all_names_in_the_file_are_known():
     assert {name for purpose in purposes for name in purpose.wants} <= FILE.requests.keys()
     assert {name for purpose in purposes for name in purpose.outcomes} <= FILE.outcomes.keys()
     for name, subtypes in catalogue_kinds(load_voices()["forum post"]).items():
-        assert subtypes < {kind.subtype for kind in KINDS[name] if kind.share}
+        assert {*subtypes} < {kind.subtype for kind in KINDS[name] if kind.share}
     assert all(voice.form and voice.dates and voice.keeps[0] <= voice.keeps[1] for voice in voices)
     for entry in {entry for scene in FILE.identifiers.values() for entry in scene}:
         entity_type, subtype = entry.split("/")

@@ -62,7 +62,7 @@ class ValuePlan:
         aside_words: int = LONGEST_ASIDE,
         shares: RelevanceShares | None = None,
         narrowing: Narrowing = ANYTHING,
-        without: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        without: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.narrowing, self.without = narrowing, without
         self.pair, self.bank, self.taxonomy, self.aside_words, self.shares = pair, bank, taxonomy, aside_words, shares
