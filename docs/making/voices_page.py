@@ -37,4 +37,4 @@ def _entry(told: ToldStory) -> str:
         text = f"{text[: span.start]}[{text[span.start : span.end]}]{text[span.end :]}"
     question = told.questions[0]
     high = dict.fromkeys(span.value for span in told.spans if span.fact in question.high)
-    return f"`{told.story}`\n\n```text\n{text}\n\n→ {question.text}\n  high: {', '.join(high)}\n```"
+    return f"`{told.story}`\n\n```\n{text}\n\n→ {question.text}\n  high: {', '.join(high)}\n```"
