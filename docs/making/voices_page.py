@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from docs.making.markdown import page
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.telling import tell
@@ -37,4 +39,5 @@ def _entry(told: ToldStory) -> str:
         text = f"{text[: span.start]}[{text[span.start : span.end]}]{text[span.end :]}"
     question = told.questions[0]
     high = dict.fromkeys(span.value for span in told.spans if span.fact in question.high)
-    return f"`{told.story}`\n\n```\n{text}\n\n→ {question.text}\n  high: {', '.join(high)}\n```"
+    shown = textwrap.indent(f"{text}\n\n→ {question.text}\n  high: {', '.join(high)}", "  ")
+    return f"`{told.story}`\n\n```\n{shown}\n```"

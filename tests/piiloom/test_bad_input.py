@@ -43,7 +43,7 @@ LIMITED = (
         (["generate", "--pairs", "name+health"], "name"),
         (["generate", "--pairs", "health"], "pair"),
         (["generate", "--pairs", "shoes+health"], "shoes"),
-        (["generate", "--locale", "xx_YY"], "en_US"),
+        (["generate", "--locale", "xx_YY"], "es_ES"),
         (["generate", "--values", "dice"], "--values"),
         (["generate", "--model", "gpt"], "composer"),
         (["generate", "--base-url", "http://localhost"], "composer"),
