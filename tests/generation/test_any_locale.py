@@ -55,7 +55,9 @@ def test_a_model_writes_records_of_any_locale(tmp_path, monkeypatch, locale):
     with LLMServer(LocalAuthor(locale)) as server, Store.open(tmp_path / "s.duckdb") as store:
         progress = start(store, config_for("openai", server, recipe="case", locale=locale, samples=6))
         kept = read_back(store)
-    assert (progress.status, {row.reason_code for row in kept.rejects}) == ("finished", set())
+    assert progress.status == "finished"
+    assert {row.reason_code for row in kept.rejects} <= {"repeated_value"}  # the author has English words for two ages of one text
+    assert len(kept.records) == 6
     if locale == "zh_CN":  # no blanks part its words, so a value may adjoin others
         assert all(span.text_in(record.context).strip() for record in kept.records for span in record.spans)
     else:

@@ -153,7 +153,7 @@ def test_what_was_paid_is_never_paid_again(tmp_path):
 def test_other_words_for_a_value_become_its_span(tmp_path):
     author = Author(1, {"paraphrase/synonym": 1.0}, all_tricks=["span_retrieval"])
     with LLMServer(author) as server, Store.open(tmp_path / "s.duckdb") as store:
-        start(store, config_for("anthropic", server, samples=8))
+        start(store, config_for("anthropic", server, samples=8, no_pii_share=0))
         kept = read_back(store)
     check_exact(kept.records)
     retrieved = [row for row in kept.completions if row.template == "span_retrieval.v1" and row.verdict == "accepted"]

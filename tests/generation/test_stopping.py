@@ -84,7 +84,7 @@ def test_nothing_stops_while_something_gets_through(tmp_path):
         return (without("situation") if "belief" in request.user else GOOD)(request)
 
     with LLMServer(half) as server, Store.open(tmp_path / "s.duckdb") as store:
-        progress = start(store, config_for("compatible", server, **{**FEW, "samples": 6, "stop_after": 3}))
+        progress = start(store, config_for("compatible", server, **{**FEW, "samples": 6, "stop_after": 3, "no_pii_share": 0}))
     assert (progress.status, progress.stopped) == ("finished", None)
     assert progress.rejected >= 3
 
