@@ -116,10 +116,11 @@ def test_resuming_a_finished_run_adds_nothing(cli, filled):
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(cli, store_path, number):
     words = ["generate", "--samples", "5000", "--store", str(store_path)]
     with subprocess.Popen([sys.executable, "-c", EAGER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        first = process.stderr.readline()
+        before = [process.stderr.readline(), process.stderr.readline()]
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
-    assert "/5,000" in first
+    assert before[0].startswith("draws on 2,500 texts from ")
+    assert "/5,000" in before[1]
     assert process.returncode == 1
     last = err.splitlines()[-1]
     assert last.startswith("interrupted")

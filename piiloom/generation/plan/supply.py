@@ -36,14 +36,16 @@ class Supply:
 
 
 def supply_of(config: RunConfig) -> Supply | None:
-    """Return what the run *config* can draw on; None if a model writes its texts."""
+    """Return the supply of the pairs that the texts of the run *config* come to; None if a model writes them."""
     if config.provider != "composer":
         return None
-    pairs, texts, plain, without = pair_order(config), texts_planned(config.samples, config), 0, 0
-    if config.recipe == "story":
-        bank = config.stories()
-        plain = len(bank.plain) if config.share_without_pii else 0
-        without = without_pii(texts, config)[1] if plain else 0
+    pairs, texts = pair_order(config), texts_planned(config.samples, config)
+    bank = config.stories() if config.recipe == "story" else None
+    plain = len(bank.plain) if bank is not None and config.share_without_pii else 0
+    without = without_pii(texts, config)[1] if plain else 0
+    needed = [count for place in range(len(pairs)) if (count := triplets_needed(texts - without, len(pairs), place))]
+    pairs = pairs[: len(needed)]  # the files of others need not be read
+    if bank is not None:
         told = list(map(bank.for_pair, pairs))
         numbers = [len(found) for found in told]
         asked = [story.questions[place].wordings for found in told for story in found for place in plan_of(story).askable]
@@ -51,10 +53,9 @@ def supply_of(config: RunConfig) -> Supply | None:
         scenarios = list(map(config.composed_from().for_pair, pairs))
         numbers = [len(found) for found in scenarios]
         asked = [wordings for found in scenarios for one in found for wordings in one.questions.values()]
-    needed = [triplets_needed(texts - without, len(pairs), place) for place in range(len(pairs))]
     most = max(-(-told // number) for told, number in zip((*needed, without), (*numbers, plain), strict=True) if number)
     return Supply(
-        noun="story" if config.recipe == "story" else "scenario",
+        noun="scenario" if bank is None else "story",
         stories=sum(numbers),
         questions=len(asked),
         wordings=sum(map(len, asked)),
