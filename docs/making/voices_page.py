@@ -1,4 +1,4 @@
-"""docs/voices.md: ten texts of each voice in which direct identifiers stand, drawn by a seed."""
+"""docs/voices.md: ten texts of each voice with direct identifiers, drawn by a seed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_loading import load_stories
+from piiloom.taxonomy.story_style import PAPER_VOICES
 
-VOICES = ("ticket", "thread", "office", "form", "agent", "call", "log", "cv", "booking")
 EACH, SEED = 10, 45
 _INTRO = f"""
-What the nine voices with direct identifiers look like: {EACH} texts of each, told from stories that seed {SEED} draws
-([stories.md](stories.md) says what a voice is). Values stand in square brackets; below a text is one of its questions, and what the
+{EACH} texts of each of the nine voices with direct identifiers, from stories that seed {SEED} draws ([stories.md](stories.md) defines the
+voices). Values stand in square brackets; below a text is one of its questions, and what the
 answer needs (high). All else is low. All people, numbers and addresses are made up.
 """
 
@@ -24,7 +24,7 @@ answer needs (high). All else is low. All people, numbers and addresses are made
 def voices_page() -> str:
     """The text of the page."""
     stories = [one for one in load_stories("en", extra=None, taxonomy=shipped_taxonomy()).values() if one.facts]
-    return page("Voices", _INTRO, *(_section(voice, [one for one in stories if one.voice == voice]) for voice in VOICES))
+    return page("Voices", _INTRO, *(_section(voice, [one for one in stories if one.voice == voice]) for voice in PAPER_VOICES))
 
 
 def _section(voice: str, stories: list[Story]) -> str:
@@ -34,10 +34,7 @@ def _section(voice: str, stories: list[Story]) -> str:
 
 
 def _entry(told: ToldStory) -> str:
-    text = told.text
-    for span in reversed(told.spans):
-        text = f"{text[: span.start]}[{text[span.start : span.end]}]{text[span.end :]}"
     question = told.questions[0]
     high = dict.fromkeys(span.value for span in told.spans if span.fact in question.high)
-    shown = textwrap.indent(f"{text}\n\n→ {question.text}\n  high: {', '.join(high)}", "  ")
+    shown = textwrap.indent(f"{told.bracketed()}\n\n→ {question.text}\n  high: {', '.join(high)}", "  ")
     return f"`{told.story}`\n\n```\n{shown}\n```"

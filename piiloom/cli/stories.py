@@ -139,11 +139,7 @@ def _lines(told: ToldStory | StoryUntold, story: Story) -> Iterator[str]:
     if isinstance(told, StoryUntold):
         yield f"  {told}"
         return
-    marked, at = "", 0
-    for span in told.spans:
-        marked += f"{told.text[at : span.start]}[{span.value}]"
-        at = span.end
-    yield "\n".join(f"  {line}" for line in (marked + told.text[at:]).split("\n"))
+    yield "\n".join(f"  {line}" for line in told.bracketed().split("\n"))
     facts = dict.fromkeys(span.fact for span in told.spans)
     for question in told.questions:
         yield f"  → {question.text}"

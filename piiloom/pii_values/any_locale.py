@@ -1,11 +1,11 @@
-"""Values of locales for which there are no word lists of ours: what Faker, Unicode CLDR (by Babel) and the rules of the country give.
+"""Values of locales without word lists of ours, from Faker, Unicode CLDR (by Babel) and the rules of the country.
 
 Faker has names, and cities and streets, of some locales only. Names are taken from another country of the same language and script, places
 never. Where Faker has nothing of the locale's own, its methods give American or English words: those are not used, nor are cities that it
 makes up of names and suffixes. Dates, times, durations, countries and the form of amounts are CLDR's. Numbers come from the entity
 catalogue where it has them for the country, else from ``country_facts``, libphonenumber and what is the same everywhere.
 
-What none of these gives, a model has to (``drawers_of`` lacks it).
+All other values are asked from a model; ``drawers_of`` lacks them.
 """
 
 from __future__ import annotations

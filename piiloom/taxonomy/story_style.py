@@ -26,8 +26,8 @@ FEWEST_QUESTIONS = 4
 WORDINGS = (2, 5)  # of a step
 ASKS = (1, 4)  # wordings of a question
 MOST_QUESTION_WORDS = 30
-# People write to others or ask an assistant; papers and messages with identifiers in them.
-VOICES = tuple("ai chat forum letter list mail note reply".split() + "agent booking call cv form log office thread ticket".split())
+PAPER_VOICES = ("ticket", "thread", "office", "form", "agent", "call", "log", "cv", "booking")  # papers and messages with identifiers
+VOICES = ("ai", "chat", "forum", "letter", "list", "mail", "note", "reply", *PAPER_VOICES)
 CASUAL_VOICES = frozenset({"ai", "chat", "forum", "note", "reply"})
 _FULL_DATE = re.compile(r"\d{1,2}[/.-]\d{1,2}[/.-](?:19|20)\d\d|(?:19|20)\d\d-\d\d-\d\d")
 # The largest number that ``{words}`` can spell.

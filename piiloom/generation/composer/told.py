@@ -41,3 +41,10 @@ class ToldStory:
     questions: tuple[AskedQuestion, ...]
     habit: str | None = None
     lookalikes: tuple[tuple[str, str], ...] = ()
+
+    def bracketed(self) -> str:
+        """Return the text with each value in square brackets."""
+        text = self.text
+        for span in reversed(self.spans):
+            text = f"{text[: span.start]}[{span.value}]{text[span.end :]}"
+        return text
