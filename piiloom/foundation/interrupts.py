@@ -6,7 +6,8 @@ the first one unwinds. So:
 
 - While modules are loaded, nothing can be left half done, and the process ends at once (``piiloom.foundation.quick_end``).
 - Afterwards the first Ctrl-C is recorded and raises ``KeyboardInterrupt``. Code that reports errors asks ``interrupted``, since
-  the error itself may not show the cause. A swallowed one is raised again; one during an import is raised after it.
+  the error itself may not show the cause. A swallowed one is raised again; one during an import is raised after it, and so is
+  one while pydantic builds a schema: it would swallow it and use a wrong pattern.
 - For the next two seconds further ones are ignored, so that resources can be closed.
 - After that, one more ends the process at once. What was committed is safe, as after a kill.
 
@@ -97,7 +98,7 @@ def _note(number: int, frame: FrameType | None) -> None:
     now = time.monotonic()
     if _held:
         _late = True
-    elif _noted_at is None and _importing(frame):
+    elif _noted_at is None and _building(frame):
         _raise_again()
     elif _noted_at is None:
         _noted_at = now
@@ -107,9 +108,10 @@ def _note(number: int, frame: FrameType | None) -> None:
         end(number, frame)
 
 
-def _importing(frame: FrameType | None) -> bool:
+def _building(frame: FrameType | None) -> bool:
+    """Whether *frame* stands in an import or in the building of a pydantic schema."""
     while frame is not None:
-        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>" or frame.f_code.co_name == "create_schema_validator":
             return True
         frame = frame.f_back
     return False

@@ -51,6 +51,29 @@ with noted_interrupts():
     assert (done.returncode, done.stdout, done.stderr) == (0, "loaded\ncaught\n", "")
 
 
+def test_pydantic_does_not_swallow_it_while_it_builds_a_schema():
+    """It would go on with the pattern "<unprintable object>", and no value would fit."""
+    code = f"""{HEAD}
+from typing import Annotated
+from pydantic import BaseModel, ConfigDict, StringConstraints
+class Struck(str):
+    def __str__(self):
+        {BLOW}
+        return "^[A-Z]+$"
+class Currency(BaseModel):
+    model_config = ConfigDict(defer_build=True)
+    code: Annotated[str, StringConstraints(pattern=Struck("x"))]
+with noted_interrupts():
+    try:
+        print(Currency(code="USD").code)
+        time.sleep(100)
+    except KeyboardInterrupt:
+        print("caught")
+"""
+    done = ran(code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "USD\ncaught\n", "")
+
+
 def test_a_coroutine_that_it_keeps_from_beginning_is_not_complained_of():
     """``asyncio.run`` is given one before it has a loop for it."""
     code = f"""{HEAD}
