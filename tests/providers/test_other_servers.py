@@ -12,6 +12,7 @@ import pytest
 from piiloom.execution.call_channel import CallChannel
 from piiloom.execution.calls import FailureLimit, ask_model
 from piiloom.foundation.errors import ProviderError, UsageError
+from piiloom.providers.chat_dialects import schema_instruction
 from piiloom.providers.errors import (
     BudgetExceeded,
     InvalidReply,
@@ -24,13 +25,16 @@ from piiloom.providers.errors import (
 )
 from piiloom.providers.factory import make_provider
 from tests.execution.paid_channel import new_run, on_channel, open_store
-from tests.providers.provider_calls import DATA, complete, make_call, mocked
+from tests.providers.provider_calls import DATA, complete, make_call, mocked, run
 
 TEXT = json.dumps(DATA)
 
 
 def reply(message: Mapping[str, Any] | None = None, *, finish: str = "stop", **more: Any) -> dict[str, Any]:
     return {"model": "m", "choices": [{"message": message or {"content": TEXT}, "finish_reason": finish}], **more}
+
+
+MESSAGE = {"type": "message", "model": "m", "content": [{"type": "text", "text": TEXT}], "stop_reason": "end_turn"}
 
 
 def body(content: Any, status: int = 200, **headers: str) -> Callable[[Mapping[str, Any]], httpx2.Response]:
@@ -44,6 +48,11 @@ def unless(refused: Callable[[Mapping[str, Any]], bool], message: str, status: i
     """A server that answers what is not *refused*."""
     error = httpx2.Response(status, json={"error": {"message": message}})
     return lambda sent: error if refused(sent) else httpx2.Response(200, json=reply())
+
+
+def without_output_config(error: Any, status: int = 400) -> Callable[[Mapping[str, Any]], httpx2.Response]:
+    """A server with Anthropic's API of the time before ``output_config``, which answers *error* to it."""
+    return lambda sent: body(error, status)({}) if "output_config" in sent else body(MESSAGE)({})
 
 
 def events(*chunks: Any) -> str:
@@ -62,6 +71,7 @@ class Server(NamedTuple):
     answer: Callable[[Mapping[str, Any]], httpx2.Response]
     error: type[ProviderError] | None = None
     said: str = ""
+    provider: str = "compatible"
 
 
 _OPENROUTER, _GROQ = "openrouter.ai/docs: errors", "console.groq.com/docs: structured outputs"
@@ -147,12 +157,35 @@ SERVERS = (
             lambda sent: sent["max_tokens"] > 2048, "'max_tokens' is too large: 4396. This model's maximum context length is 4096 tokens"
         ),
     ),
+    Server(
+        "no output_config",
+        "Bedrock: vectorize-io/hindsight #3300",
+        without_output_config(
+            {"type": "error", "error": {"type": "invalid_request_error", "message": "output_config.format: Extra inputs are not permitted"}}
+        ),
+        provider="anthropic",
+    ),
+    Server(
+        "no output_config, as a 422",
+        "FastAPI",
+        without_output_config({"detail": [{"type": "extra_forbidden", "loc": ["body", "output_config"], "msg": "Extra inputs"}]}, 422),
+        provider="anthropic",
+    ),
+    Server("an unnamed field", "gateways in Go", without_output_config({"error": "json: unknown field"}), provider="anthropic"),
+    Server(
+        "another unknown field",
+        "gateways",
+        body({"error": {"message": "system.0.cache_control: Extra inputs are not permitted"}}, 400),
+        InvalidRequest,
+        "cache_control",
+        provider="anthropic",
+    ),
 )
 
 
 @pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.name)
 def test_what_comes_of_a_call(server):
-    provider = mocked("compatible", lambda request: server.answer(json.loads(request.content)))
+    provider = mocked(server.provider, lambda request: server.answer(json.loads(request.content)))
     if server.error is None:
         assert complete(provider).data == DATA
         return
@@ -172,6 +205,25 @@ def test_the_system_text_begins_the_user_message_where_there_is_no_system_role()
     complete(mocked("compatible", answer))
     system, user = make_call().render()
     assert seen[-1] == [{"role": "user", "content": f"{system.content}\n\n{user.content}"}]
+
+
+def test_a_server_without_output_config_gets_the_schema_in_the_system_text_from_then_on():
+    seen = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        seen.append(json.loads(request.content))
+        return without_output_config({"error": {"message": "output_config: Extra inputs are not permitted"}})(seen[-1])
+
+    provider, call = mocked("anthropic", answer), make_call()
+
+    async def two_calls() -> None:
+        await provider.complete(call)
+        await provider.complete(call)
+        await provider.aclose()
+
+    run(two_calls())
+    assert ["output_config" in sent for sent in seen] == [True, False, False]
+    assert seen[2]["system"][0]["text"] == f"You write one sentence.\n\n{schema_instruction(call.schema_name, call.schema)}"
 
 
 @pytest.mark.parametrize(
