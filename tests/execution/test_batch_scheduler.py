@@ -45,6 +45,17 @@ def test_items_go_through_their_stages_in_rounds(server, path, name):
 
 
 @MOSTLY_ONE
+def test_a_run_that_ends_with_the_last_answers_leaves_no_batch_out(server, path, name):
+    async def work(session):
+        await session.items(range(5), ["first"])
+        await session.calls.drain()
+        return session.batches.out
+
+    assert sit(path, server, name, work) == []
+    assert [row.state for row in batches(path)] == ["collected"]
+
+
+@MOSTLY_ONE
 def test_answers_are_counted_at_batch_prices(server, path, name):
     sit(path, server, name, lambda session: session.items(range(3), ["first"]))
     spec = make_provider(name, model=MODELS[name]).spec

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 
-from piiloom.corpus.store.batches import BatchRow, OpenBatch
+from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch
 from piiloom.execution.batches.batch_backoff import cancelled
 from piiloom.execution.batches.batch_entries import BatchEntry, BatchPolicy, entry_of, entry_owed, read_for
 from piiloom.execution.batches.batch_status import BatchStatus
@@ -72,7 +72,7 @@ class BatchScheduler:
     @property
     def out(self) -> list[BatchStatus]:
         """The batches at the provider, or on their way there."""
-        jobs = [*self._adopted, *self._out]
+        jobs = [job for job in (*self._adopted, *self._out) if job.row.state in OPEN_STATES]
         return [BatchStatus(row=job.row, total=job.row.requests, done=job.remote.done if job.remote is not None else 0) for job in jobs]
 
     @property

@@ -238,7 +238,7 @@ class BatchJob:
                     outcomes.answered(entry, error.completion, error)
                 except ProviderError as error:
                     self._note_failure(entry, error, outcomes, left)
-                if len(outcomes) >= _TOGETHER:
+                if len(outcomes) >= _TOGETHER and waiting:  # the last answers may end the run: the batch's own row is due at once
                     await self._ledger.note_outcomes(outcomes)
 
     def _note_failure(self, entry: BatchEntry, error: ProviderError, outcomes: Outcomes, left: list[BatchEntry]) -> None:
