@@ -73,6 +73,7 @@ _COMMANDS: Final = {
     "entities": _Command("entities", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
     "locales": _Command("locales", "locales_app", "Look up", "List the locales that commands take."),
     "names": _Command("names", "names_app", "Look up", "Look up names in the names index, and build the large one."),
+    "prices": _Command("prices", "prices_app", "Look up", "Compare the list of models and prices with the one of LiteLLM."),
     "doctor": _Command("doctor", "doctor", "Look up", "Check packages, keys (by name only), servers, store and bank."),
 }
 

@@ -1,4 +1,4 @@
-"""``piiloom locales list``, ``types list`` and ``types new``: what they list is true, and the file that is written works as it is."""
+"""``piiloom locales list``, ``types list``, ``types new``, ``prices check``: they list what is true, and the new file works as it is."""
 
 from __future__ import annotations
 
@@ -56,6 +56,42 @@ def test_types_are_listed_with_own_ones_among_them(cli, tmp_path):
     (own,) = (one for one in json.loads(cli("types", "list", "--types", types, "--json").out)["types"] if one["own"])
     assert (own["type"], own["detect"]["patterns"], own["subtypes"]) == ("badge number", 1, ["value"])
     assert "badge number" in cli("types", "list", "--types", types).out
+
+
+def litellm_entry(**more):
+    return {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 1e-07, "output_cost_per_token": 5e-07, **more}
+
+
+@pytest.mark.parametrize(
+    ("entries", "code", "differences", "only_theirs"),
+    [
+        ({"gpt-6-luna": litellm_entry(cache_read_input_token_cost=1e-08, max_output_tokens=128000)}, 0, [], 0),
+        ({"gpt-6-luna-2026-09-22": litellm_entry(cache_creation_input_token_cost=3e-07)}, 1, [("cache_write", 0.125, 0.3)], 0),
+        ({"gpt-6-luna": litellm_entry(max_output_tokens=9)}, 1, [("max_output_tokens", 128000, 9)], 0),
+        ({"gpt-5.1": {**litellm_entry(), "input_cost_per_token": 1.25e-06, "output_cost_per_token": None}}, 0, [], 0),
+        ({"gpt-7": litellm_entry(), "gpt-4": litellm_entry(deprecation_date="2026-10-23")}, 0, [], 1),
+    ],
+)  # fmt: skip
+def test_prices_are_held_against_litellms_map(cli, tmp_path, entries, code, differences, only_theirs):
+    file = tmp_path / "litellm.json"
+    other = {"sample_spec": {"mode": "one of"}, "embedding": litellm_entry(mode="embedding"), "groq/x": {"litellm_provider": "groq"}}
+    file.write_text(json.dumps({**other, **entries}), encoding="utf-8")
+    outcome = cli("prices", "check", file, "--json")
+    told = json.loads(outcome.out)
+    assert outcome.code == code, outcome.err
+    assert [(one["field"], one["ours"], one["theirs"]) for one in told["differences"]] == differences
+    assert told["only_theirs"] == {"openai": only_theirs, "anthropic": 0}
+    assert all(f"{theirs:,}" in cli("prices", "check", file).out for _, _, theirs in differences)
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{}", '{"a": {"litellm_provider": "groq", "mode": "chat"}}', None])
+def test_another_file_is_refused_as_no_price_map(cli, tmp_path, content):
+    file = tmp_path / "other.json"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    outcome = cli("prices", "check", file)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "other.json" in outcome.err
 
 
 @pytest.mark.long
