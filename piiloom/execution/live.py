@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from typing import NoReturn
+
+from tenacity import AsyncRetrying, retry_if_result
 
 from piiloom.execution.call_entries import failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
 from piiloom.execution.call_limits import CallBudget, CallLimiter, CallReservation, CallSlot
@@ -19,7 +23,7 @@ from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.money.worst_case import estimated_tokens, worst_case_usd
 from piiloom.execution.prompt_notes import PromptNotes
-from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.retrying import RetryPolicy, result_of
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink
 from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.noop import noop
@@ -63,6 +67,8 @@ class LiveCalls:
         self._spec = getattr(provider, "spec", None)
         # Jitter only spreads requests in time; no result depends on it.
         self._rng = derive_rng("retry jitter", provider.name, provider.endpoint)
+        # One for all calls: tenacity keeps the state of a call in the call, and no callback here suspends.
+        self._tries = AsyncRetrying(retry=retry_if_result(lambda outcome: isinstance(outcome, float)), wait=result_of, sleep=asyncio.sleep)
         self._under_way: set[asyncio.Task[Completion | float]] = set()
         # A request recorded as sent that still waits for a slot has not left, but after a kill this cannot be known and it is charged.
         # So only enough are recorded ahead to keep the slots busy during a commit (about 10 ms).
@@ -74,17 +80,14 @@ class LiveCalls:
 
     async def complete(self, request: Request) -> Completion:
         """Return the answer to *request*. Raises the last try's ``ProviderError``, or ``BudgetReached`` if a try exceeds the budget."""
-        began, number = time.monotonic(), 0
-        while True:
-            number += 1
-            attempt = await self._admitted(request, number, began)
-            exchange = asyncio.ensure_future(self._exchange(request, attempt))
-            self._under_way.add(exchange)
-            exchange.add_done_callback(self._ended)
-            outcome = await asyncio.shield(exchange)
-            if isinstance(outcome, Completion):
-                return outcome
-            await asyncio.sleep(outcome)
+        return await self._tries(self._tried, request, time.monotonic(), count(1))
+
+    async def _tried(self, request: Request, began: float, numbers: Iterator[int]) -> Completion | float:
+        """Make the next try. Return the answer, or the seconds to wait before another try; raise the error if there is none."""
+        exchange = asyncio.ensure_future(self._exchange(request, await self._admitted(request, next(numbers), began)))
+        self._under_way.add(exchange)
+        exchange.add_done_callback(self._ended)
+        return await asyncio.shield(exchange)
 
     async def drain(self) -> None:
         """Wait for the tries that have been sent; none is retried."""

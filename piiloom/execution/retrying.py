@@ -11,12 +11,14 @@ import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState
 
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import ProviderUnavailable, RateLimited, ServerPaused
 
+T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
 
 
@@ -76,6 +78,16 @@ class RetryPolicy:
         return AsyncRetrying(retry=again, wait=wait, sleep=sleep, before_sleep=before_sleep, reraise=True)
 
 
+async def awaited(work: Callable[[], Awaitable[T]]) -> T:
+    """Return the result of *work*, which may be a lambda: tenacity awaits coroutine functions only."""
+    return await work()
+
+
 def error_of(state: RetryCallState) -> BaseException | None:
     """Return the error of the last try; None if it succeeded."""
     return state.outcome.exception() if state.outcome is not None else None
+
+
+def result_of(state: RetryCallState) -> Any:
+    """Return the result of the last try; raises its error if it failed."""
+    return state.outcome.result() if state.outcome is not None else None

@@ -43,12 +43,8 @@ class ServiceCaller:
         It raises ``ProviderError``; those worth it are tried again. *counted*: its answer counts as one that was paid for. Raises
         ``TextRefused``, or the error if the run must end.
         """
-
-        async def once() -> T:
-            return await self._once(request)
-
         try:
-            answer: T = await self._policy.tries(self._rng, sleep=self._sleep, before_sleep=self._count_retry)(once)
+            answer: T = await self._policy.tries(self._rng, sleep=self._sleep, before_sleep=self._count_retry)(self._once, request)
         except ProviderError as error:
             raise self._given_up(self._policy.settled(error)) from error
         self._in_a_row = 0

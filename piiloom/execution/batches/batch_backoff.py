@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from tenacity import AsyncRetrying, RetryCallState
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_exponential
 
 from piiloom.execution.batches.batch_entries import BatchPolicy
-from piiloom.execution.retrying import error_of
+from piiloom.execution.retrying import awaited, error_of
 from piiloom.providers.errors import ProviderUnavailable, RateLimited
 
 T = TypeVar("T")
@@ -40,9 +40,10 @@ class BatchBackoff:
         if self._over.is_set():
             raise asyncio.CancelledError
 
-    def longer(self, delay: float) -> float:
-        """Return the polling interval that follows *delay*, in seconds."""
-        return min(self._policy.longest_poll_s, delay * self._policy.growth)
+    def polls(self, unsettled: Callable[[Any], bool]) -> AsyncRetrying:
+        """Return tries at growing intervals, as long as *unsettled* is true of their result."""
+        interval = wait_exponential(self._policy.first_poll_s, max=self._policy.longest_poll_s, exp_base=self._policy.growth)
+        return AsyncRetrying(retry=retry_if_result(unsettled), wait=interval, sleep=self.pause)
 
     async def persist(self, work: Callable[[], Awaitable[T]], *, while_unavailable: float = math.inf) -> T:
         """Run *work* and retry it on transient errors: the batch goes on at the provider meanwhile.
@@ -58,10 +59,7 @@ class BatchBackoff:
             backoff: float = min(self._policy.longest_poll_s, self._policy.first_poll_s * 2 ** min(state.attempt_number - 1, 20))
             return max(getattr(error_of(state), "retry_after", None) or 0.0, backoff)
 
-        async def once() -> T:  # tenacity awaits coroutine functions only, and *work* may be a lambda
-            return await work()
-
-        return await AsyncRetrying(retry=again, wait=wait, sleep=self.pause, reraise=True)(once)
+        return await AsyncRetrying(retry=again, wait=wait, sleep=self.pause, reraise=True)(awaited, work)
 
 
 async def cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:

@@ -18,6 +18,7 @@ from piiloom.corpus.store.batches import BatchRow, BatchState
 from piiloom.execution.batches.batch_backoff import TRANSIENT, BatchBackoff
 from piiloom.execution.batches.batch_entries import BatchEntry, BatchPolicy
 from piiloom.execution.batches.ledger import BatchLedger, Outcomes
+from piiloom.execution.retrying import awaited
 from piiloom.foundation.errors import ProviderError, RunError
 from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
 from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, ReplyRejected
@@ -148,13 +149,8 @@ class BatchJob:
     async def _search(self, look: Callable[[], Awaitable[Sighting]]) -> RemoteBatch | None:
         """Search for the batch by our own id; wait as long as some batches at the provider cannot be told apart from it yet."""
         self.handed_over.set()  # this may take hours; the next batch does not wait for it
-        delay = self._policy.first_poll_s
-        while True:
-            seen = await look()
-            if seen.batch is not None or not seen.unsure:
-                return seen.batch
-            await self._backoff.pause(delay)
-            delay = self._backoff.longer(delay)
+        seen: Sighting = await self._backoff.polls(lambda seen: seen.batch is None and seen.unsure > 0)(awaited, look)
+        return seen.batch
 
     async def _look_for(self) -> Sighting:
         since = datetime.fromisoformat(self.row.created_at) - _CLOCK_MARGIN
@@ -163,16 +159,17 @@ class BatchJob:
     async def _ended(self) -> RemoteBatch:
         """Poll the batch, at growing intervals, until it has ended."""
         assert self.row.remote_id is not None  # noqa: S101 - ensured by the caller
-        remote_id, delay = self.row.remote_id, self._policy.first_poll_s
-        while self.remote is None or self.remote.state == "working":
-            if self.remote is not None:  # poll at once in a new session: the batch may have ended long ago
-                await self._backoff.pause(delay)
-                delay = self._backoff.longer(delay)
-            try:
-                self.remote = await self._backoff.persist(lambda: self._api.look_up(remote_id))
-            except BatchUnknown as error:
-                raise self._unknown(error) from None
-        return self.remote
+        remote_id = self.row.remote_id
+        known = [] if self.remote is None else [self.remote]  # in a new session it is looked up at once: it may have ended long ago
+
+        async def look() -> RemoteBatch:
+            self.remote = known.pop() if known else await self._backoff.persist(lambda: self._api.look_up(remote_id))
+            return self.remote
+
+        try:
+            return await self._backoff.polls(lambda seen: seen.state == "working")(look)
+        except BatchUnknown as error:
+            raise self._unknown(error) from None
 
     def _unknown(self, error: BatchUnknown) -> RunError:
         remedy = "Use the key and the base URL that it was made with, or give the batch up: piiloom batch cancel --forget"

@@ -11,9 +11,10 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx2
+from tenacity import AsyncRetrying, RetryError, retry_if_result, wait_exponential
 
 from piiloom.detection.services.calling import ServiceCaller, TextRefused
-from piiloom.execution.retrying import Sleep
+from piiloom.execution.retrying import Sleep, result_of
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, NotServed, ProviderUnavailable, RateLimited
 from piiloom.providers.rate_headers import read_retry_after
@@ -86,28 +87,31 @@ class AzureJobs:
         return where
 
     async def _ended(self, where: str) -> Mapping[str, Any]:
-        wait, waited = _FIRST_WAIT_S, 0.0
-
         async def get() -> httpx2.Response:
             response = await self._sent("GET", where)
             return response if response.status_code == _GONE else _sound(response, self._origin)
 
-        while True:
+        async def look() -> Mapping[str, Any] | float:
             response = await self._caller.send(get, counted=False)
             if response.status_code == _GONE:
                 raise JobLost("the job is not there any more")
             job = _json(response)
             status = str(job.get("status", "")).lower()
-            if status not in _UNDER_WAY:
-                if status in {"failed", "cancelled", "cancelling", "rejected"}:
-                    raise JobLost(f"the job has ended as {status}{_code(job.get('errors'))}")
-                return job
-            this_time = read_retry_after(response.headers) or wait
-            waited += this_time
-            if waited > _LONGEST_JOB_S:
-                raise JobLost("the job does not end")
-            await self._sleep(this_time)
-            wait = min(2 * wait, _LONGEST_WAIT_S)
+            if status in {"failed", "cancelled", "cancelling", "rejected"}:
+                raise JobLost(f"the job has ended as {status}{_code(job.get('errors'))}")
+            return read_retry_after(response.headers) or 0.0 if status in _UNDER_WAY else job
+
+        backoff = wait_exponential(_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
+        looks = AsyncRetrying(
+            retry=retry_if_result(lambda found: isinstance(found, float)),
+            wait=lambda state: result_of(state) or backoff(state),
+            stop=lambda state: state.idle_for + state.upcoming_sleep > _LONGEST_JOB_S,
+            sleep=self._sleep,
+        )
+        try:
+            return await looks(look)
+        except RetryError:
+            raise JobLost("the job does not end") from None
 
     async def _sent(self, method: str, url: str, **more: Any) -> httpx2.Response:
         try:

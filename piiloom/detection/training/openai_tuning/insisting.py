@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState
 
-from piiloom.execution.retrying import RetryPolicy, error_of
+from piiloom.execution.retrying import RetryPolicy, awaited, error_of
 from piiloom.foundation.seeding import derive_rng
 
 T = TypeVar("T")
@@ -42,11 +42,7 @@ class Insisting:
 
     async def __call__(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what *ask* gives. It must be harmless to ask twice. Raises its last ``ProviderError``."""
-
-        async def once() -> T:  # tenacity awaits coroutine functions only, and *ask* may be a lambda
-            return await ask()
-
-        return await self.tries()(once)
+        return await self.tries()(awaited, ask)
 
     def tries(self) -> AsyncRetrying:
         """Return the tries at one request, for a loop over what is not harmless to ask twice."""

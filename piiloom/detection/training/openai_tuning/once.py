@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
+from tenacity import AsyncRetrying, retry_if_result, wait_fixed
+
 from piiloom.detection.training.openai_tuning.insisting import Insisting, Timing
 from piiloom.detection.training.openai_tuning.ledger import Ledger
 from piiloom.foundation.errors import ProviderError
@@ -36,12 +38,13 @@ class Once:
 
     async def sought(self, step: str, find: Callable[[], Awaitable[T | None]]) -> T | None:
         """Return what *find* gives; if the step may have been taken lately, look again until it would have shown."""
-        while True:
-            found = await self._insist(find)
+
+        def unsettled(found: T | None) -> bool:
             since = self._ledger.unsure_since(step)
-            if found is not None or since is None or self._timing.clock() - since > self._timing.settle_s:
-                return found
-            await self._timing.sleep(self._timing.settle_step_s)
+            return found is None and since is not None and self._timing.clock() - since <= self._timing.settle_s
+
+        looks = AsyncRetrying(retry=retry_if_result(unsettled), wait=wait_fixed(self._timing.settle_step_s), sleep=self._timing.sleep)
+        return await looks(self._insist, find)
 
     async def _tried(self, step: str, take: Callable[[], Awaitable[T]]) -> T:
         try:

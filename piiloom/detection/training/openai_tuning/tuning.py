@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
+from tenacity import AsyncRetrying, retry_if_result, wait_exponential
+
 from piiloom.detection.training.openai_tuning.insisting import Insisting, Timing
 from piiloom.detection.training.openai_tuning.job_folder import JobFolder
 from piiloom.detection.training.openai_tuning.ledger import Ledger
@@ -76,15 +78,16 @@ class Tuning:
 
     async def follow(self, job: RemoteJob) -> RemoteJob:
         """Tell the events of *job* until it ends or is paused, and return it."""
-        pause = self._timing.first_poll_s
-        while True:
-            await self._hear(job)
-            if job.ended or job.stage == "paused":
-                return job
-            await self._timing.sleep(pause)
-            pause = min(self._timing.longest_poll_s, pause * self._timing.growth)
-            job_id = job.id
-            job = await self._follow(lambda: self._api.look_up(job_id))  # noqa: B023 - awaited at once
+        known, timing = [job], self._timing
+
+        async def look() -> RemoteJob:
+            seen = known.pop() if known else await self._follow(lambda: self._api.look_up(job.id))
+            await self._hear(seen)
+            return seen
+
+        goes_on = retry_if_result(lambda seen: not seen.ended and seen.stage != "paused")
+        interval = wait_exponential(timing.first_poll_s, max=timing.longest_poll_s, exp_base=timing.growth)
+        return await AsyncRetrying(retry=goes_on, wait=interval, sleep=timing.sleep)(look)
 
     async def look(self) -> RemoteJob | None:
         """Return the job as it is now, with its events told; None if there is none."""
