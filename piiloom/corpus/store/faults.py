@@ -7,16 +7,17 @@ causes. Only messages about the statement itself, the schema and settings are sh
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
 from piiloom.corpus.store.snapshot_files import restore_hint
 from piiloom.foundation.errors import DataError, NotAStore, OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
 
+T = TypeVar("T")
 _HOLDER = re.compile(r"\(PID (\d+)\)")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 # Operating system messages for failed writes, as DuckDB quotes them, and what we say instead.
@@ -137,7 +138,7 @@ def _is_duckdb_file(path: Path) -> bool:
         return True  # an unreadable file may still be a DuckDB file
 
 
-def is_locked(error: duckdb.Error) -> bool:
+def is_locked(error: BaseException) -> bool:
     """Whether DuckDB could not open a file because another process holds it."""
     return "Could not set lock" in str(error)
 
@@ -148,7 +149,7 @@ def holding_process(error: duckdb.Error) -> int | None:
     return int(found.group(1)) if found else None
 
 
-def is_read_elsewhere(error: duckdb.Error) -> bool:
+def is_read_elsewhere(error: BaseException) -> bool:
     """Whether DuckDB could not open a file for writing because others read it (its message then suggests read-only mode)."""
     return is_locked(error) and "read-only mode" in str(error)
 
@@ -216,14 +217,21 @@ def bounded(memory_limit: str, threads: int) -> Settings:
 
 def connect_to_write(target: str, settings: Settings) -> duckdb.DuckDBPyConnection:
     """Connect to the file *target* for writing. Retry for ``PATIENCE_S`` while other processes read it; raise DuckDB's own errors."""
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            return duckdb.connect(target, config=settings)
-        except duckdb.Error as error:
-            if not is_read_elsewhere(error) or time.monotonic() > deadline:
-                raise
-        time.sleep(_PAUSE_S)
+    return patiently(lambda: duckdb.connect(target, config=settings), is_read_elsewhere, PATIENCE_S)
+
+
+def patiently(work: Callable[[], T], passes: Callable[[BaseException], bool], patience_s: float) -> T:
+    """Return the result of *work*. Retry for *patience_s* seconds while *passes* is true of its error: the cause may pass."""
+    try:
+        return work()
+    except Exception as error:
+        if not passes(error):
+            raise
+    # Loading tenacity takes a fifth of the time in which a command opens a store, and few have to wait.
+    from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed  # noqa: PLC0415
+
+    tries = Retrying(retry=retry_if_exception(passes), wait=wait_fixed(_PAUSE_S), stop=stop_after_delay(patience_s), reraise=True)
+    return tries(work)
 
 
 def hide_progress_bar(connection: duckdb.DuckDBPyConnection) -> None:

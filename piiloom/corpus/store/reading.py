@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -29,15 +28,15 @@ from piiloom.corpus.store.faults import (
     holding_process,
     is_locked,
     opening_fault,
+    patiently,
 )
 from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, refuse_newer, upgrade, version_of
 from piiloom.foundation.errors import NotAStore, StoreError
 
 _COPY = "copy.duckdb"
-# Seconds to retry until a copy is consistent, and the pause between two attempts.
-_PATIENCE_S = 30.0
-_PAUSE_S = 0.05
+_PATIENCE_S = 30.0  # to retry until a copy is consistent
+_TRY_AGAIN = "Nothing was read. Try again, or wait until it has ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,22 +87,20 @@ def _settings(path: Path, memory_limit: str) -> Settings:
 
 
 def _open(path: Path, settings: Settings, patience_s: float, migrations: Migrations) -> tuple[Store, Sight]:
-    deadline = time.monotonic() + patience_s
-    while True:
+    def once() -> tuple[Store, Sight]:
         found = _open_file(path, settings, migrations)
         if isinstance(found, Store):
             return found, Sight()
-        copied = _open_copy(path, found, settings, migrations)
-        if copied is not None:
+        if (copied := _open_copy(path, found, settings, migrations)) is not None:
             return copied
-        if time.monotonic() > deadline:
-            who = "another process" if found.holder is None else f"process {found.holder}"
-            raise StoreError(
-                f"{who} is writing to the store, and no consistent copy of it could be made within {patience_s:.0f} s",
-                where=str(path),
-                remedy="Nothing was read. Try again, or wait until it has ended",
-            )
-        time.sleep(_PAUSE_S)
+        who = "another process" if found.holder is None else f"process {found.holder}"
+        raise StoreError(
+            f"{who} is writing to the store, and no consistent copy of it could be made within {patience_s:.0f} s",
+            where=str(path),
+            remedy=_TRY_AGAIN,
+        )
+
+    return patiently(once, lambda error: isinstance(error, StoreError) and error.remedy == _TRY_AGAIN, patience_s)
 
 
 def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store | Sight:
