@@ -98,6 +98,7 @@ def test_all_commands_are_there():
         "report",
         "detect",
         "locales list",
+        "prices check",
         "types list",
         "types new",
         "entities list",
