@@ -21,7 +21,7 @@ few = settings(max_examples=200 if EXPLORE else 10, derandomize=not EXPLORE, dea
 
 def examples(explored: int) -> int:
     """How many examples a property test takes that takes *explored* ones with ``PIILOOM_EXPLORE``: else they are the same each time."""
-    return explored if EXPLORE else max(60, explored // 3)
+    return explored if EXPLORE else max(60, explored // 10)
 
 
 def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:

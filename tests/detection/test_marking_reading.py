@@ -227,13 +227,13 @@ def test_spoilt_answers_give_exact_places_or_are_told(kind):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(2 if EXPLORE else 1))
-def test_ten_thousand_spoilt_answers(seed):
+def test_thousands_of_spoilt_answers():
+    number = 150 if EXPLORE else 40
     for kind in KINDS:
-        tally = measured(kind, 150, f"long {seed}")
+        tally = measured(kind, number, "long 0")
         assert strange(tally) == 0, kind
     # Three alterations can add up to an answer that says something else, such as a closing marker that was moved to where another was lost.
-    tally = measured(SEVERAL, 5200, f"long {seed}")
-    assert strange(tally) <= 5
-    assert tally["merged"] <= 5
+    tally = measured(SEVERAL, 34 * number, "long 0")
+    assert strange(tally) <= (5 if EXPLORE else 3)
+    assert tally["merged"] <= (5 if EXPLORE else 3)
     assert tally["exact"] > 0.8 * tally["marked"]

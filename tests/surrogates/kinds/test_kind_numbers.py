@@ -20,7 +20,7 @@ from piiloom.surrogates.kinds.masks import reshaped
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE, sampled
 
-MANY = pytest.mark.parametrize("count", sampled(100, 2000 if EXPLORE else 600))
+MANY = pytest.mark.parametrize("count", sampled(100, 2000 if EXPLORE else 300))
 # By country the modules of stdnum that check the number; what is not here has no module (shapes are tested below).
 NATIONAL = {
     "IE": "ie.pps", "NL": "nl.bsn", "BE": "be.nn", "DE": "de.idnr", "AT": "at.vnr", "CH": "ch.ssn", "FR": "fr.nir", "ES": "es.dni",
