@@ -111,6 +111,7 @@ def _run(words: list[str], ends: tuple[Any, Any], folder: str, environment: dict
         elif how == "-m":
             runpy.run_module(what, run_name="__main__", alter_sys=True)
         else:
+            sys.path.insert(0, "")
             exec(compile(what, "-c", "exec"), {"__name__": "__main__"})  # noqa: S102 - as Python does
     finally:
         atexit._run_exitfuncs()
