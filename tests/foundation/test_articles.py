@@ -65,14 +65,9 @@ def phrases(text: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("phrase", phrases(AN))
-def test_an_before_a_vowel_sound(phrase: str) -> None:
-    assert article(phrase) == "an"
-
-
-@pytest.mark.parametrize("phrase", phrases(A))
-def test_a_before_a_consonant_sound(phrase: str) -> None:
-    assert article(phrase) == "a"
+def test_an_before_a_vowel_sound_and_a_before_a_consonant_sound() -> None:
+    assert [phrase for phrase in phrases(AN) if article(phrase) != "an"] == []
+    assert [phrase for phrase in phrases(A) if article(phrase) != "a"] == []
 
 
 @pytest.mark.parametrize(

@@ -63,10 +63,10 @@ def test_the_foreigners_card_checks_place_date_and_check_character() -> None:
     assert not accepts(right[0][:10] + "13" + right[0][12:])
 
 
-@pytest.mark.parametrize("text", ["", "A", "123", "甲乙丙", "()", "D214356٣X"])
-@pytest.mark.parametrize("name", [*EXAMPLES, "sg_nric_fin", "sg_vehicle_plate", "cn_foreigner_permanent_residence"])
-def test_no_text_is_too_odd(name: str, text: str) -> None:
-    assert find_validator(f"piiloom:{name}")(text) is False
+def test_no_text_is_too_odd() -> None:
+    for name in (*EXAMPLES, "sg_nric_fin", "sg_vehicle_plate", "cn_foreigner_permanent_residence"):
+        for text in ("", "A", "123", "甲乙丙", "()", "D214356٣X"):
+            assert find_validator(f"piiloom:{name}")(text) is False, (name, text)
 
 
 @pytest.mark.parametrize("begins", ["211381197911136", "110114196003124"])

@@ -39,10 +39,10 @@ def test_a_published_number_is_accepted_and_a_slip_in_it_is_not(name, right, wro
     assert not check(wrong)
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _, _ in PUBLISHED}))
-@pytest.mark.parametrize("text", ["", "7", "AB", "ABCDEFGHIJK", "00000000000000000000000000000", "²²²²²²²²²", "²²²²²²²²²²²²"])
-def test_other_texts_are_refused_without_an_error(name, text):
-    assert not find_validator(f"piiloom:{name}")(text)
+def test_other_texts_are_refused_without_an_error():
+    for name in {name for name, _, _ in PUBLISHED}:
+        for text in ("", "7", "AB", "ABCDEFGHIJK", "00000000000000000000000000000", "²²²²²²²²²", "²²²²²²²²²²²²"):
+            assert not find_validator(f"piiloom:{name}")(text), (name, text)
 
 
 def test_a_payment_reference_with_a_wrong_length_code_is_refused():

@@ -104,7 +104,7 @@ def test_synthetic_norwegians_have_eighty_added_to_their_month() -> None:
     assert not any(accepts("0193" + number[4:]) for number in accepted)
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in PUBLISHED} | {"se_bank_account", "no_duf_nummer"}))
-@pytest.mark.parametrize("text", ["", "1", "abc", "0000000000000000000000000000000", "٣٤٥٦٧٨٩٠١٢"])
-def test_no_validator_takes_rubbish_or_fails_on_it(name: str, text: str) -> None:
-    assert not find_validator(f"piiloom:{name}")(text)
+def test_no_validator_takes_rubbish_or_fails_on_it() -> None:
+    for name in {name for name, _ in PUBLISHED} | {"se_bank_account", "no_duf_nummer"}:
+        for text in ("", "1", "abc", "0000000000000000000000000000000", "٣٤٥٦٧٨٩٠١٢"):
+            assert not find_validator(f"piiloom:{name}")(text), (name, text)
