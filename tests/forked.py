@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from subprocess import TimeoutExpired
 from threading import Thread
+from types import ModuleType
 from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -38,7 +39,11 @@ class Forked:
         (self._out, out), (self._err, err) = (_FORKS.Pipe(duplex=False) for _ in range(2))
         given = (self.args[1:], (out, err), str(cwd), dict(os.environ if env is None else env))
         self._process = _FORKS.Process(target=_run, args=given)
-        self._process.start()
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")  # pytest's or Streamlit's, which it would run
+        try:
+            self._process.start()
+        finally:
+            sys.modules["__main__"] = main
         out.close()
         err.close()
         self.pid = self._process.pid or 0
