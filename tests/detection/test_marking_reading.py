@@ -15,7 +15,7 @@ from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.marking.bringing_back import bring_back
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, case_by_case
 
 TEXT = "Dear <name>, I am Anna Smith, 34, and have asthma. Anna's sister lives in Kraków.\n我叫王伟。"
 RIGHT = (
@@ -78,7 +78,7 @@ ALTERED = {
 }
 
 
-@pytest.mark.parametrize("name", ALTERED)
+@case_by_case("name", ALTERED)
 def test_an_altered_answer(name):
     (old, new), lacking, told = ALTERED[name]
     assert old in RIGHT
@@ -87,7 +87,7 @@ def test_an_altered_answer(name):
     assert reasons(brought) == told
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "reply",
     [
         f"```\n{RIGHT}\n```",
@@ -219,7 +219,7 @@ def test_the_generator_writes_what_the_export_does():
         assert answered(text, found).reply == marked_text(text, found)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@case_by_case("kind", KINDS)
 def test_spoilt_answers_give_exact_places_or_are_told(kind):
     tally = measured(kind, 5, 1)
     assert tally["marked"]

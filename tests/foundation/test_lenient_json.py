@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.lenient_json import read_leniently
+from tests.longer import case_by_case
 
 SCALARS = st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=12)
 OBJECTS = st.dictionaries(st.text(max_size=6), SCALARS, max_size=4)
 ENTRY = {"value": "the night nurse", "type": "occupation"}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("reply", "values"),
     [
         ('Here you are:\n```json\n[{"a": 1}]\n```\nI hope {that} helps.', [[{"a": 1}]]),

@@ -23,13 +23,14 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.wording import FIRST_PERSON
 from tests.generation.scripted_provider import PLAN, VALUES
+from tests.longer import case_by_case
 
 
 def wrapped(slot, text):
     return mark({"health": "v1", "sexual_orientation": "v2", "v": "v3"}[slot], text)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("pattern", "filled"),
     [
         ("With {health}, I rest.", "With [[v1|asthma]], I rest."),
@@ -62,7 +63,7 @@ def test_a_value_is_never_touched(value):
     assert fill("See {v}; {a:v}.", {"v": value}, wrapped).count(mark("v3", value)) == 2
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("sentence", "written"),
     [
         ("my van died.", "My van died."),

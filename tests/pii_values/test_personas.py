@@ -16,7 +16,7 @@ from piiloom.pii_values.numbering.reserved import DOMAINS, ENDINGS
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 LEAST_AGE = (0, 19, 20, 21, 24, 27)  # of each education level
@@ -155,7 +155,7 @@ def test_ages_are_honoured_and_refused():
         draw_persona(rng, "xx_YY")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("word", "gender", "older"),
     [
         ("sister", "female", (-8, 8)),

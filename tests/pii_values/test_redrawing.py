@@ -31,7 +31,7 @@ from piiloom.pii_values.redrawing import AfterArticle, redraw
 from piiloom.pii_values.rewriting.codes import layout
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.generation.composer_settings import start
-from tests.longer import mostly_long
+from tests.longer import case_by_case, mostly_long
 from tests.pii_values.value_forms import misfit
 from tests.shared_files import needs_whole, shared
 
@@ -69,7 +69,7 @@ def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
     assert wrong == set()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("entity_type", "value", "pattern"),
     [
         ("finance", "$52,400 a year", r"\$[1-9]\d,[1-9]00 a year"),

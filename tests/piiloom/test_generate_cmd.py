@@ -72,6 +72,7 @@ def test_a_run_grows_to_what_one_go_gives(cli, filled, tmp_path):
     assert _contexts(filled) == _contexts(whole)
 
 
+@pytest.mark.long
 def test_a_run_file_with_more_samples_goes_on_with_its_run(cli, tmp_path, store_path):
     file = tmp_path / "run.yaml"
     words = ("generate", "--config", file, "--json", "--store", store_path)

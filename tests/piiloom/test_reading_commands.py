@@ -79,6 +79,7 @@ def options_named_json(group, path=()):
             yield from ((" ".join((*path, name)), option.help) for option in command.params if "--json" in option.opts)
 
 
+@pytest.mark.long
 def test_json_is_one_document_or_lines_as_the_help_says(cli, released):
     helps = dict(options_named_json(typer.main.get_command(app_of())))
     assert {name for name, said in helps.items() if "JSON lines" in said} == set(JSON_LINES)

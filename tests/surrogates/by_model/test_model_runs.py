@@ -240,6 +240,7 @@ def test_values_of_a_document_differ_whatever_comes_first(tmp_path, concurrency)
     assert corpus.put_in() == [["Kestrel", "Kestrel Two", "Kestrel Three"]] * 3
 
 
+@pytest.mark.long
 def test_a_budget_ends_the_asking_and_a_larger_one_goes_on(tmp_path):
     corpus = Corpus(tmp_path, [f"Job {number} at <COMPANY>." for number in range(30)])
     with LLMServer(naming()) as server:

@@ -13,7 +13,7 @@ from piiloom.surrogates.kinds.calendars import calendars, date_order
 from piiloom.surrogates.kinds.date_parsing import parse, write
 from piiloom.surrogates.kinds.dates import _compiled, draw_shift, moved, weekly_shift
 from piiloom.surrogates.kinds.registry import get_kind
-from tests.longer import EXPLORE, sampled
+from tests.longer import EXPLORE, case_by_case, sampled
 
 EXAMPLES = [
     # text, language, order, days, the text so many days on
@@ -78,7 +78,7 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "language", "order", "days", "expected"), EXAMPLES)
+@case_by_case(("text", "language", "order", "days", "expected"), EXAMPLES)
 def test_dates_move_and_are_written_as_before(text, language, order, days, expected):
     assert moved(text, days, language, order, ANCHOR) == expected
 
@@ -156,7 +156,7 @@ def test_documents_differ_in_style():
     )
 
 
-@pytest.mark.parametrize("country", COUNTRIES)
+@case_by_case("country", COUNTRIES)
 def test_birth_dates_are_the_owners(country):
     for seed in range(60):
         drawn = owned(seed, country)
@@ -174,7 +174,7 @@ def test_birth_dates_keep_the_way_of_the_original():
     assert get_kind("birth_date").draw(owned(4, "NL", original="1951-03-03")) == born.isoformat()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("original", "shape"),
     [
         ("3:45 pm", r"\d{1,2}:\d\d pm"),

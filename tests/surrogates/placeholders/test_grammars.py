@@ -8,6 +8,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.placeholders import Finder
 from piiloom.surrogates.placeholders.grammar import PARTS, grammars, grammars_file
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from tests.longer import case_by_case
 
 _DATA = grammars_file()
 _ENTRIES = [*_DATA.signs, *_DATA.runs, *_DATA.words]
@@ -49,7 +50,7 @@ def test_only_the_grammars_named_are_looked_for() -> None:
     assert [c.literal for c in Scanner(("square", "double_curly")).scan(text)] == ["[NAME]", "{{NAME}}"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "literal"),
     [
         ("[[NAME]", "[NAME]"),
@@ -68,7 +69,7 @@ def test_of_nested_and_broken_ones_the_innermost_complete_one_counts(text: str, 
     assert [candidate.literal for candidate in candidates(text)] == [literal]
 
 
-@pytest.mark.parametrize("text", ["<NAME", "[NAME", "NAME]", "[[NAME", "{{NAME}", "[**NAME", "<<NAME:Jo"])
+@case_by_case("text", ["<NAME", "[NAME", "NAME]", "[[NAME", "{{NAME}", "[**NAME", "<<NAME:Jo"])
 def test_what_is_not_closed_is_no_mention(text: str) -> None:
     assert [m for m in Finder().find(f"It was {text} who came").mentions if m.end - m.start > len("{NAME}")] == []
 

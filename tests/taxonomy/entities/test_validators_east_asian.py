@@ -3,6 +3,7 @@
 import pytest
 
 from piiloom.taxonomy.entities.validators.registry import find_validator
+from tests.longer import case_by_case
 
 # Sources of the examples: GB 11643 (110105…), GB 11714 (D2143569-X), Immigration Department of Hong Kong (A123456(3)), Wikipedia on
 # identity cards of Taiwan, on UPU S10 and on Vietnam's numbers; GovTech's form (M1234567K); NUS' student help (A0123456J); a published
@@ -29,7 +30,7 @@ EXAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@case_by_case("name", EXAMPLES)
 def test_a_published_number_passes_and_a_spoilt_one_does_not(name: str) -> None:
     right, wrong = EXAMPLES[name]
     accepts = find_validator(f"piiloom:{name}")
@@ -37,7 +38,7 @@ def test_a_published_number_passes_and_a_spoilt_one_does_not(name: str) -> None:
     assert not accepts(wrong)
 
 
-@pytest.mark.parametrize("number", ["S1234567D", "T1234567J", "F1234567N", "G1234567X", "M1234567K", "S8944027J", "G6046409Q", "s1234567d"])
+@case_by_case("number", ["S1234567D", "T1234567J", "F1234567N", "G1234567X", "M1234567K", "S8944027J", "G6046409Q", "s1234567d"])
 def test_every_series_of_nric_and_fin_has_its_letters(number: str) -> None:
     accepts = find_validator("piiloom:sg_nric_fin")
     assert accepts(number)
@@ -45,9 +46,7 @@ def test_every_series_of_nric_and_fin_has_its_letters(number: str) -> None:
     assert not accepts(number[:-1])
 
 
-@pytest.mark.parametrize(
-    "plate", "E75H EL1A E115B GY55C GY8822C PA9707R SCY79G SBS9683X SCW0241P GBA1511G SGF2306R SJK6655U XD3634X".split()
-)
+@case_by_case("plate", "E75H EL1A E115B GY55C GY8822C PA9707R SCY79G SBS9683X SCW0241P GBA1511G SGF2306R SJK6655U XD3634X".split())
 def test_plates_of_a_published_list_have_the_right_letter(plate: str) -> None:
     accepts = find_validator("piiloom:sg_vehicle_plate")
     assert accepts(plate)

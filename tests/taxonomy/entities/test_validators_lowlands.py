@@ -1,10 +1,9 @@
 """Our check digits of the Netherlands, Belgium and Poland, against published examples."""
 
-import pytest
-
 from piiloom.taxonomy.entities.validators.lowlands import dutch_big_number, dutch_payment_reference
 from piiloom.taxonomy.entities.validators.polish import crc_8
 from piiloom.taxonomy.entities.validators.registry import find_validator
+from tests.longer import case_by_case
 
 # Validator, a published number, and a wrong one. The sources are named with the validators.
 PUBLISHED = [
@@ -32,7 +31,7 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "right", "wrong"), PUBLISHED)
+@case_by_case(("name", "right", "wrong"), PUBLISHED)
 def test_a_published_number_is_accepted_and_a_slip_in_it_is_not(name, right, wrong):
     check = find_validator(f"piiloom:{name}")
     assert check(right)
