@@ -9,7 +9,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
 from pathlib import Path
 from subprocess import TimeoutExpired
 from threading import Thread
@@ -38,7 +38,7 @@ class Forked:
         self.args = [str(word) for word in command]
         (self._out, out), (self._err, err) = (_FORKS.Pipe(duplex=False) for _ in range(2))
         given = (self.args[1:], (out, err), str(cwd), dict(os.environ if env is None else env))
-        self._process = _FORKS.Process(target=_run, args=given)
+        self._process = _FORKS.Process(target=_run, args=given, daemon=True)  # ended with the tests at the latest
         main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")  # pytest's or Streamlit's, which it would run
         try:
             self._process.start()
@@ -99,6 +99,7 @@ class Forked:
 
 
 def _run(words: list[str], ends: tuple[Any, Any], folder: str, environment: dict[str, str]) -> None:
+    current_process().daemon = False  # it may have processes of its own
     os.environ.clear()
     os.environ.update(environment)
     os.chdir(folder)
