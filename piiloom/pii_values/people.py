@@ -141,7 +141,7 @@ def draw_spouse(who: Fitted, ties: Ties, rng: random.Random) -> str:
 
 
 def draw_handle(given: str, family: str, birth_year: int, rng: random.Random, form: Literal["username", "mail"] = "username") -> str:
-    """Draw a user name, mostly made of a name: "dana_whitlock84", "dwhitlock", "LazyPanda_7"; *form* "mail" is for the address of a mailbox."""
+    """Draw a user name, mostly made of a name: "dana_whitlock84", "LazyPanda_7"; *form* "mail" is for an address."""
     while True:
         handle = draw_form(form, given, family, birth_year, rng)
         if _SHORTEST <= len(handle) <= _LONGEST:
