@@ -171,7 +171,14 @@ class ModelSettings(OnDevice, ModelCalls):
         if self.base is not None:
             return make_local_provider(self.base, self.adapter, device=self.device, batch_size=self.batch_size, alpaca=self.alpaca)
         spec, name = self.spec(), self.provider or ""
-        provider = make_provider(name, model=self.model, base_url=self.base_url, timeout_s=self.timeout_s, prices=self._prices)
+        provider = make_provider(
+            name,
+            model=self.model,
+            base_url=self.base_url,
+            timeout_s=self.timeout_s,
+            output_tokens=self.max_output_tokens,
+            prices=self._prices,
+        )
         check_priced(name, self.name, self.base_url, spec, unpriced=self.unpriced, budget=self.budget_usd is not None)
         return provider
 

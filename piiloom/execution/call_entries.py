@@ -17,6 +17,7 @@ from piiloom.providers.errors import (
     RateLimited,
     Refused,
     ReplyRejected,
+    ServerPaused,
     Truncated,
 )
 from piiloom.providers.protocol import Completion, PromptCall, Provider
@@ -25,6 +26,7 @@ from piiloom.providers.protocol import Completion, PromptCall, Provider
 REPLY_FAULTS: Mapping[str, type[ReplyRejected]] = {"refused": Refused, "truncated": Truncated, "invalid_reply": InvalidReply}
 _FAILURES: Mapping[type[ProviderError], str] = {
     RateLimited: "rate_limited",
+    ServerPaused: "server_paused",
     InvalidRequest: "invalid_request",
     AuthFailed: "auth_failed",
     BudgetExceeded: "no_money",

@@ -21,9 +21,10 @@ from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.journal import Journal
 from piiloom.execution.watching.events import CallJudged, CallReplayed, EventSink
 from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.lenient_json import only_thoughts
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
-from piiloom.providers.errors import ENDS_RUN, InvalidReply, InvalidRequest, RateLimited, ReplyRejected
+from piiloom.providers.errors import ENDS_RUN, InvalidReply, InvalidRequest, RateLimited, ReplyRejected, Truncated
 from piiloom.providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage
 from piiloom.providers.replies import with_data
 
@@ -123,7 +124,10 @@ class Calls:
         provider = (self.provider.name, self.provider.endpoint, self.provider.model)
         # Seed, item and attempt make the key unique: the same prompt for another item should get a reply of its own.
         draw = (self._seed, call.item_id, call.attempt)
-        return digest(provider, call.settings.identity, rendered, call.variables, call.schema, draw), rendered
+        # A reply that was cut at another limit is no answer to this call.
+        limit = getattr(getattr(self.provider, "spec", None), "reply_tokens", None)
+        settings = (*call.settings.identity, *([limit] if limit else []))
+        return digest(provider, settings, rendered, call.variables, call.schema, draw), rendered
 
     def _replayed(self, call: PromptCall, key: str, known: KnownReply) -> Completion:
         """Rebuild the completion from the journal entry *known*, at no cost. Raises the ``ReplyRejected`` that it was, if it was one."""
@@ -158,6 +162,8 @@ AGAIN: Final = "Give the same command again: what was paid for is kept, and is n
 # A single prompt may be refused for its content; three refused in a row mean that the model or the endpoint is wrong.
 _REFUSED_PROMPTS: Final = 3
 _FAILURES: Final = 20
+# Added to the output limit of a call whose reply was cut while the model thought.
+_MORE_TOKENS: Final = 8192
 
 
 class Fault(Exception):
@@ -213,7 +219,7 @@ async def ask_model(  # noqa: C901 - one loop, whose exits belong together
     known = False
     for attempt in range(attempts):
         try:
-            answer = await calls.complete(make(attempt, str(fault) if fault else None))
+            answer = await _with_room(calls, make(attempt, str(fault) if fault else None))
         except ReplyRejected as error:
             fault, last_reply, known = Fault(reply_code(error), str(error)), error.completion.text, error.replayed
             if fault.code in hopeless:
@@ -242,6 +248,23 @@ async def ask_model(  # noqa: C901 - one loop, whose exits belong together
         return _first_usable(calls, wished), attempt
     assert fault is not None  # noqa: S101 - there is at least one attempt
     return Lost(code=fault.code, message=str(fault), attempts=attempt + 1, last_reply=last_reply, known=known)
+
+
+async def _with_room(calls: Calls, call: PromptCall) -> Answer:
+    """Complete *call*; a reply that was cut while the model thought is asked for once more, with a higher output limit."""
+    try:
+        return await calls.complete(call)
+    except Truncated as error:
+        wanted = call.settings.max_output_tokens
+        spec = getattr(calls.provider, "spec", None)
+        if (
+            spec is None
+            or not only_thoughts(error.completion.text)
+            or spec.output_limit(wanted + _MORE_TOKENS) <= spec.output_limit(wanted)
+        ):
+            raise
+    more = replace(call.settings, max_output_tokens=wanted + _MORE_TOKENS)
+    return await calls.complete(replace(call, settings=more))
 
 
 def _first_usable(calls: Calls, wished: Mapping[str, tuple[Answer, Wish]]) -> Any:

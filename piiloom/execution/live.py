@@ -164,7 +164,7 @@ class LiveCalls:
             raise
         except ProviderError as error:
             self._leave(attempt, error)
-            return self._after_failure(request, attempt, error)
+            return self._after_failure(request, attempt, self._policy.settled(error))
         except BaseException:
             attempt.slot.failed()
             if attempt.reservation is not None:

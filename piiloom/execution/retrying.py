@@ -10,11 +10,12 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import timedelta
 
 from tenacity import AsyncRetrying, RetryCallState
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import ProviderUnavailable, RateLimited
+from piiloom.providers.errors import ProviderUnavailable, RateLimited, ServerPaused
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -24,7 +25,7 @@ class RetryPolicy:
     """How often and how long to retry.
 
     ``attempts`` includes the first try. The n-th wait is drawn uniformly between half and all of ``base_s`` · 2ⁿ⁻¹, capped at ``cap_s``
-    (exponential back-off with "equal jitter"). If the server asks for a wait of more than ``patience_s`` seconds, the call fails.
+    (exponential back-off with "equal jitter"). If the server asks for a wait of more than ``patience_s`` seconds, the run should end.
     A rate limit shows that the server is alive, so it is retried for ``limited_s`` seconds even beyond ``attempts``.
     """
 
@@ -34,11 +35,16 @@ class RetryPolicy:
     patience_s: float = 120.0
     limited_s: float = 600.0
 
+    def settled(self, error: ProviderError) -> ProviderError:
+        """Return *error*, or ``ServerPaused`` instead of one whose Retry-After is above ``patience_s``."""
+        wait_s = getattr(error, "retry_after", None)
+        if wait_s is None or wait_s <= self.patience_s:
+            return error
+        return ServerPaused(f"{error.message}; it asks for a wait of {timedelta(seconds=round(wait_s))}", where=error.where)
+
     def worth_retrying(self, error: ProviderError, attempt: int, elapsed_s: float) -> bool:
         """Whether to retry after try number *attempt* (from 1), *elapsed_s* seconds after the first try began."""
-        if not isinstance(error, RateLimited | ProviderUnavailable):
-            return False
-        if error.retry_after is not None and error.retry_after > self.patience_s:
+        if not isinstance(error, RateLimited | ProviderUnavailable) or self.settled(error) is not error:
             return False
         return attempt < self.attempts or (isinstance(error, RateLimited) and elapsed_s < self.limited_s)
 

@@ -1,6 +1,6 @@
 """Read the JSON in a language model's reply, however it is spelled.
 
-Understood are code fences and prose around it, a reasoning in ``<think>`` before it, single and typographic quotes, bare words, quotes
+Understood are code fences and prose around it, the thoughts of a model before it, single and typographic quotes, bare words, quotes
 inside a string that are not escaped, raw line breaks in strings, missing and trailing commas, and a reply that ends in the middle: of that,
 what is whole is kept, and nothing is completed (which is why this is no job for a library that repairs JSON: half a value would become a
 value). What has to be refused is refused by who knows what should stand there.
@@ -21,7 +21,12 @@ _BARE: Final = re.compile(r"[^\s,:\[\]{}\"“”]+")
 # What goes on with the JSON behind a string; behind a comma a text goes on with words, and JSON with a value or a key.
 _ENDS: Final = re.compile(r"\s*(?:[:\]}]|\Z|,\s*(?:[\"'“‘\[{\]},]|\Z|[\w.+-]+\s*(?:[:,\]}]|\Z)))")
 _FENCE: Final = re.compile(r"^[ \t]*```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
-_THOUGHT: Final = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
+# Marks around the thoughts of a model: DeepSeek and Qwen, Magistral, Kimi, Seed, OpenThinker, gpt-oss (whose answer comes after a mark).
+_THOUGHT_NAMES: Final = r"(?:seed:)?(?:think|thinking|thoughts?|reasoning|reflection)"
+_OPENED: Final = re.compile(
+    rf"\s*(?:<{_THOUGHT_NAMES}>|\[THINK\]|◁think▷|<\|begin_of_thought\|>|<\|channel\|>analysis<\|message\|>)", re.IGNORECASE
+)
+_CLOSED: Final = re.compile(rf"</{_THOUGHT_NAMES}>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>|<\|channel\|>final<\|message\|>", re.IGNORECASE)
 _ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _WORDS: Final[dict[str, Any]] = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NUMBER: Final = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?")
@@ -62,12 +67,29 @@ class _CutOff(Exception):
 
 def read_leniently(reply: str) -> LenientJson:
     """Return what *reply* has; no ``values`` if there is no object and no list in it."""
-    text = _THOUGHT.sub("", reply, count=1).strip()
+    text = without_thoughts(reply).strip()
     try:
         whole = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return _all_in(_fenced(text))
     return LenientJson([_sound(whole)] if isinstance(whole, list | dict) else [], cut_off=False, broken=0)
+
+
+def without_thoughts(reply: str) -> str:
+    """Return *reply* without the thoughts before the answer; "" if it consists of thoughts only.
+
+    Some servers strip the opening mark, so a closing one is enough, except in a reply that begins as JSON.
+    """
+    opened = _OPENED.match(reply)
+    if opened is None and reply.lstrip().startswith(("{", "[")):
+        return reply
+    closed = _CLOSED.search(reply, opened.end() if opened else 0)
+    return reply[closed.end() :] if closed else "" if opened else reply
+
+
+def only_thoughts(reply: str) -> bool:
+    """Whether *reply* has no answer."""
+    return not without_thoughts(reply).strip()
 
 
 def _fenced(text: str) -> str:

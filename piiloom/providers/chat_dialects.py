@@ -1,10 +1,11 @@
 """Variants of the chat completions request, since OpenAI-compatible servers do not all support the same fields.
 
 They differ in ``response_format`` (json_schema; json_object with a schema beside it, as in llama.cpp; json_object alone; none),
-in the name of the output limit, and in whether they accept a ``seed``. The variant is set by the user or found by a probe
-(``format_probe``) before a run. Otherwise the provider starts with the richest variant and falls back to a simpler one when an
-error names the unsupported field. A 400 or 422 is taken as proof. After a 404 or a 500 that names the field (as llama.cpp
-sends) the fallback is kept only if the simpler request succeeds, because the server may simply be failing.
+in the name of the output limit and how high it may be, and in whether they accept a ``seed`` and a system message. The variant is
+set by the user or found by a probe (``format_probe``) before a run. Otherwise the provider starts with the richest variant and
+falls back to a simpler one when an error names the unsupported field. A 400 or 422 is taken as proof. After a 404 or a 500 that
+names the field (as llama.cpp sends) the fallback is kept only if the simpler request succeeds, because the server may simply be
+failing.
 """
 
 from __future__ import annotations
@@ -40,6 +41,19 @@ _FORMAT_SIGNS = (
     "guided",
     "structured output",
 )
+# Words in an error message that mean that the output limit is above what the model or its context takes.
+_LIMIT_SIGNS = ("max_tokens", "max_completion_tokens", "maximum context length", "context size")
+# Words in an error message of a chat template that has no place for a system message (Gemma, early Mistral, Gemini's endpoint).
+_SYSTEM_SIGNS = (
+    "system role",
+    "role 'system'",
+    "role system",
+    "system message",
+    "system prompt",
+    "roles must alternate",
+    "only user and assistant roles",
+    "developer instruction",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,29 +61,35 @@ class Dialect:
     """The request variant used with one server.
 
     ``fixed``: the user chose the format, so there is no fallback to another one; only json_object may drop its schema.
-    ``limit_name`` is the field for the output limit; ``seeded``: the server accepts a seed.
+    ``limit_name`` is the field for the output limit; ``roomy``: the limit has room for thoughts. ``seeded``: the server accepts a seed;
+    ``system``: it accepts a system message, whose text otherwise begins the first user message.
     """
 
     reply_format: FormatKind = "json_schema"
     fixed: bool = False
     limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    roomy: bool = True
     seeded: bool = True
+    system: bool = True
 
     def after_refusal(self, status: int, message: str) -> Dialect | None:
         """Return the dialect to try after an error with HTTP *status* and *message*; None if no other dialect would help."""
         if status not in _REFUSED | _PERHAPS_REFUSED:
             return None
         said = message.casefold()
-        if status in _PERHAPS_REFUSED:
-            return self._with_simpler_format(said)
-        if self.limit_name == "max_tokens" and "max_completion_tokens" in said:
-            return replace(self, limit_name="max_completion_tokens")
-        if self.seeded and "seed" in said.replace("'", " ").replace('"', " ").split():
-            return replace(self, seeded=False)
-        return self._with_simpler_format(said)
+        certain = is_certain(status)
+        words = said.replace("'", " ").replace('"', " ").split()
+        changes: tuple[tuple[bool, dict[str, Any]], ...] = (
+            (self.system and _names(said, _SYSTEM_SIGNS), {"system": False}),
+            (certain and self.limit_name == "max_tokens" and "max_completion_tokens" in said, {"limit_name": "max_completion_tokens"}),
+            (certain and self.roomy and _names(said, _LIMIT_SIGNS), {"roomy": False}),
+            (certain and self.seeded and "seed" in words, {"seeded": False}),
+        )
+        change = next((change for fits, change in changes if fits), None)
+        return self._with_simpler_format(said) if change is None else replace(self, **change)
 
     def _with_simpler_format(self, said: str) -> Dialect | None:
-        if self.reply_format == "plain" or not any(sign in said for sign in _FORMAT_SIGNS):
+        if self.reply_format == "plain" or not _names(said, _FORMAT_SIGNS):
             return None
         if self.fixed and self.reply_format != "json_object":
             return None
@@ -94,7 +114,11 @@ class Dialect:
                 body["response_format"] = {"type": "json_object"}
         if self.seeded and call.settings.seed is not None:
             body["seed"] = call.settings.seed
-        return {**body, "messages": turns}
+        return {**body, "messages": turns if self.system else _without_system(turns)}
+
+
+def _names(said: str, signs: Sequence[str]) -> bool:
+    return any(sign in said for sign in signs)
 
 
 def is_certain(status: int) -> bool:
@@ -120,3 +144,14 @@ def _with_instruction(turns: list[dict[str, str]], instruction: str) -> list[dic
             extended = {"role": "system", "content": f"{turn['content']}\n\n{instruction}"}
             return [*turns[:index], extended, *turns[index + 1 :]]
     return [{"role": "system", "content": instruction}, *turns]
+
+
+def _without_system(turns: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Return *turns* with the text of their system messages at the beginning of the first user message."""
+    instruction = "\n\n".join(turn["content"] for turn in turns if turn["role"] == "system")
+    rest = [turn for turn in turns if turn["role"] != "system"]
+    first = next((place for place, turn in enumerate(rest) if turn["role"] == "user"), None)
+    if not instruction or first is None:
+        return rest or turns
+    joined = {"role": "user", "content": f"{instruction}\n\n{rest[first]['content']}"}
+    return [*rest[:first], joined, *rest[first + 1 :]]

@@ -6,13 +6,15 @@ are left out even if the environment sets them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
 import openai
 
+from piiloom.foundation.lenient_json import without_thoughts
 from piiloom.providers.chat_dialects import CHOICES, Dialect, FormatKind, is_certain
 from piiloom.providers.protocol import Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
@@ -21,8 +23,10 @@ from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as
 
 # The SDK requires a key; servers that need none ignore it.
 NO_KEY = "not-needed"
-# Three format changes, one of the limit's name, one of the seed, and the request itself.
-_MAX_TRIES = 6
+# Three format changes, one each of the limit's name, the limit, the seed and the system role, and the request itself.
+_MAX_TRIES = 8
+# HTTP statuses of errors that come without one: the first whose word is in the error's code or type; 500 for others.
+_STATUS_OF = {"rate_limit": 429, "quota": 429, "overloaded": 503, "auth": 401, "not_found": 404, "invalid": 400}
 # Dialects found by probes, by endpoint and model, for the lifetime of the process.
 _FOUND: dict[tuple[str, str], Dialect] = {}
 
@@ -54,22 +58,48 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         return self._body(self.dialect, call, messages)
 
     def read_body(self, body: object) -> SdkReply:
-        """Return the reply in *body*, whatever its finish reason; raises ``InvalidRequest`` if it is no response of this API."""
-        choices = parts(body, "choices")
-        message = part(choices[0], "message") if choices else None
+        """Return the reply in *body*, whatever its finish reason.
+
+        Raises the SDK's status error for an error that came with a success status (as gateways send it), ``ProviderUnavailable`` for a
+        reply that the server broke off, and ``InvalidRequest`` if *body* is no response of this API.
+        """
+        choice = next(iter(parts(body, "choices")), None)
+        error = part(body, "error") or part(choice, "error")
+        if isinstance(error, Mapping):
+            raise self._status_error(error)
+        message = part(choice, "message")
         if message is None:
             raise self.translator.not_our_api(body)
-        finish = str(part(choices[0], "finish_reason") or "stop")
+        finish = str(part(choice, "finish_reason") or "stop")
+        if finish == "error":
+            raise self.translator.unavailable("the server broke off the reply", maybe_billed=True)
         refusal = part(message, "refusal")
         refused = bool(refusal) or finish == "content_filter"
         return SdkReply(
-            text=str(refusal or part(message, "content") or ""),
+            text=str(refusal or _text(message)),
             model=str(part(body, "model") or ""),
             usage=_usage(part(body, "usage")),
             finish_reason="refusal" if refused else finish,
             outcome="refused" if refused else "truncated" if finish == "length" else "answered",
             note=finish if finish in {"length", "content_filter"} else "",
         )
+
+    def _parsed(self, answer: object) -> object:
+        """Return the JSON of *answer*; a stream of events, which nobody asked for, is put together."""
+        if isinstance(answer, str) and answer.lstrip().startswith(("data:", "event:", ":")):
+            return _of_stream(answer)
+        return super()._parsed(answer)
+
+    def _status_error(self, error: Mapping[str, Any]) -> openai.APIStatusError:
+        """Return *error* as the exception that the SDK raises for a response with the error's status."""
+        stated = f"{error.get('code', '')}"
+        kind = f"{stated} {error.get('type', '')}".casefold()
+        known = stated.isdigit() and 400 <= int(stated) < 600
+        status = int(stated) if known else next((code for word, code in _STATUS_OF.items() if word in kind), 500)
+        headers = part(part(error, "metadata"), "headers")
+        sent = {str(name): str(value) for name, value in headers.items()} if isinstance(headers, Mapping) else {}
+        response = httpx2.Response(status, headers=sent, request=httpx2.Request("POST", self.endpoint))
+        return openai.APIStatusError("an error with a success status", response=response, body=error)
 
     @property
     def _failure(self) -> type[Exception]:
@@ -78,6 +108,9 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
     def _connect(self, **options: Any) -> openai.AsyncOpenAI:
         key = options["api_key"] or NO_KEY
         headers = {"Authorization": f"Bearer {key}", "OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+        if "api-version" in options["default_query"]:  # Azure's classic addresses take the key in a header of their own
+            headers["api-key"] = key
+            options["http_client"].event_hooks["request"].append(_leave_bearer_out)
         return openai.AsyncOpenAI(**{**options, "api_key": key, "default_headers": headers})
 
     @property
@@ -85,7 +118,9 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         return openai.DefaultAsyncHttpxClient
 
     def _body(self, dialect: Dialect, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
-        body = dialect.request(call, messages, model=self.model, limit=self.spec.output_limit(call.settings.max_output_tokens))
+        wanted = call.settings.max_output_tokens
+        limit = self.spec.output_limit(wanted) if dialect.roomy else wanted
+        body = dialect.request(call, messages, model=self.model, limit=limit)
         return with_sampling(body, call.settings)
 
     @property
@@ -127,6 +162,8 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
             try:
                 reply = await self._post(self._body(tried, call, messages))
             except openai.APIStatusError as error:
+                if (unusable := self._invalid_json(error)) is not None:
+                    return unusable, tried
                 simpler = tried.after_refusal(error.status_code, ": ".join(read_error_body(error.body)))
                 if simpler is None:
                     raise failed or error from None
@@ -146,6 +183,21 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         # A concurrent call may have found a simpler dialect in the meantime; it is used.
         return simpler if tried.fixed or not settled else self.dialect
 
+    def _invalid_json(self, error: openai.APIStatusError) -> SdkReply | None:
+        """Return the reply in an error that says that the model wrote no valid JSON, as Groq answers it; None for other errors."""
+        code, message = read_error_body(error.body)
+        written = part(error.body, "failed_generation")
+        if error.status_code != 400 or (written is None and code != "json_validate_failed"):
+            return None
+        cut = "max completion tokens" in message.casefold()
+        return SdkReply(
+            text=str(written or ""),
+            model=self.model,
+            usage=TokenUsage(),
+            finish_reason="json_validate_failed",
+            outcome="truncated" if cut else "answered",
+        )
+
     async def _look_up_model(self) -> bool | None:
         try:
             listed = await self.client.models.list()
@@ -155,6 +207,49 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
             raise
         names = [getattr(entry, "id", None) for entry in getattr(listed, "data", None) or ()]
         return self.model in names if names else None
+
+
+async def _leave_bearer_out(request: httpx2.Request) -> None:
+    # The SDK insists on this header.
+    del request.headers["Authorization"]
+
+
+def _text(message: object) -> str:
+    """Return the answer in *message*: its content, the text parts of one, or else the arguments of a tool call.
+
+    A reply without an answer gives its thoughts, as an open thought. Thoughts that are JSON are an answer, which a server took for
+    thoughts.
+    """
+    content = part(message, "content")
+    if isinstance(content, list):
+        content = "".join(str(part(piece, "text") or "") for piece in content if part(piece, "type") in {"text", "output_text"})
+    called = (part(message, "function_call"), *(part(call, "function") for call in parts(message, "tool_calls")))
+    arguments = [json.dumps(given) if isinstance(given, Mapping) else given for given in (part(call, "arguments") for call in called)]
+    answer = next((str(found) for found in (content, *arguments) if found and without_thoughts(str(found)).strip()), "")
+    thoughts = str(part(message, "reasoning_content") or part(message, "reasoning") or "")
+    if answer or not thoughts.strip():
+        return answer or str(content or "")
+    return thoughts if thoughts.lstrip().startswith(("{", "[", "```")) else f"<think>{thoughts}"
+
+
+def _of_stream(events: str) -> object:
+    """Return the response that *events* (server-sent, of chat completions) make; raises ``ValueError`` if the end is missing."""
+    lines = [line.removeprefix("data:").strip() for line in events.splitlines() if line.startswith("data:")]
+    chunks = [json.loads(line) for line in lines if line and line != "[DONE]"]
+    message = {"content": "", "reasoning_content": ""}
+    found: dict[str, object] = {}
+    for chunk in chunks:
+        choice = next(iter(parts(chunk, "choices")), None)
+        if part(chunk, "error") or part(choice, "error"):
+            return chunk
+        piece = part(choice, "delta") or part(choice, "message")
+        message["content"] += _text({"content": part(piece, "content")})
+        message["reasoning_content"] += str(part(piece, "reasoning_content") or part(piece, "reasoning") or "")
+        found |= {name: value for name in ("model", "usage") if (value := part(chunk, name))}
+        found |= {"finish_reason": value} if (value := part(choice, "finish_reason")) else {}
+    if "finish_reason" not in found:
+        raise ValueError("the stream ends before the reply does")
+    return {**found, "choices": [{"message": message, "finish_reason": found["finish_reason"]}]}
 
 
 def _usage(usage: object) -> TokenUsage:

@@ -7,9 +7,10 @@
     ├── ProviderUnavailable(retry_after, maybe_billed, overloaded, timed_out)
     │                                5xx, time-out, connection lost or refused; can be retried
     ├── InvalidRequest               4xx that a retry does not fix
-    │   └── NotServed                the model or path does not exist; ends the run
+    │   └── NotServed                no such model or path, or a refused setting; ends the run
     ├── AuthFailed                   no key, wrong key, no permission; ends the run
     ├── BudgetExceeded               the account or the run has no money left; ends the run
+    ├── ServerPaused                 a wait too long for a run: a daily quota, maintenance; ends the run
     └── ReplyRejected                a reply came (and was billed) but cannot be used
         ├── Refused                  the model declined
         ├── Truncated                the reply was cut at the token limit
@@ -64,7 +65,7 @@ class InvalidRequest(ProviderError):
 
 
 class NotServed(InvalidRequest):
-    """The model or path does not exist on the server, so every request of the run would fail."""
+    """The server has no such model or path, or the model refuses a setting: every request of the run would fail."""
 
 
 class AuthFailed(ProviderError):
@@ -73,6 +74,13 @@ class AuthFailed(ProviderError):
 
 class BudgetExceeded(ProviderError):
     """No money is left to make the call."""
+
+
+class ServerPaused(ProviderError):
+    """The server answers no more requests for longer than a run should wait: a daily quota is used up, or it is being maintained."""
+
+    def __init__(self, message: str, *, where: str | None = None) -> None:
+        super().__init__(message, where=where, remedy="Resume the run when the server answers again")
 
 
 class ReplyRejected(ProviderError):
@@ -98,4 +106,4 @@ class InvalidReply(ReplyRejected):
 
 
 # Errors that every other request would get, too: no more requests are sent, and the run ends.
-ENDS_RUN = (AuthFailed, BudgetExceeded, NotServed)
+ENDS_RUN = (AuthFailed, BudgetExceeded, NotServed, ServerPaused)

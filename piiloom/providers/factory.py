@@ -100,7 +100,8 @@ def make_provider(
     base_url: str | None = None,
     api_key_env: str | None = None,
     http_client: httpx2.AsyncClient | None = None,
-    timeout_s: float = 60.0,
+    timeout_s: float | None = None,
+    output_tokens: int | None = None,
     models_file: Path | None = None,
     prices: ModelSpec | None = None,
     response_format: str = "auto",
@@ -108,7 +109,8 @@ def make_provider(
     """Build the provider *name* (openai, anthropic, compatible). It does not retry; ``execution`` does.
 
     *model* defaults to the provider's default model, *base_url* to the environment or the vendor's URL. *api_key_env* names
-    another environment variable for the key. *timeout_s* bounds each request. *http_client* is closed with the provider.
+    another environment variable for the key. *timeout_s* bounds each request (None: in proportion to the output limit),
+    *output_tokens* each reply, if given. *http_client* is closed with the provider.
     Prices are *prices* if given; otherwise they come from *models_file* or the file named by ``PIILOOM_MODELS``, laid over
     the shipped list. *response_format* (auto, json_schema, json_object, text) is used for compatible servers only.
 
@@ -119,7 +121,7 @@ def make_provider(
     if kind is None:
         raise UsageError(f"there is no LLM provider {name!r}", remedy=f"Choose one of {', '.join(KINDS)}")
     chosen = choose_model(name, model, models_file)
-    book = load_models(models_file)
+    spec = load_models(models_file).resolve(name, chosen, prices)
     url = _base_url(kind, base_url)
     key_variable = api_key_env or kind.key_variable
     key = _key(name, kind, key_variable, explicit=api_key_env is not None)
@@ -127,7 +129,7 @@ def make_provider(
         model=chosen,
         api_key=key,
         base_url=url,
-        spec=book.resolve(name, chosen, prices),
+        spec=spec.model_copy(update={"reply_tokens": output_tokens}) if output_tokens else spec,
         translator=_translator(name, kind, url, key, key_variable),
         timeout_s=timeout_s,
         http_client=http_client,

@@ -145,7 +145,7 @@ def probe_call() -> PromptCall:
         stage="probe",
         template="format_probe",
         variables={},
-        render=lambda: [Message(role="user", content=QUESTION)],
+        render=lambda: [Message(role="system", content="You answer questions."), Message(role="user", content=QUESTION)],
         schema_name="format_probe",
         schema=SCHEMA,
         item_id="format-probe",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator
@@ -28,6 +29,8 @@ def _without_credentials(url: str | None) -> str | None:
     """Return *url*. Raises ``ValueError`` for one with credentials: settings are stored with runs, so they must not hold secrets."""
     if url and "@" in url.split("://", 1)[-1].split("/", 1)[0]:
         raise ValueError("holds credentials, which would be stored; give a key as PIILOOM_COMPATIBLE_API_KEY instead")
+    if url and re.search(r"[?&][^=]*(?:key|token|secret|sig|password)=", url, re.IGNORECASE):
+        raise ValueError("holds a key in its query, which would be stored; give it as PIILOOM_COMPATIBLE_API_KEY instead")
     return url
 
 
@@ -71,15 +74,23 @@ class ModelCalls(Settings):
         gt=0,
         advanced=True,
     )
-    timeout_s: float = setting(
-        60.0,
-        "Longest duration of one request.",
+    timeout_s: float | None = setting(
+        None,
+        "Longest duration of one request (default: a minute, and a second for every 20 tokens that the reply may have).",
         flags="--timeout",
         metavar="SECONDS",
         panel=CALLS,
         counts="no",
         gt=0,
         le=3600,
+        advanced=True,
+    )
+    max_output_tokens: int | None = setting(
+        None,
+        "Most tokens of a reply, a model's thoughts included (default: what the reply needs, and room for thoughts).",
+        panel=CALLS,
+        counts="no",
+        ge=1,
         advanced=True,
     )
     max_attempts: int = setting(

@@ -39,7 +39,8 @@ class ModelSpec(BaseModel):
     """One model: prices in USD per million tokens (None: unknown), limits, and settings sent with every call.
 
     ``batch_discount`` is the factor on all prices in batch mode (None: the usual prices apply). ``overhead_tokens`` is an upper
-    bound on the input tokens that the API adds to a prompt and its schema. ``thinking_tokens`` are added to each output limit.
+    bound on the input tokens that the API adds to a prompt and its schema. ``thinking_tokens`` are added to each output limit, unless
+    ``reply_tokens`` is given, which is the limit of all calls then.
     ``training``: the price of a million trained tokens, of a tuned model (``ft:…``). ``shuts_down``: the day announced by its maker.
     """
 
@@ -55,6 +56,7 @@ class ModelSpec(BaseModel):
     effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | None = None
     thinking: Literal["disabled", "between_tools", "adaptive"] | None = None
     thinking_tokens: int = Field(default=0, ge=0)
+    reply_tokens: int | None = Field(default=None, gt=0)
     training: Price | None = None
     shuts_down: dt.date | None = None
 
@@ -91,7 +93,7 @@ class ModelSpec(BaseModel):
 
     def output_limit(self, wanted: int) -> int:
         """Return the output limit to send for a reply of *wanted* tokens: plus ``thinking_tokens``, capped at the model's limit."""
-        limit = wanted + self.thinking_tokens
+        limit = self.reply_tokens or wanted + self.thinking_tokens
         return limit if self.max_output_tokens is None else min(limit, self.max_output_tokens)
 
     def with_prices(self, prices: ModelSpec) -> ModelSpec:
@@ -150,12 +152,8 @@ class ModelBook(BaseModel):
         return None if found is None else self._completed(provider, found)
 
     def resolve(self, provider: str, model: str, prices: ModelSpec | None = None) -> ModelSpec:
-        """Return the spec of *model*, or defaults if it is unknown, with *prices* if they are given.
-
-        An unknown model of a compatible server gets no extra output tokens for thinking, because its context may be small.
-        """
-        unknown = ModelSpec() if provider == "compatible" else UNKNOWN
-        found = self.find(provider, model) or self._completed(provider, unknown)
+        """Return the spec of *model*, or defaults if it is unknown, with *prices* if they are given."""
+        found = self.find(provider, model) or self._completed(provider, UNKNOWN)
         return found if prices is None else found.with_prices(prices)
 
     def overlaid(self, other: ModelBook) -> ModelBook:

@@ -1,8 +1,8 @@
 """Extract the JSON from a model's reply and validate it against the requested schema.
 
-Accepted around the JSON: white space, a byte order mark, a fenced block (with prose around the fence), and a leading
-``<think>`` block, which local reasoning models send. Anything else raises ``BadReply``, whose message names the fault and the
-place in the schema but does not quote the reply's values.
+The JSON may be bare or fenced, with prose or a model's thoughts around it (``foundation.lenient_json``). Of several values, the last one
+that matches the schema counts. Anything else raises ``BadReply``, whose message names the fault and the place in the schema but does not
+quote the reply's values.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from piiloom.foundation.lenient_json import read_leniently, without_thoughts
 from piiloom.providers.errors import InvalidReply
 from piiloom.providers.protocol import Completion, JsonSchema
 from piiloom.providers.schemas import Json, admits_null
 
-_THINK = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
-_FENCE = re.compile(r"^[ \t]*```[ \t]*(?:json|JSON|json5)?[ \t]*\r?\n(.*?)^[ \t]*```", re.DOTALL | re.MULTILINE)
-_ONE_LINE_FENCE = re.compile(r"\A```(?:json)?\s*(.*?)\s*```\Z", re.DOTALL)
 # Lone surrogates cannot be encoded as UTF-8, and NUL terminates strings in other programs.
 _UNSTORABLE = re.compile("[\ud800-\udfff\x00]")
 
@@ -39,7 +37,13 @@ class BadReply(ValueError):
 
 def read_reply(text: str, schema: JsonSchema) -> Json:
     """Return the JSON value in *text*, conformed to *schema*; raises ``BadReply`` if there is none or it does not match."""
-    return conform(extract_json(text), schema)
+    fault = BadReply("the reply is empty")
+    for value in reversed(extract_json(text)):
+        try:
+            return conform(value, schema)
+        except BadReply as found:
+            fault = found
+    raise fault
 
 
 def with_data(completion: Completion, schema: JsonSchema | None, *, provider: str) -> Completion:
@@ -60,30 +64,38 @@ def with_data(completion: Completion, schema: JsonSchema | None, *, provider: st
 
 def plain_text(text: str) -> str:
     """Return *text* without what a model thought before it; raises ``BadReply`` if nothing is left, or it cannot be stored."""
-    body = _THINK.sub("", text.removeprefix("\ufeff"), count=1)
-    if not body.strip():
-        raise BadReply("the reply is empty")
+    body = _answer(text)
     if _UNSTORABLE.search(body):
         raise BadReply("the reply holds characters that cannot be stored")
     return body
 
 
-def extract_json(text: str) -> Json:
-    """Return the JSON value in *text*, bare or fenced; raises ``BadReply`` if there is none or it cannot be stored."""
-    body = _THINK.sub("", text.removeprefix("\ufeff"), count=1).strip()
-    if not body:
-        raise BadReply("the reply is empty")
-    found = _FENCE.search(body) or _ONE_LINE_FENCE.match(body)
+def extract_json(text: str) -> list[Json]:
+    """Return the JSON values in *text*; raises ``BadReply`` if there is none, it ends in the middle of one, or one cannot be stored."""
+    body = _answer(text)
     try:
-        # Bare JSON takes precedence, because its strings may contain fences.
-        return _load(body) if found is None or body[0] in "{[" else _load(found.group(1))
+        # Strictly first: what is JSON as a whole must not be guessed at.
+        return [_load(body.strip())]
     except RecursionError:
         raise BadReply("the reply is nested too deeply") from None
     except BadReply:
         raise
     except ValueError as error:
         place = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadReply(f"the reply is not valid JSON{place}") from None
+        fault = f"the reply is not valid JSON{place}"
+    found = read_leniently(body)
+    if not found.values or found.cut_off or found.broken:
+        raise BadReply(fault)
+    _check_storable(found.values)
+    return found.values
+
+
+def _answer(text: str) -> str:
+    """Return *text* without a byte order mark and thoughts; raises ``BadReply`` if nothing is left."""
+    body = without_thoughts(text.removeprefix("\ufeff"))
+    if not body.strip():
+        raise BadReply("the reply has thoughts but no answer" if text.strip() else "the reply is empty")
+    return body
 
 
 def _load(body: str) -> Json:

@@ -4,9 +4,11 @@
 time-out, connection refused or lost, 408, 409, 5xx     ``ProviderUnavailable`` (503, 529: ``overloaded``)
 body that is not JSON (proxy page, incomplete reply)    ``ProviderUnavailable``
 429                                                     ``RateLimited``
+429 that names a quota of a day or longer               ``ServerPaused``
 429 insufficient_quota, 402, exhausted credit           ``BudgetExceeded``
 401, 403, 400 that mentions the key                     ``AuthFailed``
 404, 405 (unknown model, unknown path)                  ``NotServed``
+400 that names the model or a sampling setting          ``NotServed``
 any other 4xx (prompt too long, filter)                 ``InvalidRequest``
 ======================================================  ==================================================
 
@@ -21,7 +23,15 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import AuthFailed, BudgetExceeded, InvalidRequest, NotServed, ProviderUnavailable, RateLimited
+from piiloom.providers.errors import (
+    AuthFailed,
+    BudgetExceeded,
+    InvalidRequest,
+    NotServed,
+    ProviderUnavailable,
+    RateLimited,
+    ServerPaused,
+)
 from piiloom.providers.rate_headers import read_retry_after
 from piiloom.providers.redaction import Redactor
 
@@ -35,7 +45,15 @@ _NO_MONEY = (
     "insufficient_funds",
     "billing_not_active",
     "api usage limits",
+    "budget_exceeded",
+    "budget has been exceeded",
+    "exceededbudget",
 )
+# Phrases that name a quota of a day or longer, which a run does not wait for.
+_LONG_QUOTA = ("per day", "per-day", "perday", "daily", "per week", "weekly", "per month", "monthly")
+# Codes and phrases of a 400 that mean that the server has no such model (LiteLLM, OpenRouter, vLLM), as others answer with 404.
+_NO_MODEL = ("model_not_found", "invalid model name", "not a valid model", "does not exist", "unknown model", "model not found")
+_SAMPLING = ("temperature", "top_p")
 # Codes and phrases that mean that the prompt is too long (_TOO_LONG) or was refused by a content filter (_FILTERED).
 _TOO_LONG = (
     "context_length_exceeded",
@@ -126,7 +144,7 @@ class Translator:
 
     def timed_out(self, message: str) -> ProviderUnavailable:
         """Return the error for a request that was sent but not answered in time."""
-        return self.unavailable(message, remedy="Raise the time-out or lower the concurrency", maybe_billed=True, timed_out=True)
+        return self.unavailable(message, remedy="Raise --timeout or lower --concurrency", maybe_billed=True, timed_out=True)
 
     def unavailable(
         self,
@@ -171,6 +189,8 @@ class Translator:
             return AuthFailed(f"{self.provider}: {what} ({fault.status}){said}", where=self.endpoint, remedy=f"Check {self.key_variable}")
         if fault.status == 429:
             message = f"{self.provider}: too many requests (429){said}"
+            if fault.retry_after is None and _tells(fault, _LONG_QUOTA, {429}):
+                return ServerPaused(message, where=self.endpoint)
             return RateLimited(message, retry_after=fault.retry_after, where=self.endpoint, remedy="Lower the concurrency")
         if fault.status >= 500 or fault.status in _TRANSIENT:
             overloaded = fault.status in _OVERLOADED
@@ -187,8 +207,11 @@ class Translator:
         elif fault.status == 413 or _tells(fault, _TOO_LONG, {400, 422}):
             what = "the prompt is too long for the model"
             remedy = "Shorten the prompt, ask for a shorter answer, or choose a model with a larger context"
-        elif fault.status in {404, 405}:
+        elif fault.status in {404, 405} or _tells(fault, _NO_MODEL, {400}):
             return self._not_served(fault, model, said)
+        elif (setting := next((name for name in _SAMPLING if name in fault.message.casefold()), None)) and fault.status in {400, 422}:
+            message = f"{self.provider}: the model does not take this {setting} ({fault.status}){said}"
+            return NotServed(message, where=self.endpoint, remedy=f"Leave {setting} out of the settings, or choose another value or model")
         return self.invalid(f"{what} ({fault.status}){said}", remedy=remedy)
 
     def _not_served(self, fault: ServerFault, model: str, said: str) -> NotServed:
@@ -229,7 +252,8 @@ def read_error_body(body: object) -> tuple[str, str]:
     """Return code and message of an error body; either may be empty.
 
     Known forms: ``{"error": {"code", "type", "message", "details"}}`` or the inner object (OpenAI, Anthropic),
-    ``{"error": "…"}`` and ``{"message": "…"}`` (Ollama, gateways), ``{"detail": …}`` (FastAPI), plain text. HTML is dropped.
+    ``{"error": "…"}`` and ``{"message": "…"}`` (Ollama, gateways), ``{"detail": …}`` (FastAPI), plain text. HTML is dropped. OpenRouter
+    puts the message of the server behind it into ``metadata.raw``.
     """
     if isinstance(body, Mapping):
         inner = body.get("error", body)
@@ -239,6 +263,8 @@ def read_error_body(body: object) -> tuple[str, str]:
         detail_code = details.get("error_code") if isinstance(details, Mapping) else None
         code = next((str(c) for c in (detail_code, inner.get("code"), inner.get("type")) if c and not isinstance(c, int)), "")
         message = inner.get("message") or inner.get("detail") or ""
-        return code, message if isinstance(message, str) else str(message)
+        metadata = inner.get("metadata")
+        upstream = metadata.get("raw") if isinstance(metadata, Mapping) else None
+        return code, f"{message}: {upstream}" if upstream else str(message)
     text = "" if body is None else str(body)
     return "", "" if text.lstrip().startswith("<") else text

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.lenient_json import only_thoughts
+from piiloom.providers.addresses import query_of, without_query
 from piiloom.providers.errors import Refused, Truncated
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     import httpx2
 
 T = TypeVar("T")
+# The time limit of a request where none is given, in seconds: without its output, and at this many tokens a second. Models on a
+# processor write ten and more.
+_BASE_S, _TOKENS_A_SECOND, _LONGEST_S = 60.0, 20.0, 3600.0
 
 
 class Sdk(Protocol):
@@ -73,8 +78,9 @@ class Ping:
 class SdkOptions:
     """What all providers are made from.
 
-    ``timeout_s`` bounds each request as a whole. ``http_client`` None: one for any number of calls in flight. ``response_format`` is a
-    key of ``chat_dialects.CHOICES`` and used for compatible servers only.
+    ``timeout_s`` bounds each request as a whole; None: ``_BASE_S`` and the time that a slow server takes for the reply. ``http_client``
+    None: one for any number of calls in flight. ``response_format`` is a key of ``chat_dialects.CHOICES`` and used for compatible
+    servers only.
     """
 
     model: str
@@ -82,7 +88,7 @@ class SdkOptions:
     base_url: str
     spec: ModelSpec
     translator: Translator
-    timeout_s: float
+    timeout_s: float | None
     http_client: httpx2.AsyncClient | None = None
     response_format: str = "auto"
 
@@ -104,7 +110,12 @@ class SdkProvider(ABC, Generic[SdkT]):
 
         http = options.http_client or wide_client(self._http_class)
         self.client = self._connect(
-            api_key=options.api_key, base_url=options.base_url, timeout=time_limits(options.timeout_s), max_retries=0, http_client=http
+            api_key=options.api_key,
+            base_url=without_query(options.base_url),
+            default_query=query_of(options.base_url),
+            timeout=time_limits(options.timeout_s or _LONGEST_S),
+            max_retries=0,
+            http_client=http,
         )
         self.model = options.model
         self.endpoint = options.translator.endpoint
@@ -121,7 +132,9 @@ class SdkProvider(ABC, Generic[SdkT]):
         """Answer *call*, or raise one of ``piiloom.providers.errors``."""
         messages = call.render()
         started = time.perf_counter()
-        reply = await self.guarded(self._ask(call, messages), prompt=[message.content for message in messages])
+        timeout_s = self._timeout_s or _BASE_S + self.spec.output_limit(call.settings.max_output_tokens) / _TOKENS_A_SECOND
+        prompt = [message.content for message in messages]
+        reply = await self.guarded(self._ask(call, messages), prompt=prompt, timeout_s=min(timeout_s, _LONGEST_S))
         return self.completion_from(reply, call, latency_s=time.perf_counter() - started)
 
     @abstractmethod
@@ -153,7 +166,8 @@ class SdkProvider(ABC, Generic[SdkT]):
         if reply.outcome == "refused":
             raise Refused(f"{self.name}: the model declined to answer{note}", completion=completion)
         if reply.outcome == "truncated":
-            raise Truncated(f"{self.name}: the answer was cut{note}", completion=completion)
+            where = " while the model thought" if only_thoughts(reply.text) else ""
+            raise Truncated(f"{self.name}: the answer was cut{where}{note}; --max-output-tokens sets its limit", completion=completion)
         return with_data(completion, call.schema, provider=self.name)
 
     async def ping(self) -> Ping:
@@ -173,7 +187,7 @@ class SdkProvider(ABC, Generic[SdkT]):
         the ``except`` block so that the SDK's exception, which holds the request with the key, is not kept as its context.
         """
         failure: ProviderError
-        limit = self._timeout_s if timeout_s is None else timeout_s
+        limit = timeout_s or self._timeout_s or _BASE_S
         try:
             async with asyncio.timeout(limit):
                 return await work
@@ -189,8 +203,11 @@ class SdkProvider(ABC, Generic[SdkT]):
 
     async def _post(self, body: dict[str, Any]) -> SdkReply:
         answer = await self.client.post(self.path, cast_to=object, body=body)
-        # The SDKs return text if the content type is not JSON, and some servers send JSON under another content type.
-        return self.read_body(json.loads(answer) if isinstance(answer, str) and answer.startswith("{") else answer)
+        return self.read_body(self._parsed(answer))
+
+    def _parsed(self, answer: object) -> object:
+        """Return the JSON of *answer*: the SDKs return text if the content type is not JSON, as some servers have it."""
+        return json.loads(answer) if isinstance(answer, str) and answer.lstrip().startswith("{") else answer
 
     @abstractmethod
     def _connect(self, **options: Any) -> SdkT:

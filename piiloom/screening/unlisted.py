@@ -1,19 +1,32 @@
 """Unlisted gate: identifiers that a pattern finds in the text must be covered by spans.
 
 A match is covered if it lies in a span, or in neighboring spans with only punctuation or spaces between them. A match that is
-outside of spans, or extends beyond its span, is unmarked personal information. The question must contain no match at all. A trained
+outside of spans, or extends beyond its span, is unmarked personal information, unless it is public: the mailbox of an office
+(``support@…``) or a toll-free number. The question must contain no match at all. A trained
 detector may look, too; what it finds in the context must overlap a span.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Final
 
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations, Verdict
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.trained_detector import TrainedDetector
+
+# Mailboxes of offices (RFC 2142 and what else is usual), and toll-free numbers of North America.
+_PUBLIC: Final = re.compile(
+    r"(?:(?:no|do-?not)[-._]?reply|info|contact|support|help|help-?desk|service|customer[-._]?(?:service|care|support)|care|office|"
+    r"hello|mail|team|feedback|sales|orders?|bookings?|reservations?|tickets?|billing|accounts|payments?|returns|claims|hr|jobs|"
+    r"careers|payroll|benefits|admissions?|registrar|enrollment|news(?:letter)?|notifications?|alerts?|updates|security|abuse|privacy|"
+    r"legal|press|media|marketing|events?|webmaster|postmaster|hostmaster|admin|members(?:hip)?|donations?|volunteer)@"
+    r"|(?:\+?1[-. ]?)?\(?8(?:00|33|44|55|66|77|88)\)?[-. ]",
+    re.IGNORECASE,
+)
 
 
 class UnlistedGate:
@@ -45,7 +58,7 @@ class UnlistedGate:
         for part, text, spans in (("context", record.context, record.spans), ("question", record.question or "", ())):
             for kind, (start, end) in find_identifiers(text, region):
                 intended = any(text[start:end].casefold() in known for known in expected.lookalikes)
-                if not intended and not _is_covered(text, start, end, spans):
+                if not intended and not _PUBLIC.match(text, start, end) and not _is_covered(text, start, end, spans):
                     return Verdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
         if self._detector is not None and (found := self._detector.unlisted(record)):
             return Verdict(code="unlisted.detected", detail=self._detector.told(found[0]))

@@ -69,6 +69,7 @@ OTHER: dict[str, Any] = {
     "rpm": 5.0,
     "tpm": 900.0,
     "timeout_s": 3.0,
+    "max_output_tokens": 900,
     "budget_usd": 1.0,
     "price": "input=3,output=4",
     "unpriced": True,

@@ -104,7 +104,7 @@ def test_what_holds_for_a_maker_holds_for_unlisted_models_too():
     assert (unlisted.priced, unlisted.batch_discount, unlisted.thinking_tokens) == (False, 0.5, 4096)
     assert unlisted.overhead_tokens == book.find("anthropic", "claude-haiku-4-5").overhead_tokens
     local = book.resolve("compatible", "house-model")
-    assert (local.priced, local.batch_discount, local.thinking_tokens) == (False, None, 0)
+    assert (local.priced, local.batch_discount, local.thinking_tokens) == (False, None, 4096)
 
 
 def test_given_prices_replace_the_listed_ones_and_nothing_else():

@@ -87,7 +87,7 @@ def test_compatible_request_with_seed():
     body = json.loads(request.content)
     assert request.url == "http://llm.test/v1/chat/completions"
     assert [turn["role"] for turn in body["messages"]] == ["system", "user"]
-    assert body["max_tokens"] == 300
+    assert body["max_tokens"] == 4396  # with room for thoughts
     assert body["seed"] == 11
     assert body["response_format"]["json_schema"]["strict"] is True
 

@@ -32,7 +32,7 @@ objects = st.dictionaries(st.text(st.characters(exclude_categories=["Cs"], exclu
 )
 def test_any_object_survives_any_wrapping(value, wrapping):
     text = wrapping.replace("{}", json.dumps(value, ensure_ascii=False)).replace("{{", "{")
-    assert extract_json(text) == value
+    assert extract_json(text) == [value]
 
 
 @given(st.text(max_size=60))
@@ -57,7 +57,9 @@ def test_any_text_gives_a_value_or_a_bad_reply_that_does_not_quote_it(text):
         '{"a": "\\ud800"}',
         '{"a": "\\u0000"}',
         "[" * 100_000,
-        "{'a': 1}",
+        "The limit is 5 {tokens",
+        '<think>I could say {"a": 1} here',
+        'Sure: {"a": "\\u0000"}',
     ],
 )
 def test_what_is_not_storable_json_is_refused(text):
@@ -66,7 +68,34 @@ def test_what_is_not_storable_json_is_refused(text):
 
 
 def test_a_fence_inside_a_string_stays():
-    assert extract_json(json.dumps({"code": "```json\n{}\n```"})) == {"code": "```json\n{}\n```"}
+    assert extract_json(json.dumps({"code": "```json\n{}\n```"})) == [{"code": "```json\n{}\n```"}]
+
+
+_JSON = '{"sentence": "a {b}"}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _JSON,
+        '{"sentence": "a {b}", "more": "</think>"}',
+        f"<think>Hm.</think>{_JSON}",
+        f"Hm, {{maybe}}.\n</think>\n\n{_JSON}",  # vLLM and SGLang with a template that opens the thought itself
+        f"<thinking>\nHm.\n</thinking>\n{_JSON}",
+        f"[THINK]Hm.[/THINK]{_JSON}",
+        f"◁think▷Hm.◁/think▷{_JSON}",
+        f"<seed:think>Hm.</seed:think>{_JSON}",
+        f"<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>{_JSON}",
+        f"Here is the JSON you asked for: {_JSON} I hope that this helps!",
+        f"```json\n{_JSON}\n```\nLet me know.",
+        f'```\n{{"example": 1}}\n```\nand now mine\n```json\n{_JSON}\n```',
+        f'{{"sentence": 3}}\n{_JSON}',
+        f'{_JSON}\n{{"note": "It is short."}}',
+        "{'sentence': 'a {b}',}",
+    ],
+)
+def test_the_answer_is_found_whatever_is_around_it(text):
+    assert read_reply(text, SCHEMA) == {"sentence": "a {b}"}
 
 
 @pytest.mark.parametrize(

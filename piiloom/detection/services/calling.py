@@ -13,11 +13,11 @@ from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.limits.limiter import Limiter, Slot
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import AuthFailed, BudgetExceeded, NotServed, ProviderUnavailable, RateLimited
+from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited
 
 T = TypeVar("T")
+REQUEST_S: Final = 60.0  # longest duration of a request where none is given
 _FAILURES: Final = 20
-_ENDS_RUN: Final = (AuthFailed, BudgetExceeded, NotServed)
 
 
 class TextRefused(Exception):
@@ -50,7 +50,7 @@ class ServiceCaller:
         try:
             answer: T = await self._policy.tries(self._rng, sleep=self._sleep, before_sleep=self._count_retry)(once)
         except ProviderError as error:
-            raise self._given_up(error) from error
+            raise self._given_up(self._policy.settled(error)) from error
         self._in_a_row = 0
         if counted:
             self.totals.answered += 1
@@ -78,7 +78,7 @@ class ServiceCaller:
     def _given_up(self, error: ProviderError) -> Exception:
         self.totals.failed += 1
         self._in_a_row += 1
-        if isinstance(error, _ENDS_RUN) or self._in_a_row >= self._most:
+        if isinstance(error, ENDS_RUN) or self._in_a_row >= self._most:
             return error
         if not self.totals.answered_now and isinstance(error, RateLimited | ProviderUnavailable):
             return error

@@ -50,7 +50,14 @@ class ModelChoice:
         spec = self.spec()
         prices = parse_prices(self.price) if self.price else None
         try:
-            provider = make_provider(self.provider, model=self.model, base_url=self.base_url, timeout_s=settings.timeout_s, prices=prices)
+            provider = make_provider(
+                self.provider,
+                model=self.model,
+                base_url=self.base_url,
+                timeout_s=settings.timeout_s,
+                output_tokens=settings.max_output_tokens,
+                prices=prices,
+            )
         except AuthFailed as error:
             error.remedy = _NO_KEY
             raise

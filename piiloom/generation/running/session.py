@@ -169,6 +169,7 @@ def open_provider(config: RunConfig) -> Provider:
         model=config.model,
         base_url=config.base_url,
         timeout_s=config.timeout_s,
+        output_tokens=config.max_output_tokens,
         prices=prices,
         response_format=config.response_format,
     )

@@ -186,14 +186,10 @@ def _read(
             faults.append(fault)
     if len(fit) < wanted:
         raise faults[0] if faults else Fault("questions", f"there are {len(entries)} questions; at least {wanted} are wanted")
-    sets = [chosen for chosen in combinations(fit, wanted) if all(_apart(one, other) for one, other in combinations(chosen, 2))]
+    sets = [chosen for chosen in combinations(fit, wanted) if len({one.deciding for one in chosen}) == wanted]
     if not sets:
-        raise Fault("same_facts", "the questions must turn on different facts: at most one fact may change the advice under two of them")
+        raise Fault("same_facts", "the questions turn on the same facts; each must need a fact that the others do not")
     return min(sets, key=_dispute)
-
-
-def _apart(one: LedgerQuestion, other: LedgerQuestion) -> bool:
-    return len(one.deciding & other.deciding) <= 1 and one.deciding != other.deciding
 
 
 def _dispute(questions: Sequence[LedgerQuestion]) -> tuple[int, int, int]:

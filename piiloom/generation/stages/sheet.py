@@ -259,8 +259,8 @@ def _decisions(entries: Sequence[Mapping[str, Any]], kept: Mapping[str, str]) ->
     turning = [frozenset(entry["turns_on"]) & kept.keys() for entry in entries]
     if not all(turning):
         raise Fault("turns_on_nothing", "each decision must turn on a fact that is left")
-    if len(turning[0] & turning[1]) > 1 or turning[0] == turning[1]:
-        raise Fault("same_decision", "the two decisions must turn on different facts: at most one may stand in both")
+    if turning[0] == turning[1]:
+        raise Fault("same_decision", "the two decisions turn on the same facts; one must need a fact that the other does not")
     return tuple(" ".join(entry["decision"].split()) for entry in entries)
 
 

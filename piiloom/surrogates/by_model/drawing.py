@@ -127,7 +127,14 @@ def draw_by_model(
 
 def _open_provider(options: ModelCalls) -> Provider:
     prices, name = parse_prices(options.price) if options.price else None, options.provider or ""
-    provider = make_provider(name, model=options.model, base_url=options.base_url, timeout_s=options.timeout_s, prices=prices)
+    provider = make_provider(
+        name,
+        model=options.model,
+        base_url=options.base_url,
+        timeout_s=options.timeout_s,
+        output_tokens=options.max_output_tokens,
+        prices=prices,
+    )
     budget = options.budget_usd is not None
     check_priced(name, provider.model, options.base_url, provider.spec, unpriced=options.unpriced, budget=budget)
     return provider

@@ -10,7 +10,7 @@ from typing import Any, Final
 from piiloom.detection.adapters.languages import language_of
 from piiloom.detection.adapters.mapped_findings import Found
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.services.calling import TextRefused
+from piiloom.detection.services.calling import REQUEST_S, TextRefused
 from piiloom.detection.services.service_detector import ServiceDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import ProviderError, UsageError
@@ -74,8 +74,8 @@ class AwsDetector(ServiceDetector):
             if session.get_credentials() is None:
                 raise AuthFailed("there are no credentials for aws", where="--detector aws", remedy=_KEYS)
             config = self._botocore.config.Config(
-                connect_timeout=settings.timeout_s,
-                read_timeout=settings.timeout_s,
+                connect_timeout=settings.timeout_s or REQUEST_S,
+                read_timeout=settings.timeout_s or REQUEST_S,
                 max_pool_connections=settings.concurrency,
                 retries={"total_max_attempts": 1},  # ours are the only ones
             )

@@ -14,7 +14,7 @@ from piiloom.detection.adapters.mapped_findings import Found
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.services.azure.gathering_texts import MOST_CHARACTERS, TextGatherer
 from piiloom.detection.services.azure.jobs import AzureJobs, JobLost, NotTaken, Piece
-from piiloom.detection.services.calling import TextRefused
+from piiloom.detection.services.calling import REQUEST_S, TextRefused
 from piiloom.detection.services.service_detector import ServiceDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import ProviderError, UsageError
@@ -137,7 +137,7 @@ class AzureDetector(ServiceDetector):
     def _opened(self) -> AzureJobs:
         if self._jobs is None:
             key, settings = os.environ[KEY], self.settings
-            self._jobs = AzureJobs(self._endpoint, key, self.caller, timeout_s=settings.timeout_s, sleep=self._sleep)
+            self._jobs = AzureJobs(self._endpoint, key, self.caller, timeout_s=settings.timeout_s or REQUEST_S, sleep=self._sleep)
         return self._jobs
 
 
