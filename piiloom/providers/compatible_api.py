@@ -18,7 +18,7 @@ from piiloom.foundation.lenient_json import without_thoughts
 from piiloom.providers.chat_dialects import CHOICES, Dialect, FormatKind, is_certain
 from piiloom.providers.protocol import Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
-from piiloom.providers.sdk_errors import read_error_body, read_fault
+from piiloom.providers.sdk_errors import read_error_body, read_fault, status_of
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 
 # The SDK requires a key; servers that need none ignore it.
@@ -30,8 +30,6 @@ _MAX_TRIES = 9
 _CUT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
 _DECLINED = frozenset({"content_filter", "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
 _BROKEN_OFF = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
-# HTTP statuses of errors that come without one: the first whose word is in the error's code or type; 500 for others.
-_STATUS_OF = {"rate_limit": 429, "quota": 429, "overloaded": 503, "auth": 401, "not_found": 404, "invalid": 400, "validation": 422}
 # Dialects found by probes, by endpoint and model, for the lifetime of the process.
 _FOUND: dict[tuple[str, str], Dialect] = {}
 
@@ -102,13 +100,9 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
 
     def _status_error(self, error: Mapping[str, Any]) -> openai.APIStatusError:
         """Return *error* as the exception that the SDK raises for a response with the error's status."""
-        stated = f"{error.get('code', '')}"
-        kind = f"{stated} {error.get('type', '')}".casefold().replace(" ", "_")
-        known = stated.isdigit() and 400 <= int(stated) < 600
-        status = int(stated) if known else next((code for word, code in _STATUS_OF.items() if word in kind), 500)
         headers = part(part(error, "metadata"), "headers")
         sent = {str(name): str(value) for name, value in headers.items()} if isinstance(headers, Mapping) else {}
-        response = httpx2.Response(status, headers=sent, request=httpx2.Request("POST", self.endpoint))
+        response = httpx2.Response(status_of(error), headers=sent, request=httpx2.Request("POST", self.endpoint))
         return openai.APIStatusError("an error with a success status", response=response, body=error)
 
     @property

@@ -48,6 +48,7 @@ _NO_MONEY = (
     "budget_exceeded",
     "budget has been exceeded",
     "exceededbudget",
+    "exceeded budget",
     "insufficient balance",
     "balance is insufficient",
     "spending limit",
@@ -96,6 +97,10 @@ _TRANSIENT = frozenset({408, 409, 424, 425})
 _OVERLOADED = frozenset({503, 529})
 # Exceptions that the HTTP library raises before it sends anything: no connection, none free in the pool, refused by a proxy.
 _NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
+
+
+# HTTP statuses of errors that come without one: the first whose word is in the error's code or type; 500 for others.
+_STATUS_OF = {"rate_limit": 429, "quota": 429, "overloaded": 503, "auth": 401, "not_found": 404, "invalid": 400, "validation": 422}
 
 
 class ErrorResponse(Protocol):
@@ -191,9 +196,12 @@ class Translator:
         """Return an ``InvalidRequest`` that names provider and endpoint."""
         return InvalidRequest(f"{self.provider}: {message}", where=self.endpoint, remedy=remedy)
 
-    def not_our_api(self, response: object) -> InvalidRequest:
-        """Return the error for a response with a success status that is not one of this API, such as a web page."""
+    def not_our_api(self, response: object) -> ProviderError:
+        """Return the error for a response with a success status that is not one of this API: a gateway's error, or a web page."""
         stated = response.get("error") if isinstance(response, Mapping) else None
+        if isinstance(stated, Mapping):
+            code, message = read_error_body(stated)
+            return self.from_status(ServerFault(status=status_of(stated), code=code, message=message), model="")
         said = self.redactor.presentable(": ".join(part for part in read_error_body(stated) if part)) if stated else ""
         tail = f": {said}" if said else ""
         return self.invalid(f"the answer is not one of this API{tail}", remedy=self.missing_path_remedy)
@@ -238,7 +246,7 @@ class Translator:
     def _not_served(self, fault: ServerFault, model: str, said: str) -> NotServed:
         what, remedy = "there is no such path on the server", self.missing_path_remedy
         stated = f"{fault.code} {fault.message}".casefold()
-        if model in fault.message or "model" in stated or "deployment" in stated:
+        if (model and model in fault.message) or "model" in stated or "deployment" in stated:
             what, remedy = f"there is no model {model!r} here", "Check --model, and that the key may use it"
         return NotServed(f"{self.provider}: {what} ({fault.status}){said}", where=self.endpoint, remedy=remedy)
 
@@ -261,6 +269,15 @@ def _tells(fault: ServerFault, signs: Sequence[str], statuses: Collection[int]) 
     """Whether *fault* has one of *statuses* and its code or message contains one of *signs*."""
     told = f"{fault.code} {fault.message}".casefold()
     return fault.status in statuses and any(sign in told for sign in signs)
+
+
+def status_of(error: Mapping[str, object]) -> int:
+    """Return the HTTP status that *error*, which came with a success status, would have had: its code, or by its kind."""
+    stated = f"{error.get('code', '')}"
+    if stated.isdigit() and 400 <= int(stated) < 600:
+        return int(stated)
+    kind = f"{stated} {error.get('type', '')}".casefold().replace(" ", "_")
+    return next((status for word, status in _STATUS_OF.items() if word in kind), 500)
 
 
 def read_fault(error: StatusError) -> ServerFault:

@@ -188,6 +188,14 @@ _NO_DEPLOYMENT = "The API deployment for this resource does not exist. If you cr
 LOOKED_UP = (
     # a money or quota error of whatever status ends the run
     Server("no balance as a 429", "Z.ai, claude-code#9201", body(failed(_RECHARGE, type="1113"), 429), BudgetExceeded, "recharge"),
+    Server(
+        "budget of a deployment",
+        "LiteLLM 1.106.12, run here",
+        body(
+            failed("No deployments available - crossed budget: Exceeded budget for deployment model_name: m: 0.32 >= 1d", code="429"), 429
+        ),
+        BudgetExceeded,
+    ),
     Server("no balance in Chinese", "Zhipu, dify#5850", body(failed("您的账户已欠费，请充值后重试。", code="1113"), 429), BudgetExceeded),
     Server(
         "no balance behind a gateway",
@@ -431,6 +439,21 @@ def test_what_comes_of_a_call(server):
     assert type(caught.value) is server.error, caught.value
     assert server.said in str(caught.value)
     assert getattr(caught.value, "retry_after", None) == server.wait_s
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "error"),
+    [
+        ("openai", {"error": {"type": "proxy_error", "message": "Could not detect response format from upstream"}}, ProviderUnavailable),
+        ("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, ProviderUnavailable),
+        ("openai", {"error": {"code": 402, "message": "Insufficient credits"}}, BudgetExceeded),
+    ],
+    ids=["aimock 1.43.0, run here", "gateways", "OpenRouter"],
+)
+def test_errors_in_a_200_of_the_other_apis(name, answer, error, monkeypatch):
+    monkeypatch.setenv(f"{name.upper()}_API_KEY", "k-0123456789")
+    with pytest.raises(error):
+        complete(mocked(name, lambda _: httpx2.Response(200, json=answer)))
 
 
 def test_the_system_text_begins_the_user_message_where_there_is_no_system_role():
