@@ -5,7 +5,7 @@ time-out, connection lost, 408, 409, 424, 5xx, crash    ``ProviderUnavailable`` 
 body that is not JSON (proxy page, incomplete reply)    ``ProviderUnavailable``
 429                                                     ``RateLimited``
 429 that names a quota of a day or longer               ``ServerPaused``
-402, any status that says that no money is left       ``BudgetExceeded``
+402, an error that says that no money is left           ``BudgetExceeded``
 401, 403, 400 that mentions the key                     ``AuthFailed``
 404, 405 (unknown model, unknown path)                  ``NotServed``
 400 that names the model or a sampling setting          ``NotServed``

@@ -508,6 +508,21 @@ def test_the_address_of_a_path_suggests_its_base(name, url, meant):
     assert caught.value.remedy == f"Did you mean {meant}?"
 
 
+@pytest.mark.parametrize(
+    ("url", "remedy"),
+    [
+        ("https://open.bigmodel.test/api/paas/v4", "Check the base URL"),
+        ("https://gemini.test/v1beta/openai", "Check the base URL"),
+        ("https://openrouter.test/api", "Check the base URL; did you mean https://openrouter.test/api/v1?"),
+    ],
+)
+def test_a_wrong_path_suggests_v1_unless_the_address_has_a_version(url, remedy):
+    client = httpx2.AsyncClient(transport=httpx2.MockTransport(lambda _: body({"error": "Not Found"}, 404)({})))
+    with pytest.raises(NotServed) as caught:
+        complete(make_provider("compatible", model="m", base_url=url, http_client=client))
+    assert caught.value.remedy == remedy
+
+
 class Thinker:
     """A server whose model thinks for 6,000 tokens before it answers."""
 
