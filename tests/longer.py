@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
+from functools import wraps
+from inspect import Signature, signature
 from typing import Any
 
 import pytest
@@ -21,7 +23,7 @@ few = settings(max_examples=200 if EXPLORE else 10, derandomize=not EXPLORE, dea
 
 def examples(explored: int) -> int:
     """How many examples a property test takes that takes *explored* ones with ``PIILOOM_EXPLORE``: else they are the same each time."""
-    return explored if EXPLORE else max(60, explored // 3)
+    return explored if EXPLORE else max(60, explored // 10)
 
 
 def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
@@ -32,6 +34,28 @@ def mostly_long(values: Iterable[Any], quick: Container[Any]) -> list[Any]:
 def usually(values: Iterable[Any], kept: Container[Any]) -> list[Any]:
     """Those of *values* that are among *kept* as parameters; all of them with ``PIILOOM_EXPLORE``."""
     return [value for value in values if EXPLORE or value in kept]
+
+
+def case_by_case(names: str | tuple[str, ...], values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Have one test go through all *values*, as parameters of these *names*: a test of its own for each would take longer than the case."""
+    cases, several = list(values), not isinstance(names, str) or "," in names
+    words = tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else names
+
+    def decorated(test: Callable[..., None]) -> Callable[..., None]:
+        @wraps(test)
+        def whole(**others: Any) -> None:
+            for case in cases:
+                try:
+                    test(**others, **dict(zip(words, case if several else (case,), strict=True)))
+                except BaseException as error:
+                    error.add_note(f"with {names}: {case!r}")
+                    raise
+
+        left = [one for name, one in signature(test).parameters.items() if name not in words]
+        whole.__signature__ = Signature(left)  # type: ignore[attr-defined]
+        return whole
+
+    return decorated
 
 
 def sampled(quick: Any, full: Any) -> list[Any]:

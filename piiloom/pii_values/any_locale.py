@@ -23,6 +23,7 @@ from typing import Any, Final, Literal
 import regex
 
 from piiloom.pii_values import networks
+from piiloom.pii_values.contacts import draw_email
 from piiloom.pii_values.country_facts import facts_of, id_rule, supported
 from piiloom.pii_values.dates import age_on, draw_day, draw_year
 from piiloom.pii_values.documents import draw_case_number, draw_employee_id, draw_member_id, draw_student_id, draw_ticket
@@ -30,12 +31,13 @@ from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
 from piiloom.pii_values.entity_values.drawers import draw_phone
 from piiloom.pii_values.entity_values.drawing import draw_value, holder_of
 from piiloom.pii_values.entity_values.locale_words import GENDERS
-from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, romanised, username_of
+from piiloom.pii_values.entity_values.named_person import NamedPerson, romanised
 from piiloom.pii_values.identifiers import draw_payment_card
 from piiloom.pii_values.numbering.accounts import bank_code, iban, in_fours, national_account
 from piiloom.pii_values.numbering.choices import Stream
 from piiloom.pii_values.numbering.holders import rule_of
 from piiloom.pii_values.numbering.masks import ALPHABETS
+from piiloom.pii_values.people import draw_handle
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.locales import cldr_locale, get_locale, locale_codes
 
@@ -102,7 +104,7 @@ def drawers_of(locale: str) -> Drawers:
     names: dict[str, Draw] = {
         "full_name": lambda p, _: p.full,
         "first_name": lambda p, _: p.given,
-        "username": username_of,
+        "username": lambda p, rng: draw_handle(p.latin_given, p.latin_family, p.born.year, rng),
         **({"last_name": lambda p, _: p.family} if whole else {}),
     }
     places: dict[str, Draw] = {"country": lambda p, rng: rng.choice(_countries(p.locale))}
@@ -114,7 +116,7 @@ def drawers_of(locale: str) -> Drawers:
         **({"national_id": lambda p, rng: rule_of(rule)(holder_of(rng, p))} if (rule := id_rule(region)) else {}),
         **{paper: partial(_paper, paper) for paper in _PAPERS},
         "ticket": lambda _, rng: draw_ticket(rng),
-        **({"email": email_of} if named else {}),
+        **({"email": lambda p, rng: draw_email(p.latin_given, p.latin_family, p.born.year, rng)} if named else {}),
         "phone": lambda p, rng: draw_phone(p.locale, rng),
         "ip_address": lambda _, rng: networks.draw_ip_address(rng),
         "student_id": lambda p, rng: draw_student_id(p.born.year, rng),

@@ -13,14 +13,11 @@ from typing import Final
 
 from piiloom.pii_values.countries import shaped
 from piiloom.pii_values.numbering.choices import digits
-from piiloom.pii_values.numbering.reserved import DOMAINS, ENDINGS, HOSTS, SITE_NAMES
-from piiloom.pii_values.people import draw_glued_handle, draw_handle
+from piiloom.pii_values.numbering.reserved import DOMAINS, ENDINGS, SITE_NAMES
+from piiloom.pii_values.people import draw_form, draw_glued_handle, draw_handle
 from piiloom.pii_values.regions import Region
 
 _SITE_ENDINGS: Final = (*DOMAINS, *ENDINGS)
-_PARTS: Final = ("", "", "", "mail", "post", "-net", "web", "-post", "online", "-mail")
-_SCHEMES: Final = ("", "", "www.", "https://", "https://www.", "http://")
-_PAGES: Final = ("", "", "", "/", "/about", "/portfolio", "/cv", "/work", "/blog", "/home.html")
 _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "70", "80", "81", "63", "75", "89")
 
 
@@ -66,27 +63,15 @@ def _singaporean(rng: random.Random) -> str:
 
 
 def draw_email(given: str, family: str, birth_year: int, rng: random.Random) -> str:
-    """An address made of the name: "dana.whitlock84@mail.example.com", "d.whitlock@cedarpost.example"."""
-    return f"{draw_handle(given, family, birth_year, rng)}@{_domain(rng)}"
+    """An address, mostly made of the name: "dana.whitlock84@mail.example.com", "d.whitlock@staff.cedarschool.ac.example"."""
+    return f"{draw_handle(given, family, birth_year, rng, 'mail')}@{draw_form('domain', given, family, birth_year, rng)}"
 
 
 def draw_glued_email(given: str, family: str, rng: random.Random) -> str:
     """Draw an address in which no part of the name is a whole word, so that it shares no word with the name."""
-    return f"{draw_glued_handle(given, family, rng)}@{_domain(rng)}"
+    return f"{draw_glued_handle(given, family, rng)}@{rng.choice(SITE_NAMES)}.{rng.choice(_SITE_ENDINGS)}"
 
 
 def draw_site(given: str, family: str, birth_year: int, rng: random.Random) -> str:
-    """Draw the address of a web site made of the name: "https://dana-whitlock.example.com/cv", "www.cedar.example/dwhitlock"."""
-    handle = draw_handle(given, family, birth_year, rng).replace(".", "-").replace("_", "-")
-    start = rng.choice(_SCHEMES)
-    if rng.random() < 0.4:
-        return f"{start}{_site(rng)}/{rng.choice(('', '~', '@', 'u/', 'people/'))}{handle}"
-    return f"{start}{handle}.{rng.choice(_SITE_ENDINGS)}{rng.choice(_PAGES)}"
-
-
-def _domain(rng: random.Random) -> str:
-    return f"{rng.choice(HOSTS)}{rng.choice(DOMAINS)}" if rng.random() < 0.25 else _site(rng)
-
-
-def _site(rng: random.Random) -> str:
-    return f"{rng.choice(SITE_NAMES)}{rng.choice((*_PARTS, rng.choice(SITE_NAMES)))}.{rng.choice(_SITE_ENDINGS)}"
+    """Draw the address of a web site or profile: "https://dana-whitlock.example.com/cv", "www.cedar.example/@dwhitlock"."""
+    return draw_form("site", given, family, birth_year, rng)

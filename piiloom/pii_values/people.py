@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from typing import Final, Literal
 
+from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.lexicons import Entry, Fitted, entries, merged, phrase
-from piiloom.pii_values.numbering.reserved import SITE_NAMES
+from piiloom.pii_values.numbering.choices import digits
+from piiloom.pii_values.numbering.reserved import ENDINGS, SITE_NAMES
 from piiloom.pii_values.sampling import Weighted, weighted
 
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]
@@ -34,6 +37,12 @@ _CHILD_COUNTS: Final = weighted([(1, 30.0), (2, 42.0), (3, 18.0), (4, 7.0), (5, 
 _YOUNGEST_PARENT, _OLDEST_PARENT = 17, 46
 _PARTNER_WORDS: Final[dict[Gender, str]] = {"male": "man", "female": "woman", "nonbinary": "woman"}  # as used in topic names
 _GROWN: Final = 18
+_SHORTEST, _LONGEST = 4, 24  # characters of a user name
+
+
+class _Handles(FileModel):
+    words: dict[str, list[str]]
+    forms: dict[str, dict[str, float]]
 
 
 # Weights of attractions (topics of the lexicon "identity") by how often people mention them (our estimate).
@@ -131,33 +140,41 @@ def draw_spouse(who: Fitted, ties: Ties, rng: random.Random) -> str:
     return phrase("relationships", f"spouse_{ties.kind}_{_PARTNER_WORDS[ties.partner]}", who, rng)
 
 
-def draw_handle(given: str, family: str, birth_year: int, rng: random.Random) -> str:
-    """A user name made of a name: "dana_whitlock84", "dwhitlock", "whitlock.dana"."""
-    first, last = _plain(given), _plain(family)
-    year = f"{birth_year % 100:02d}"
-    number = rng.choice((year, year, str(rng.randint(1, 99)), str(rng.randint(1, 999)), ""))
-    joint = rng.choice("._-") if rng.random() < 0.7 else ""
-    patterns = (
-        f"{first}{joint}{last}{number}",
-        f"{first[0]}{last}{number}",
-        f"{last}{joint}{first}{number}",
-        f"{first}{joint}{last[0]}{number}",
-        f"{first}{last}{joint}{number}",
-        f"{first}{joint}{last}",
-        f"{first[0]}{joint}{last}",
-        f"{last}{first[0]}{number}",
-        f"{first}{joint}{number}",
-        f"{last}{joint}{number}",
-        f"{first[:3]}{last[:4]}{number}",
-        f"{first}{birth_year}",
-        f"{first[0]}{last}",
-        f"{first}{last[0]}",
-        f"{first}{joint}{last[:3]}",
-        f"{last}{first[0]}",
-        f"{first}{joint}{rng.choice(SITE_NAMES)}",
-        f"{first[0]}{joint}{last}{joint}{rng.choice(SITE_NAMES)}",
+def draw_handle(given: str, family: str, birth_year: int, rng: random.Random, form: Literal["username", "mail"] = "username") -> str:
+    """Draw a user name, mostly made of a name: "dana_whitlock84", "LazyPanda_7"; *form* "mail" is for an address."""
+    while True:
+        handle = draw_form(form, given, family, birth_year, rng)
+        if _SHORTEST <= len(handle) <= _LONGEST:
+            return handle
+
+
+def draw_form(kind: str, given: str, family: str, birth_year: int, rng: random.Random) -> str:
+    """Draw one of the forms of *kind* in ``data/handles.yaml``, filled with names and words."""
+    words, forms = _handles()
+    parts = {
+        "first": _plain(given),
+        "last": _plain(family),
+        "year": str(birth_year),
+        "yy": f"{birth_year % 100:02d}",
+        "d": str(rng.randint(2, 4)),
+        "nn": rng.choice((f"{birth_year % 100:02d}", str(rng.randint(1, 99)), str(rng.randint(1, 999)))),
+        "d2": digits(2, rng),
+        "d4": digits(4, rng),
+        **{name: rng.choice(found) for name, found in words.items()},
+    }
+    parts["n"] = rng.choice(("", parts["nn"]))
+    whole = (
+        parts
+        | {name.capitalize(): text.capitalize() for name, text in parts.items()}
+        | {name.upper(): text.upper() for name, text in parts.items()}
     )
-    return patterns[int(rng.random() * len(patterns))].rstrip(joint or None)
+    return forms[kind].draw(rng).format_map(whole | parts)
+
+
+@cache
+def _handles() -> tuple[Mapping[str, Sequence[str]], Mapping[str, Weighted[str]]]:
+    found = load_yaml(files("piiloom.pii_values") / "data" / "handles.yaml", _Handles)
+    return found.words | {"site": SITE_NAMES, "end": list(ENDINGS)}, {kind: weighted(forms.items()) for kind, forms in found.forms.items()}
 
 
 def draw_glued_handle(given: str, family: str, rng: random.Random) -> str:

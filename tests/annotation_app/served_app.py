@@ -16,6 +16,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
+from tests.forked import Forked
+
 ROOT = Path(__file__).parents[2]
 _ADDRESS = re.compile(r"http://[\w.:\[\]]+")
 _TOKEN = re.compile(r'name="token" value="(\w+)"')
@@ -26,7 +28,7 @@ class Served:
     """A server that runs; ``process`` may be ended by the test."""
 
     url: str
-    process: subprocess.Popen
+    process: subprocess.Popen | Forked
 
     @property
     def host(self):
@@ -64,8 +66,10 @@ def by_streamlit(store: Path, *words: str, streamlit=(), script: Path = ROOT / "
 def started(command, folder: Path, **environment: str):
     """The process of *command* in *folder*."""
     known = {"PYTHONPATH": str(ROOT), "HOME": str(folder)}
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env={**os.environ, **known, **environment}, **piped)
+    how = {"cwd": folder, "env": {**os.environ, **known, **environment}}
+    if command[0] == sys.executable and "piiloom" in command:
+        return Forked(command, **how)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
 
 
 @contextmanager

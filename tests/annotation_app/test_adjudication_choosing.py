@@ -18,7 +18,7 @@ from piiloom.annotation_app.agreement.spans import placed
 from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.foundation.errors import UsageError
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 
 def made_by(**marks: object) -> dict[str, Document]:
@@ -121,7 +121,7 @@ def words(version: Document, ranges: list[tuple[int, int]]) -> list[str]:
     return [version.context[start:end] for start, end in ranges]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("ada", "bob", "of_ada", "of_bob"),
     [
         ("I was ill last spring.", "I was ill in March.", ["last spring"], ["in March"]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from editor_page import marked
 
 from piiloom.annotation_app.serving.services import open_services
@@ -13,6 +12,7 @@ from piiloom.corpus.store.records import add_records
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, record_of, sync_api
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served
+from tests.longer import case_by_case
 
 RECORD = record_of("r-1", marked("[[Ada|name|low]] met [[Grace|name|low]] plainly."))
 
@@ -40,7 +40,7 @@ def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
     assert labels(documents_in(path)["r-1", "boss"]) == [("Ada", "name", "high"), ("Grace", "name", "low")]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("operation", "words"),
     [
         ({"op": "text", "field": "context", "removed": "a\nb", "inserted": "c" * 50}, f"context: “a b” → “{'c' * 39}…”"),

@@ -7,13 +7,14 @@ from check_stories import AGE, CODE, HEALTH, TYPES, checks, marked, mended
 
 from piiloom.annotation_app.checks.live_checks import check
 from piiloom.annotation_app.checks.shapes import oddity
+from tests.longer import case_by_case
 
 
 def test_a_good_document_has_no_checks() -> None:
     assert check(marked("I have [asthma] and I am [34].", HEALTH, AGE), "en_US", TYPES) == []
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("question", "code", "places"),
     [
         ("", "question.empty", []),
@@ -77,7 +78,7 @@ def test_relevance_stays_away_where_nothing_is_judged() -> None:
     assert fix["span"]["relevance"] is None
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "label", "code", "better"),
     [
         ("ann@mail.example", AGE, "format.email", "code"),
@@ -108,7 +109,7 @@ def test_shapes_at_odds_with_the_type(text: str, label: tuple[str, str, str | No
         assert mended(document, found[code]).marks[0].entity_type == better
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "entity_type"),
     [
         ("4111 1111 1111 1111", "code"), ("GB29 NWBK 6016 1331 9268 19", "code"), ("2019-03-14", "datetime"), ("34", "age"),

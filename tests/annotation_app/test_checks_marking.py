@@ -19,7 +19,7 @@ from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import fold
 from piiloom.screening.identifiers import find_identifiers
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 
 def test_a_value_that_is_repeated_unmarked_is_marked_everywhere_by_one_step() -> None:
@@ -50,7 +50,7 @@ def test_ids_of_added_spans_are_new_whatever_is_there() -> None:
     assert [m.id for m in mended(clash, checks(clash)["unmarked.repeat"]).marks] == ["u-7-13", "u-7-13-2"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "code", "after"),
     [
         ("I have[ asthma ]now", "span.outer_blank", "asthma"),
@@ -75,9 +75,7 @@ def test_ends_are_not_moved_into_another_span() -> None:
     assert found["span.cuts_word"].fix_label is None
 
 
-@pytest.mark.parametrize(
-    "text", ["גר [בתל אביב]ים", "我住在[北京]市", "ใน[กรุงเทพ]ครับ", "私は[東京]に", "The [dog]'s bowl", "a [34]-year-old"]
-)
+@case_by_case("text", ["גר [בתל אביב]ים", "我住在[北京]市", "ใน[กรุงเทพ]ครับ", "私は[東京]に", "The [dog]'s bowl", "a [34]-year-old"])
 def test_ends_inside_words_of_scripts_without_blanks_are_right(text: str) -> None:
     assert not [code for code in checks(marked(text, ("location", "low", None))) if code.startswith("span.")]
 

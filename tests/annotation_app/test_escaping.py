@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.annotation_app.screens.escaping import escape_markdown
+from tests.longer import case_by_case
 
 
 def read(text: str) -> str:
@@ -27,9 +28,7 @@ def test_every_sign_that_means_something_is_escaped(text):
     assert not re.search(r"[`*_{}\[\]<>()#+\-.!|~$:^&=/@]", re.sub(r"\\.", "", escape_markdown(text)))
 
 
-@pytest.mark.parametrize(
-    "text", ["http://e.example", "HTTPS://e.example", "www.e.example", "a@e.example", ":streamlit:", "a -> b", "<-", "--x", ">="]
-)
+@case_by_case("text", ["http://e.example", "HTTPS://e.example", "www.e.example", "a@e.example", ":streamlit:", "a -> b", "<-", "--x", ">="])
 def test_what_streamlit_finds_behind_backslashes_is_parted(text):
     found = re.sub(r"\\(.)", r"\1", escape_markdown(text))
     assert not re.search(r"(?i)https?://|www\.|\w@|:streamlit:|->|<-|--|>=", found)

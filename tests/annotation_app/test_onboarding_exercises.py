@@ -21,6 +21,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 REFERENCE = document_of(composed(1))
 
@@ -37,7 +38,7 @@ def with_mark(number: int, **changes: object) -> Document:
     return replace(REFERENCE, marks=tuple(marks))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("given", "sentence", "score"),
     [
         (with_mark(0, start=15), "You marked “baker”; the span should be “part-time baker”.", 8 / 9),

@@ -60,6 +60,7 @@ def test_a_session_that_is_not_used_ends(house):
     assert house.logins.person(token) is None
 
 
+@pytest.mark.long
 def test_a_session_ends_after_its_lifetime_however_much_it_is_used(house):
     token = house.log_in("Ana").token
     used = timedelta()

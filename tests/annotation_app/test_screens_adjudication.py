@@ -10,6 +10,7 @@ from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.marked_text import marked_text
 from piiloom.corpus.store.records import iter_records
+from tests.longer import case_by_case
 
 
 @pytest.fixture
@@ -126,7 +127,7 @@ def test_marked_text_holds_no_tag_of_the_text(services):
     assert html.count("outline:") == 1
 
 
-@pytest.mark.parametrize("text", ["a *b*", "[x](y)", "<b>", ":red[x]", "$x$", "# h", "- l", "1. x", "a\n\nb", "`c`", "http://e.example"])
+@case_by_case("text", ["a *b*", "[x](y)", "<b>", ":red[x]", "$x$", "# h", "- l", "1. x", "a\n\nb", "`c`", "http://e.example"])
 def test_plain_words_escape_every_sign_of_markdown(text):
     shown = escape_markdown(text)
     assert "\n" not in shown

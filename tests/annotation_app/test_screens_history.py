@@ -87,6 +87,7 @@ def test_decisions_are_part_of_the_history(services):
         assert words in told
 
 
+@pytest.mark.long
 def test_annotators_see_what_was_done_to_their_own_version_alone(services):
     dispute(services, "r000")
     does(services, "ana", "r000", flip())
@@ -98,6 +99,7 @@ def test_annotators_see_what_was_done_to_their_own_version_alone(services):
     assert [box.label for box in shown.selectbox] == ["A step of yours"]
 
 
+@pytest.mark.long
 def test_who_oversees_sees_others_while_working_but_nothing_that_tells_control_records_apart(services):
     dispute(services, "r000")
     told = said(with_history(ran(AppTest.from_function(_history_of, args=("eva", "adjudicator", "r000")).run())))

@@ -17,6 +17,7 @@ from piiloom.annotation_app.serving.request_filter import RequestFilter, is_loop
 from piiloom.annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
 from piiloom.annotation_app.serving.services import get_services, set_services
 from tests.annotation_app.people_tools import House
+from tests.longer import case_by_case
 
 OWN = "http://127.0.0.1:8501"
 
@@ -65,7 +66,7 @@ def test_the_own_origin_and_none_get_through(config):
             assert socket.receive_text() == "through"
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:8501", "127.0.0.1.evil.example", "192.0.2.7", "", "[::1", "10.0.0.1"])
+@case_by_case("host", ["evil.example", "evil.example:8501", "127.0.0.1.evil.example", "192.0.2.7", "", "[::1", "10.0.0.1"])
 def test_without_a_login_only_names_of_this_machine_are_answered(host):
     client = _client(LoginConfig())
     assert client.get("/x", headers={"Host": host}).status_code == 403
@@ -127,7 +128,7 @@ def test_form_tokens_fit_one_purpose_one_browser_and_one_server():
     assert not CsrfTokens().fits("login", "cookie", token)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("claims", "found"),
     [
         ({"sub": "7", "email": "a@x.org", "email_verified": True}, ("7", "a@x.org")),
@@ -142,7 +143,7 @@ def test_what_a_provider_says_counts_only_when_it_is_verified(claims, found):
     assert identities(claims) == found
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("host", "is_it"),
     [
         ("localhost", True),

@@ -18,6 +18,7 @@ from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.annotation_app.documents.suggestions import placements
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 TEXT = "Ann is 34 and has asthma."
 BASE = Document(context=TEXT, question="Why?", marks=(Mark(id="s1", start=0, end=3, entity_type="name"),))
@@ -110,7 +111,7 @@ def test_undo_redo_and_taking_back_a_step():
     assert history.state.document == BASE
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("operations", "code"),
     [
         ([take(AGE), take(AGE)], "already_decided"),

@@ -19,6 +19,7 @@ from piiloom.corpus.releases.release_options import requested
 from piiloom.corpus.store.judgements import Uncertainty, uncertainties
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.suggestions import suggestions_for
+from tests.longer import case_by_case
 
 HOSTILE = "<b>mine</b> **bold**"
 
@@ -80,6 +81,7 @@ def test_the_pages_show_them_as_text(tmp_path):
         assert not any(HOSTILE in one for one in markdown_of(admin))
 
 
+@pytest.mark.long
 def test_the_history_tells_it_in_words(tmp_path):
     with stage(tmp_path, records=1) as services:
         offer(services, {"r000": FOUND})
@@ -89,7 +91,7 @@ def test_the_history_tells_it_in_words(tmp_path):
     assert told == ["suggestions accepted: 1, 1 of them changed (age, low relevance, 0–2)", "suggestions refused: 1"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("nearest", "apart", "value"),
     [(None, None, 0), (0.5, None, 1), (0.9, None, 0.2), (0.1, 0.0, 0.2), (0.9, 0.75, 0.75), (None, 1.0, 1)],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -16,6 +15,7 @@ from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
 from tests.annotation_app.sync_stories import Tab, insert, record, service_over, shared_store
+from tests.forked import Forked
 from tests.longer import EXPLORE
 
 PEOPLE = 4
@@ -63,9 +63,7 @@ def test_every_acknowledged_edit_survives_a_kill(tmp_path: Path) -> None:
 
 def served_and_killed(path: Path, after_s: float) -> list[str]:
     """What the server acknowledged until it was killed, *after_s* seconds after the first time."""
-    command = [sys.executable, "-c", SERVER, str(path), str(PEOPLE)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]) as process:
-        assert process.stdout is not None
+    with Forked([sys.executable, "-c", SERVER, path, PEOPLE]) as process:
         first = process.stdout.readline()
         time.sleep(after_s)
         process.kill()

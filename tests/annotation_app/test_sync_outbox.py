@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from piiloom.annotation_app.sync.outbox import Sent, parse_outbox
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 GOOD: dict[str, Any] = {"sequence": 3, "record": "r1", "base": 0, "operation": {"op": "undo"}}
 json_values = st.recursive(
@@ -41,7 +42,7 @@ def nested(depth: int) -> object:
     return value
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "value",
     [
         None,

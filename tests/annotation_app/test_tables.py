@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from piiloom.annotation_app.screens import tables
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("cell", "safe"),
     [
         ("=1+1", "'=1+1"),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked import Forked
 from tests.longer import explored
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +17,9 @@ COMMANDS = sorted(path for path in (ROOT / "benchmarks").glob("*.py") if '__name
 
 
 def run(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", f"benchmarks.{name}", *arguments], capture_output=True, text=True, check=False, cwd=ROOT)
+    process = Forked([sys.executable, "-m", f"benchmarks.{name}", *arguments])
+    out, err = process.communicate()
+    return subprocess.CompletedProcess(process.args, process.wait(), out, err)
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids=lambda path: path.stem)
@@ -28,7 +31,7 @@ def test_each_command_shows_an_example_in_its_help(path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["commits", "near_duplicates", "surrogates"])
+@pytest.mark.parametrize("name", ["commits", "surrogates"])
 def test_help_is_printed_as_it_is_written(name: str) -> None:
     done = run(name, "--help")
     assert done.returncode == 0, done.stderr
@@ -37,16 +40,11 @@ def test_help_is_printed_as_it_is_written(name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["near_duplicates", "surrogates"])
-def test_a_peer_that_is_not_installed_is_told(name: str, tmp_path: Path) -> None:
-    done = run(name, "--peers", str(tmp_path))
+def test_a_peer_that_is_not_installed_is_told_and_ours_alone_needs_none(tmp_path: Path) -> None:
+    done = run("near_duplicates", "--peers", str(tmp_path))
     assert done.returncode == 1
     assert "is not installed" in done.stderr
-    assert f"python -m benchmarks.{name} --make-peers --peers {tmp_path}" in done.stderr
-
-
-@pytest.mark.long
-def test_ours_alone_needs_no_peer(tmp_path: Path) -> None:
+    assert f"python -m benchmarks.near_duplicates --make-peers --peers {tmp_path}" in done.stderr
     done = run("near_duplicates", "--peers", str(tmp_path), "--only", "ours", "--texts", "20")
     assert done.returncode == 0, done.stderr
     assert "5 reworded copies among 20 texts" in done.stdout
@@ -54,15 +52,12 @@ def test_ours_alone_needs_no_peer(tmp_path: Path) -> None:
 
 # The examples of help texts and README, with small sizes; what a peer of theirs needs is said where it is not installed.
 EXAMPLES = (
-    "detection_speed --locale en_US --documents 8 --repeats 1 --only ours,re-loop,regex-loop",
     "detection_speed --locale pl_PL --documents 8 --repeats 1",
     "bootstrap_speed --documents 300 --rounds 10 --turns 1",
-    "limits_ablation --kinds noisy --seeds 1 --only basics",
     "limits_ablation --kinds noisy --seeds 1 --only all",
     "catalogue_coverage --locale pl_PL",
     "surrogates --only command --documents 20 --repeats 1",
     "surrogates --trials cores --documents 40 --repeats 1",
-    "near_duplicates --texts 40 --only ours",
     "names_index",
     "detection.marker_survival --answers 100 --seed 7",
     "detection.phase_gains --documents 2 --locale pl_PL --detector simulated --missed 0.1",

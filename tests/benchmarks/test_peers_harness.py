@@ -12,6 +12,7 @@ import pytest
 from benchmarks.peers.contestants import HERE, ROOT, Contestant, choose, contestants_of, installed
 from benchmarks.peers.harness import Report, Trial, cell, driven, middle, some_of
 from benchmarks.peers.holding import hold
+from tests.longer import case_by_case
 
 KINDS = sorted(folder.name for folder in HERE.iterdir() if folder.is_dir() and folder.name != "__pycache__")
 # A contestant as somebody would add one; it runs in our environment.
@@ -38,7 +39,7 @@ def contestant(folder: Path, text: str = FILE) -> Contestant:
 ADAPTERS = ("presidio", "gliner", "aws")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@case_by_case("kind", KINDS)
 def test_each_benchmark_has_ours_and_peers_that_are_no_dependencies(kind: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     ours, *others = contestants_of(kind)

@@ -5,6 +5,7 @@ import pytest
 from piiloom.corpus.alignment import Target, align, locate_reply
 from piiloom.corpus.marks import Mention, strip_marks
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 
 def run(marked, **values):
@@ -22,7 +23,7 @@ def test_marks_are_believed_when_they_hold_the_value():
     )
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("marked", "value", "surface"),
     [
         ("[[v1|Asthma]] hit me.", "asthma", "Asthma"),
@@ -54,7 +55,7 @@ def test_case_tells_a_name_from_a_word():
     assert run("I will call him.", v1="Will")[1] == {"v1": "missing"}
 
 
-@pytest.mark.parametrize("value", ["$52,400", "5'7\"", "C++", "(555) 010-0100", "@home", "Ph.D.", "#1 fan", "dana_whitlock84"])
+@case_by_case("value", ["$52,400", "5'7\"", "C++", "(555) 010-0100", "@home", "Ph.D.", "#1 fan", "dana_whitlock84"])
 def test_values_with_other_characters_at_their_edges_are_found(value):
     assert run(f"So {value}, as said: {value}.", v1=value)[0] == [("v1", value, "exact"), ("v1", value, "exact")]
 
@@ -68,7 +69,7 @@ def test_lost_marks_fall_to_search():
     ]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "value", "surface"),
     [
         ("my astma is back", "asthma", "astma"),
@@ -85,7 +86,7 @@ def test_the_fuzzy_rung_takes_slips_of_the_pen(text, value, surface):
     assert bool(unresolved) == (surface is None)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "value", "reason"),
     [
         ("I owe $52,401 now", "$52,400", "missing"),
@@ -162,7 +163,7 @@ def test_marks_outside_the_text_and_ids_used_twice():
         align("asthma", (), [target, target])
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("reply", "found"),
     [
         ("lung disease", (3, 15)),

@@ -192,6 +192,7 @@ def test_of_disagreeing_mentions_the_high_one_is_kept(file: Path) -> None:
     assert json.loads(file.read_text())["piis"] == {"May": {"type": "datetime", "relevance": "1"}}
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(record=records())
 def test_a_record_comes_back_or_is_named(record: Record, tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "rows.parquet"
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(items=st.tuples(records("a"), records("b")))
 def test_any_record_comes_back_equal(items: tuple[Record, ...], tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from piiloom.corpus.record import LostValue
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 from tests.shared_files import of_whole, shared
 
 REAL = shared("data/capid")
@@ -33,7 +34,7 @@ def test_a_value_is_named_so_that_a_terminal_is_safe() -> None:
     assert quoted("x" * 400) == f'"{"x" * 39}…"'
 
 
-@pytest.mark.parametrize("value", ["34F", 'a "quoted"; value: here', "back\\", '\\"', "]", "\n", "; "])
+@case_by_case("value", ["34F", 'a "quoted"; value: here', "back\\", '\\"', "]", "\n", "; "])
 def test_the_kind_of_a_fault_tells_no_text(value: str) -> None:
     reason = f"piis[{quoted(value)}]: is not in the context; piis[{quoted(value)}]: stands only inside a longer word"
     assert fault_kinds(reason) == ["piis[]: is not in the context", "piis[]: stands only inside a longer word"]

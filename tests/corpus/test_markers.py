@@ -10,6 +10,7 @@ from record_strategies import records
 from piiloom.corpus.markers import PRIVACYAI, TYPES, MarkerFault, MarkerSet, Unmarked, marked_text, marker_name, unmarked
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.errors import DataError
+from tests.longer import case_by_case
 
 # Texts made of what markers are made of.
 PIECES = [
@@ -65,7 +66,7 @@ def said(spans: tuple[Span, ...]) -> tuple[tuple[int, int, str, Relevance | None
     return tuple((s.start, s.end, s.entity_type, s.relevance) for s in spans)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("context", "spans", "written"),
     [
         ("I have asthma.", [span(7, 13, "health", "high")], "I have <health high>asthma</health>."),
@@ -94,7 +95,7 @@ def test_any_text_with_any_types_comes_back_exactly(case: tuple[str, tuple[Span,
     assert unmarked(marked_text(context, spans)) == Unmarked(context, said(spans))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("context", "spans", "written"),
     [
         ("I am Dana Fox.", [signed(5, 13, "name")], "I am @@@Dana Fox###."),
@@ -173,7 +174,7 @@ def test_any_text_has_a_fault_with_its_place_or_means_a_marked_text(text: str) -
         assert unmarked(marked_text(found.context, [span(*one) for one in found.spans])) == found
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "reason", "position"),
     [
         ("a <name>Dana", "<name> is never closed", 2),

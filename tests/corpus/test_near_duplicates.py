@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
 from piiloom.foundation.words import WORD
+from tests.longer import case_by_case
 
 VOCABULARY = [f"word{n}" for n in range(300)]
 
@@ -67,7 +68,7 @@ def test_add_names_the_most_similar_kept_text_and_does_not_index_a_duplicate() -
     assert index.similar("nothing of all this was ever said before") == []
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("earlier", "later", "twin"),
     [
         ("Don’t panic, it's fine.", "DON’T PANIC: it's fine!", True),

@@ -2,11 +2,11 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.corpus.normalising import extends, fold, plain, trim
+from tests.longer import case_by_case
 
 ODD = [
     "\u0301",
@@ -35,7 +35,7 @@ ODD = [
 texts = st.lists(st.one_of(st.sampled_from(ODD), st.text(max_size=3)), max_size=12).map("".join)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("one", "other"),
     [
         ("Asthma", "ASTHMA"),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from piiloom.corpus.releases.agreement import agreement, cohen_kappa
+from tests.longer import case_by_case
 
 TEXT = "Ann, 34, lives in Rome."
 NAME, AGE, TOWN = (0, 3, "name", "low"), (5, 7, "age", "high"), (18, 22, "location", None)
@@ -20,7 +21,7 @@ def version(*labels: tuple[int, int, str, str | None], verdict: str = "accepted"
     return {"verdict": verdict, "document": {"context": text, "question": None, "spans": spans}}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("versions", "share"),
     [
         ([version(NAME, AGE), version(NAME, AGE)], 1),

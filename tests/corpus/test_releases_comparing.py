@@ -14,6 +14,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import NewValue, ReleaseRow, insert_release
 from piiloom.foundation.errors import ReleaseError
+from tests.longer import case_by_case
 
 MakeRecord = Callable[..., Record]
 JOB = Span(id="s1", start=5, end=10, entity_type="occupation", relevance="high")
@@ -26,7 +27,7 @@ def changes(before: Sequence[Span], after: Sequence[Span], text: str = TEXT) -> 
     return [] if found is None else [(label.kind, label.before, label.after) for label in found.labels]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("after", "expected"),
     [
         ([JOB, ILLNESS], []),

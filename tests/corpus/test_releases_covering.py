@@ -17,7 +17,7 @@ from piiloom.corpus.releases.grouping import group_members
 from piiloom.corpus.releases.members import Member, Value
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import Split, split_members
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 Spec = Sequence[tuple[str, int, str]]  # pair, records and types of each story
 
@@ -111,7 +111,7 @@ CASES: dict[str, tuple[Spec, SplitSettings, Mapping[str, int], int, Mapping[str,
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+@case_by_case("case", CASES)
 def test_pairs_and_types_stay_in_splits_that_can_have_them(case: str) -> None:
     specs, wanted, sizes, withheld, lost, says = CASES[case]
     members = told(specs)
@@ -190,6 +190,7 @@ def test_many_groups_are_searched_step_by_step() -> None:
         assert whole(members, split)
 
 
+@pytest.mark.long
 def test_splits_that_lose_nothing_are_as_they_were() -> None:
     # The digests were made before pairs and types were looked after.
     digests = []

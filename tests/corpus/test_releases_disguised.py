@@ -14,7 +14,7 @@ from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, case_by_case
 
 NAME, PHONE, IBAN = ("name", "José O’Neill-Müller Ångström"), ("code", "+49 (30) 901-820 55"), ("code", "DE89 3704 0044 0532 0130 00")
 # Disguises of values alone: type, value, the same value in another spelling.
@@ -101,14 +101,14 @@ def test_a_disguised_value_or_text_is_the_same(kind: str) -> None:
     assert changes_words or (seen.contexts_same.seen, seen.questions_same.seen) == (1, 1)
 
 
-@pytest.mark.parametrize(("entity_type", "one", "other"), SAME)
+@case_by_case(("entity_type", "one", "other"), SAME)
 def test_a_value_in_another_spelling_is_seen(entity_type: str, one: str, other: str) -> None:
     assert one != other
     records = [with_value(plain_record(number), entity_type, value) for number, value in enumerate((one, other))]
     assert measure_leakage({"train": records[:1], "test": records[1:]}, taxonomy=shipped_taxonomy()).splits["test"].values.seen == 1
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("entity_type", "one", "other"),
     [
         ("code", "192.168.1.10", "192.168.11.0"),

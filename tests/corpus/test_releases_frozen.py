@@ -139,6 +139,7 @@ def test_records_that_cannot_be_divided_are_all_in_train_unless_a_test_split_was
             create_release(store, "v2", **options)
 
 
+@pytest.mark.long
 def test_a_release_made_again_has_the_same_hash_and_bytes(project: Store, tmp_path: Path) -> None:
     options = {"test_size": 2, "seed": 3, "version": "2.1.0", "license": "CC-BY-4.0", "locale": "en_US", "group_by": ("contexts",)}
     first = create_or_confirm_release(project, "v1", **options)  # type: ignore[arg-type] # the keywords are those of ReleaseOptions

@@ -22,7 +22,7 @@ from piiloom.corpus.store.releases import get_release, members_of, withheld_of
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import KINDS, plain_record, same_key
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 
 def places_of(members: Sequence[Member], split: Split) -> Places:
@@ -50,7 +50,7 @@ def divided(records: Sequence[Record], places: Places, **sizes: float) -> Split:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@case_by_case("kind", KINDS)
 def test_a_new_record_follows_what_it_belongs_with(kind: str) -> None:
     records, places = base()
     for one, split_name in ((records[0], "test"), (records[9], "train")):
@@ -142,6 +142,7 @@ def test_nothing_moves_and_nothing_is_shared_from_release_to_release(stages: lis
         stages[0] = members
 
 
+@pytest.mark.long
 def test_releases_of_a_store_that_grows(tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "s.duckdb"
     records, _ = base()

@@ -7,9 +7,10 @@ import pytest
 from piiloom.corpus.releases.release_options import parse_group_by, requested, settings_json
 from piiloom.corpus.releases.settings import GROUP_BY, SplitSettings
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("options", "message"),
     [
         ({"folds": 1}, "at least two folds"),
@@ -77,7 +78,7 @@ LICENSES = {
 }
 
 
-@pytest.mark.parametrize("identifier", LICENSES)
+@case_by_case("identifier", LICENSES)
 def test_another_spelling_of_a_known_licence_is_refused_with_its_identifier(identifier: str) -> None:
     for told in LICENSES[identifier]:
         if not identifier:

@@ -19,7 +19,7 @@ from piiloom.corpus.releases.sizes import parse_size, size_of, split_sizes
 from piiloom.corpus.releases.splits import Split, split_members, split_records
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 PAIRS = [f"{a}+{b}" for a, b in combinations("abcdefghijklm", 2)]
 
@@ -182,7 +182,7 @@ def test_folds_spread_the_pairs() -> None:
         assert set(Counter(pairs[record_id] for record_id in ids).values()) == {5}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("wanted", "message", "remedy"),
     [
         (SplitSettings(test_size=10), "leaves nothing to train on", "fewer"),
@@ -321,13 +321,13 @@ def test_a_test_size_is_a_count_a_fraction_or_nothing(text: str, size: float) ->
     assert type(parsed) is type(size)
 
 
-@pytest.mark.parametrize("text", ["-1", "1.0", "0.0", "1.5", "-0.1", "nan", "inf", "ten", "", "10%"])
+@case_by_case("text", ["-1", "1.0", "0.0", "1.5", "-0.1", "nan", "inf", "ten", "", "10%"])
 def test_any_other_test_size_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError, match="test size"):
         parse_size(text, TEST)
 
 
-@pytest.mark.parametrize(("size", "records", "count"), [(0.1, 14, 1), (0.1, 15, 2), (0.25, 10, 3), (0.01, 5, 1), (3, 4, 3), (0, 0, 0)])
+@case_by_case(("size", "records", "count"), [(0.1, 14, 1), (0.1, 15, 2), (0.25, 10, 3), (0.01, 5, 1), (3, 4, 3), (0, 0, 0)])
 def test_fractions_round_half_up_and_give_at_least_one(size: float, records: int, count: int) -> None:
     assert size_of(size, records, "test") == count
 
@@ -339,7 +339,7 @@ def test_the_validation_size_is_read_alike_and_named_in_errors() -> None:
     assert split_sizes(SplitSettings(test_size=0, validation_size=3), 10) == {"validation": 3}
 
 
-@pytest.mark.parametrize(("size", "records"), [(4, 4), (5, 4), (0.5, 1), (0.9, 2), (-1, 4), (1.5, 4)])
+@case_by_case(("size", "records"), [(4, 4), (5, 4), (0.5, 1), (0.9, 2), (-1, 4), (1.5, 4)])
 def test_a_size_that_leaves_no_train_split_is_refused(size: float, records: int) -> None:
     with pytest.raises(UsageError):
         size_of(size, records, "test")

@@ -114,10 +114,12 @@ def test_calls_that_are_not_there_are_not_counted(store):
 def test_hundreds_of_thousands_of_calls_fit_into_the_memory_of_a_store(tmp_path):
     with Store.open(tmp_path / "big.duckdb") as store:
         new_run(store)
-        for first in range(0, 200_000, 10_000):
-            keys = [f"{number:064x}" for number in range(first, first + 10_000)]
-            with store.transaction():
-                save_call_events(store, "r1", [made for key in keys for made in (sent(key), answered(key), verdict(key))])
+        keys = [f"{number:064x}" for number in range(10_000)]
+        with store.transaction():
+            save_call_events(store, "r1", [made for key in keys for made in (sent(key), answered(key), verdict(key))])
+        for number in range(1, 20):  # others of the same form, by the database, which is quicker
+            again = "INSERT INTO call_events SELECT * REPLACE (? || key[5:] AS key) FROM call_events WHERE key LIKE '0000%'"
+            store.change(again, [f"{number:04}"])
         tell(store, sent("left"))
         assert sum(sums.replies for sums in reply_costs(store)) == 200_000
         assert sum(counts.open for counts in unanswered_calls(store)) == 1

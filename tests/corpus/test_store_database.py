@@ -19,7 +19,7 @@ from piiloom.corpus.store.faults import hide_progress_bar, holder_command, openi
 from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.runs import create_run, list_runs
 from piiloom.foundation.errors import DataError, NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
-from tests.longer import mostly_long
+from tests.longer import case_by_case, mostly_long
 
 MakeRecord = Callable[..., Record]
 
@@ -232,7 +232,7 @@ def test_no_room_to_make_a_store_leaves_no_stump(store_path: Path) -> None:
     assert not store_path.exists()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "message", "kind", "said"),
     [
         ("IOException", "IO Error: Could not write file: No space left on device", OutputError, "disk is full"),

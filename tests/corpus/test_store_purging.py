@@ -162,6 +162,7 @@ with Store.open(pathlib.Path(sys.argv[1])) as store:
 """
 
 
+@pytest.mark.long
 def test_a_store_that_another_process_holds_is_left_alone(store_path, make_record):
     big(store_path, make_record)
     before = store_path.read_bytes()

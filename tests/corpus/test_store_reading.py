@@ -197,6 +197,7 @@ def test_without_a_whole_copy_nothing_is_read(tmp_path, temporary, monkeypatch):
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_damaged_copy_is_never_read(kept, temporary, monkeypatch):
     copyfileobj = shutil.copyfileobj
 

@@ -15,6 +15,7 @@ from piiloom.corpus.formats.token_labels import TokenSpan, bio_tags, joined, on_
 from piiloom.corpus.formats.tokenizing import Range, tokenizer_named
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 
 def record_of(text: str, *places: Range, entity_type: str = "name", relevance: Relevance | None = "low") -> Record:
@@ -30,7 +31,7 @@ def placed(text: str, *places: Range) -> tuple[list[Range], list[tuple[str | Non
     return [(one.first, one.last) for one in spans], [(loss.value, loss.reason) for loss in losses]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "places", "on", "lost"),
     [
         ("I'm Ann Lee.", [(4, 11)], [(3, 4)], []),
@@ -51,7 +52,7 @@ def test_a_span_takes_the_tokens_that_it_overlaps(text: str, places: list[Range]
     assert placed(text, *places) == (on, lost)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("span", "on", "lost"),
     [
         ((0, 6), [(0, 2)], [labels.WIDENED]),
@@ -89,7 +90,7 @@ def test_tags_and_relevances() -> None:
     assert relevances(4, spans) == ["high", "high", "high", None]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("tags", "expected"),
     [
         ("B-A I-A O B-A", [(0, 1, "A"), (3, 3, "A")]),

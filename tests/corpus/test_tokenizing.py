@@ -14,6 +14,7 @@ from record_strategies import texts
 
 from piiloom.corpus.formats.tokenizing import Range, Tokenizer, tidied, tokenizer_named
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 TRAINED_ON = ["I'm Ann, 34, a baker in Zürich.", "Mein Bruder wohnt in Köln, 12 km von hier.", "e\u0301tude, naïve café 👩‍🚀 שלום"]
 PROBLEM = "Zoë’s  café:\tcafe\u0301 N\u00ad7 👩‍🚀🇨🇭 שָׁלוֹם\r\n\x00\ufffd ﬁne Ⅳ \u200b東京に 𝔘 end\u0301 "
@@ -73,7 +74,7 @@ def metaspace(path: Path) -> Path:
 MAKERS = [wordpiece, byte_level, metaspace]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "expected"),
     [
         ("I'm a 34-year-old co_op (a@b.ch).", ["I", "'", "m", "a", "34-year-old", "co_op", "(", "a", "@", "b", ".", "ch", ")", "."]),

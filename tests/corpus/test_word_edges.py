@@ -1,11 +1,10 @@
 """What touches a mention and what does not."""
 
-import pytest
-
 from piiloom.corpus.mention_search import stands_alone
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "value"),
     [
         ("Ann's car", "Ann"),
@@ -39,7 +38,7 @@ def test_stands_alone(text, value):
     assert stands_alone(text, at, at + len(value))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "value"),
     [
         ("Annual", "Ann"),

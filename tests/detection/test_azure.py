@@ -149,11 +149,14 @@ def test_whatever_happens_each_text_ends_detected_or_refused(seed: int) -> None:
     texts = [f"{rng.choice(words)}{number} writes as a{number}@x.org" for number in range(25 if seed == 0 else 120)]
     with AzureServer(_any_fault(seed), polls=1) as server:
         found = examined(server, texts, attempts=12)
+    usable = 0
     for text, one in zip(texts, found, strict=True):
         assert (one.failed is None) == (len(one.spans) == 1)
         if "REFUSED" in text or "POISON" in text:
             assert one.failed
-    assert sum(one.failed is None for one in found) > len(texts) / 2
+        else:
+            usable += 1
+    assert sum(one.failed is None for one in found) > 0.8 * usable
 
 
 @pytest.mark.parametrize("endpoint", ["", "http://language.example.org", "http://localhost.example.org", "ftp://x"])

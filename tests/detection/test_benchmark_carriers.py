@@ -14,6 +14,7 @@ from piiloom.detection.benchmark.composing import compose
 from piiloom.pii_values.entity_values.locale_words import locale_words
 from piiloom.taxonomy.entities.entity import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue, shipped_entities
+from tests.longer import case_by_case
 
 HEAD = "locale: sv_SE\ndomain: CPG\nchecked_by: null\ndocuments:\n"
 
@@ -28,7 +29,7 @@ def test_each_domain_and_length_has_carriers(locale):
     assert len({one.id for one in carriers}) == len(carriers)
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@case_by_case("locale", LOCALES)
 def test_each_entity_of_a_locale_stands_in_a_carrier(locale):
     used = {slot.name for one in shipped_carriers(locale) for slot in one.slots() if slot.kind == "value"}
     assert [entity.id for entity in shipped_entities([locale]) if entity.id not in used] == []

@@ -15,6 +15,7 @@ from piiloom.detection.locating import ValueFinder
 from piiloom.detection.mentions import is_whole
 from piiloom.execution.calls import Fault
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 ASTHMA = Entry("asthma", "health", "high")
 NURSE = Entry("nurse", "occupation", "low")
@@ -28,7 +29,7 @@ FENCED = """Of course!
 ```"""
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "reply",
     [
         LIST,
@@ -88,7 +89,7 @@ def test_nothing_is_an_answer(reply: str) -> None:
     assert read_entries(reply, relevance=True, taxonomy=shipped_taxonomy()) == ([], [], False)
 
 
-@pytest.mark.parametrize("reply", ["none", '["asthma"]', "[", '[{"value": "asth', '{"high": [{"value": "x"}], "low": []}', '{"asthma": 1}'])
+@case_by_case("reply", ["none", '["asthma"]', "[", '[{"value": "asth', '{"high": [{"value": "x"}], "low": []}', '{"asthma": 1}'])
 def test_what_is_no_list_is_asked_again(reply: str) -> None:
     with pytest.raises(Fault):
         read_entries(reply, relevance=True, taxonomy=shipped_taxonomy())
@@ -101,7 +102,7 @@ def test_whole_entries_of_a_list_that_ends_too_early() -> None:
     assert listed == ([ASTHMA], [], True)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("value", "surface", "reason"),
     [
         ("Jan Kowalski", "Jan Kowalski", None),

@@ -16,6 +16,7 @@ from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import tag_count, token_places, token_tags
 from piiloom.detection.encoder.windows import WindowMaker, plain
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 TYPES = ("health", "name")
 
@@ -93,7 +94,7 @@ def test_marks_at_the_ends_are_no_part_of_a_value() -> None:
     assert [text[one.start : one.end] for one in decode(text, offsets, logits_of([0, 1, 2, 2, 3, 4]))] == ["$30", "Portland"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "marked", "value"),
     [
         ("a yield of 0.3% now", "3%", "0.3%"),
@@ -209,9 +210,7 @@ def test_the_head_reads_the_question() -> None:
     assert both[1] < 0.1
 
 
-@pytest.mark.parametrize(
-    ("count", "epochs", "patience"), [(1, 24, 8), (250, 24, 8), (500, 15, 5), (1000, 8, 2), (2000, 4, 2), (100_000, 4, 2)]
-)
+@case_by_case(("count", "epochs", "patience"), [(1, 24, 8), (250, 24, 8), (500, 15, 5), (1000, 8, 2), (2000, 4, 2), (100_000, 4, 2)])
 def test_few_records_are_read_more_often(count: int, epochs: int, patience: int) -> None:
     made = EncoderSettings().for_examples(count)
     assert (made.epochs, made.patience) == (epochs, patience)

@@ -16,6 +16,7 @@ from piiloom.detection.hybrid.short_numbers import by_cues, checks, is_short_num
 from piiloom.detection.sentences import Sentences
 from piiloom.patterns.resolving import disjoint
 from tests.detection.small_catalogue import BY_ID, candidate, engine
+from tests.longer import case_by_case
 
 NAMES = sorted(BY_ID)
 CANDIDATES = st.lists(
@@ -67,7 +68,7 @@ def test_candidates_are_chosen_as_matches_are(text):
     assert spans == [(one.start, one.end, one.entity.id) for one in disjoint(matches)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("spans", "kept"),
     [
         ([(0, 20, "address"), (5, 11, "number_pair")], [(0, 20, "address")]),
@@ -130,7 +131,7 @@ def test_clear_places_are_no_questions():
     assert questions("konto 44051401359, faktura")[1] == []  # the label has decided
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("value", "name", "more", "short"),
     [
         ("34", "age", {}, True),

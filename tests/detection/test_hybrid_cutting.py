@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.sentences import REACH, Sentences
+from tests.longer import case_by_case
 
 TEXTS = st.text(st.sampled_from("ab Ż.!?…。؟।\n\t\u0301漢字5 '\"»"), max_size=120)
 
@@ -45,7 +45,7 @@ def test_a_sentence_is_around_every_place(text, data):
     assert 0 <= wide[0] <= narrow[0] <= start <= end <= narrow[1] <= wide[1] <= len(text)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "sentences"),
     [
         ("Mam 34 lata. Mieszkam tu! A ty? ok", ["Mam 34 lata. ", "Mieszkam tu! ", "A ty? ok"]),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import sys
 import time
 
@@ -21,6 +20,7 @@ from piiloom.providers.errors import AuthFailed
 from tests.detection.answering_model import KNOWN, Bench, Model, prompt_data
 from tests.detection.small_catalogue import LOCALE, SmallPatterns, found, settings
 from tests.fakes.llm_server import Fault, LLMServer
+from tests.forked import Forked
 from tests.longer import mostly_long
 from tests.providers.provider_calls import NAMES
 
@@ -222,8 +222,7 @@ Bench(Path(sys.argv[1]), Server(), concurrency=2).examine([f"{TEXT} {chr(97 + nu
 def test_a_killed_run_goes_on_and_pays_again_at_most_for_what_was_in_flight(tmp_path):
     count = 12
     with LLMServer(Model(), latency_s=0.02) as server:
-        command = [sys.executable, "-c", _KILLED, str(tmp_path), server.openai_url, str(count)]
-        with subprocess.Popen(command) as process:
+        with Forked([sys.executable, "-c", _KILLED, tmp_path, server.openai_url, count]) as process:
             deadline = time.monotonic() + 60
             while server.requests < count and time.monotonic() < deadline:
                 time.sleep(0.005)

@@ -13,9 +13,10 @@ from piiloom.detection.adapters.mapped_findings import Found, mapped
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize("name", ["presidio", "ontonotes", "obi", "gliner", "conll", "i2b2", "ai4privacy"])
+@case_by_case("name", ["presidio", "ontonotes", "obi", "gliner", "conll", "i2b2", "ai4privacy"])
 def test_each_subtype_of_a_shipped_map_is_an_entity_of_its_type(name):
     targets = shipped_targets(name)
     assert targets
@@ -94,7 +95,7 @@ def test_a_map_that_is_not_there_is_told(tmp_path):
     assert "presidio" in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("labels", "name"),
     [
         (["PER", "LOC", "ORG", "MISC"], "conll"),

@@ -15,7 +15,7 @@ from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.marking.bringing_back import bring_back
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, case_by_case
 
 TEXT = "Dear <name>, I am Anna Smith, 34, and have asthma. Anna's sister lives in Kraków.\n我叫王伟。"
 RIGHT = (
@@ -78,7 +78,7 @@ ALTERED = {
 }
 
 
-@pytest.mark.parametrize("name", ALTERED)
+@case_by_case("name", ALTERED)
 def test_an_altered_answer(name):
     (old, new), lacking, told = ALTERED[name]
     assert old in RIGHT
@@ -87,7 +87,7 @@ def test_an_altered_answer(name):
     assert reasons(brought) == told
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "reply",
     [
         f"```\n{RIGHT}\n```",
@@ -219,7 +219,7 @@ def test_the_generator_writes_what_the_export_does():
         assert answered(text, found).reply == marked_text(text, found)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@case_by_case("kind", KINDS)
 def test_spoilt_answers_give_exact_places_or_are_told(kind):
     tally = measured(kind, 5, 1)
     assert tally["marked"]
@@ -227,13 +227,13 @@ def test_spoilt_answers_give_exact_places_or_are_told(kind):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(2 if EXPLORE else 1))
-def test_ten_thousand_spoilt_answers(seed):
+def test_thousands_of_spoilt_answers():
+    number = 150 if EXPLORE else 40
     for kind in KINDS:
-        tally = measured(kind, 150, f"long {seed}")
+        tally = measured(kind, number, "long 0")
         assert strange(tally) == 0, kind
     # Three alterations can add up to an answer that says something else, such as a closing marker that was moved to where another was lost.
-    tally = measured(SEVERAL, 5200, f"long {seed}")
-    assert strange(tally) <= 5
-    assert tally["merged"] <= 5
+    tally = measured(SEVERAL, 34 * number, "long 0")
+    assert strange(tally) <= (5 if EXPLORE else 3)
+    assert tally["merged"] <= (5 if EXPLORE else 3)
     assert tally["exact"] > 0.8 * tally["marked"]

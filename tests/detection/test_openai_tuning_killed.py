@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from piiloom.tagging.model_card import CARD
 from tests.detection.tuning_jobs import booked, in_session, planned
 from tests.fakes.openai_tuning import Operation
 from tests.fakes.openai_tuning_http import TuningServer
+from tests.forked import Forked
 from tests.longer import EXPLORE
 
 pytestmark = pytest.mark.long
@@ -30,8 +30,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[TuningServer]:
         yield running
 
 
-def child(folder: Path, when: str = "never", number: int = 0) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-m", "tests.detection.tuning_child", str(folder), when, str(number)])
+def child(folder: Path, when: str = "never", number: int = 0) -> Forked:
+    return Forked([sys.executable, "-m", "tests.detection.tuning_child", folder, when, number])
 
 
 def check(server: TuningServer, folder: Path) -> None:

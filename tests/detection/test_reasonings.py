@@ -104,6 +104,7 @@ def test_the_rows_are_those_of_the_export_with_reasonings_of_the_model(make, tmp
     assert not any("could not be used" in body["input"][0]["content"] for body in make.asked)
 
 
+@pytest.mark.long
 def test_without_a_right_verdict_in_six_tries_the_answer_is_t(make):
     told, (labels, reasons) = make(Reasoner(first=lambda right: 99))
     assert len(make.asked) == 6 * 8

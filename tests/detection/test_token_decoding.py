@@ -15,12 +15,13 @@ from piiloom.detection.token_decoding.label_schemes import scheme_of
 from piiloom.detection.token_decoding.windows import windows_of
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 TEXTS = st.text(st.sampled_from("ab9 .,:'’-@_\n王明ไทé́नम\u200d👩🏽🇩🇪"), max_size=60)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("labels", "scheme", "kinds"),
     [
         (BIO, "BIO", ("PER", "LOC")),
@@ -53,7 +54,7 @@ def test_labels_that_say_nothing_are_refused(labels, said):
         scheme_of(labels)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "words"),
     [
         ("O'Brien met Ann's friend, don't!", "O'Brien|met|Ann|'|s|friend|,|don't|!"),

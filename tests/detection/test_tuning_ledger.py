@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from piiloom.detection.training.openai_tuning.estimate import estimate_from, training_price, usual_epochs
 from piiloom.detection.training.openai_tuning.ledger import Ledger
 from piiloom.foundation.errors import DataError
+from tests.longer import case_by_case
 
 STEPS = st.tuples(st.sampled_from(["upload train", "create", "book"]), st.sampled_from(["intent", "unknown", "refused", "done"]))
 
@@ -55,7 +56,7 @@ def test_a_line_that_is_no_entry_is_told_with_its_number(tmp_path: Path) -> None
         Ledger(path)
 
 
-@pytest.mark.parametrize(("examples", "epochs"), [(10, 10), (3, 25), (33, 3), (34, 3), (8_333, 3), (10_000, 2), (50_000, 1)])
+@case_by_case(("examples", "epochs"), [(10, 10), (3, 25), (33, 3), (34, 3), (8_333, 3), (10_000, 2), (50_000, 1)])
 def test_epochs_that_openai_chooses(examples: int, epochs: int) -> None:
     assert usual_epochs(examples) == epochs
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from piiloom.detection.verifying.verdicts import read_verdict
 from piiloom.execution.calls import Fault
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("reply", "right", "reasoning"),
     [
         ("T", True, ""),
@@ -33,7 +34,7 @@ from piiloom.execution.calls import Fault
         ("Tom", None, ""),
     ],
 )
-@pytest.mark.parametrize("reasoned", [False, True])
+@case_by_case("reasoned", [False, True])
 def test_spellings(reply: str, right: bool | None, reasoning: str, reasoned: bool) -> None:
     if right is None:
         with pytest.raises(Fault, match="JSON object" if reasoned else "one letter"):

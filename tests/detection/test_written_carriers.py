@@ -15,7 +15,7 @@ from piiloom.prompts.library import open_library
 from piiloom.taxonomy.entities.entity import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue
 from tests.detection.carrier_author import written
-from tests.longer import usually
+from tests.longer import case_by_case, usually
 
 LOCALE = "pl_PL"
 EVERY = 24  # domains and lengths
@@ -58,7 +58,7 @@ def test_a_good_reply_of_each_domain_and_length_is_a_carrier(number):
     assert carrier.id.endswith(f"-w{number}")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("changes", "code", "told"),
     [
         ({"form": "poem"}, "form", orders()[SHORT].form),

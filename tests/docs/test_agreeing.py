@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.docs.pages import Block, agrees, renewed
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("shown", "printed"),
     [
         ("3 records", "3 records\n"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
 import sys
@@ -26,8 +25,9 @@ from tests.docs.pages import PAGES, ROOT, Block, Command, agrees, blocks_of, ren
 from tests.fakes.llm_batches import BatchPlan
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.openai_tuning_http import TuningServer
+from tests.forked import Forked
 from tests.generation.case_author import CaseAuthor
-from tests.one_at_a_time import alone_with_ray
+from tests.one_at_a_time import alone_with_ray, made_once
 from tests.piiloom.struck import Warm
 
 UPDATE = bool(os.environ.get("PIILOOM_UPDATE_DOCS"))
@@ -43,6 +43,7 @@ _PROGRESS = re.compile(r"^r\d{4}-[0-9a-f]{8}: (?:preparing: |(?:[\d,]+/[\d,]+|st
 
 def _words_of(text: str) -> list[str]:
     """The words behind ``piiloom`` of a command line that needs no shell; of any other, none."""
+    text = text.removeprefix(".venv/bin/")
     return [] if set(text) & set("|&;<>$`*\\\n") or not text.startswith("piiloom ") else shlex.split(text, comments=True)[1:]
 
 
@@ -90,11 +91,13 @@ class Session:
 
     def _serve(self, text: str, shown: str) -> tuple[int, str, str]:
         """The same for a command that serves: at any free port, and interrupted, as by Ctrl-C, when it has printed what is *shown*."""
-        piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-        at_any = text.replace(" -- ", " --server.port 0 -- ") if text.startswith("streamlit run ") else f"{text} --port 0"
-        with subprocess.Popen(["bash", "-c", f"exec {at_any}"], cwd=self.folder, env=self.environment, **piped) as server:
-            assert server.stdout is not None
-            assert server.stderr is not None
+        how = {"cwd": self.folder, "env": self.environment}
+        if words := _words_of(text):
+            server = Forked([sys.executable, "-m", "piiloom", *words, "--port", "0"], **how)
+        else:
+            at_any = text.replace(" -- ", " --server.port 0 -- ") if text.startswith("streamlit run ") else f"{text} --port 0"
+            server = subprocess.Popen(["bash", "-c", f"exec {at_any}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **how)
+        with server:
             lines = [server.stdout.readline() for _ in shown.splitlines()]
             time.sleep(0.5)
             server.send_signal(signal.SIGINT)
@@ -104,17 +107,10 @@ class Session:
 
     def python(self, page: Path, block: Block) -> None:
         """Run a Python block in the clone."""
-        done = subprocess.run(
-            [sys.executable, "-c", block.text],
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=LONGEST_S,
-            check=False,
-        )
-        if done.returncode:
-            self.faults.append(f"{page.name}:{block.line}: python\n{done.stderr}")
+        process = Forked([sys.executable, "-c", block.text], cwd=self.folder, env=self.environment)
+        _, err = process.communicate(timeout=LONGEST_S)
+        if process.returncode:
+            self.faults.append(f"{page.name}:{block.line}: python\n{err}")
 
 
 @pytest.fixture(autouse=True)
@@ -131,20 +127,21 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
     process.end()
 
 
+def _clone(folder: Path) -> None:
+    """Copy the tracked files as they are now."""
+    (folder / "piiloom").mkdir()
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    there = b"\0".join(name for name in listed.split(b"\0") if name and (ROOT / os.fsdecode(name)).exists())  # else removed, not committed
+    subprocess.run(["xargs", "-0", "cp", "-P", "--parents", "-t", folder / "piiloom"], cwd=ROOT, input=there, check=True)
+
+
 @pytest.fixture
-def session(request: pytest.FixtureRequest, tmp_path: Path, warm: Warm) -> Iterator[Session]:
-    """A session in a bare clone: the tracked files as they are now, no ../shared beside them, and a server that plays all models."""
+def session(request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Iterator[Session]:
+    """A session in a bare clone, with no ../shared beside it, and with a server that plays all models."""
     clone = tmp_path / "alone" / "piiloom"
-    clone.mkdir(parents=True)
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    for name in filter(None, listed.split("\0")):
-        source = ROOT / name
-        if not source.exists():
-            continue  # removed, and not committed yet
-        (clone / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source, clone / name, follow_symlinks=False)
+    clone.parent.mkdir()
+    # Links, not copies: what a command writes is a file of its own.
+    subprocess.run(["cp", "-rl", made_once(tmp_path_factory, "clone", _clone) / "piiloom", clone], check=True)
     (clone / ".venv").symlink_to(Path(sys.executable).parents[1])
     with LLMServer(CaseAuthor(7, {"dropped": 0.04, "leak": 0.03, "wrong_keys": 0.01})) as server, ExitStack() as after:
         server.batches.plan = lambda nth: BatchPlan(polls=1)  # done when first looked up: 5 s a wave are enough to wait

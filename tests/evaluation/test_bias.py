@@ -21,7 +21,7 @@ from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.index import NamesIndex, builtin, open_bytes
 from piiloom.pii_values.names.writing import TableWriter, packed
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 GROUPS = NameGroups(builtin())
 
@@ -39,7 +39,7 @@ def collected(pairs, match="multiset", groups=GROUPS, entity_type="name"):
     return collector
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "gender", "region"),
     [
         ("Adaeze Okafor", "female", "Africa"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.schemes.capid import RATIOS
 from tests.evaluation.scored_samples import of_type, scored, table, values
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 SPANS = ("span_precision", "span_recall", "span_f1")
 
@@ -106,7 +106,7 @@ def test_punctuation_only_is_like_nothing():
     assert similarity("( )", "( )") == 0
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "expected"),
     [
         ("Anna", "ann", 6 / 7),  # a, n, n of four and three characters
@@ -126,7 +126,7 @@ def test_similarities(gold, found, expected):
     assert similarity(found, gold) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "expected"),
     [
         ("Straße", "STRASSE", 10 / 13),  # lower-casing leaves ß: s, t, r, a, e of six and seven

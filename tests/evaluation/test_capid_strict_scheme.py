@@ -17,7 +17,7 @@ from piiloom.evaluation.schemes.assignment import best_assignment
 from piiloom.evaluation.schemes.capid_strict import RATIOS
 from piiloom.evaluation.schemes.place_pairs import place_pairs
 from tests.evaluation.scored_samples import REAL, REAL_FILES, of_type, places, scored, table, values
-from tests.longer import few
+from tests.longer import case_by_case, few
 from tests.shared_files import of_whole
 
 
@@ -72,7 +72,7 @@ def test_all_mentions_and_means_over_samples():
     assert (figures["span_f1"], figures["macro_span_f1"]) == (pytest.approx(2 * 3 / 8), pytest.approx((1 + 2 * 2 / 6) / 2))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "expected"),
     [
         # Characters in common / characters of both together.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ from piiloom.evaluation.gallery.alignment import rows_of
 from piiloom.evaluation.gallery.errors import KINDS, MEANING, Row
 from piiloom.evaluation.inputs.documents import Mention, Pair
 from tests.evaluation.gallery_pairs import mention, pair_of
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 TEXT = "Ann Lee of Leeds met Bob Ray."
 
@@ -30,7 +29,7 @@ def told(gold: list[Mention], found: list[Mention], text: str | None = TEXT) -> 
     return [(row.kind, [one.text for one in row.gold], [one.text for one in row.found]) for row in rows_of(pair_of(text, gold, found))]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "expected"),
     [
         ([ANN_LEE], [ANN_LEE], [("correct", ["Ann Lee"], ["Ann Lee"])]),
@@ -95,7 +94,7 @@ def test_the_longest_overlap_is_aligned_and_at_a_tie_the_closest():
     assert told([ANN, m(8, 16)], [m(0, 10), LEEDS]) == [("too long", ["Ann"], ["Ann Lee of"]), ("wrong type", ["of Leeds"], ["Leeds"])]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "expected"),
     [
         # A value that the text does not hold; one that it holds, though the file gives no place, is spurious.

@@ -17,7 +17,7 @@ from piiloom.evaluation.reidentification.subjects import Subject
 from piiloom.evaluation.reidentification.tables import attack_tables
 from piiloom.evaluation.reidentification.uniqueness import SEARCHED
 from piiloom.foundation.errors import DataError, UsageError
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 
 def subject(text, *values, surrogates=None):
@@ -126,7 +126,7 @@ def placed(text, *values):
 TEXT = "Ann Lee-Oh met Bo."
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("predicted", "left"),
     [
         ([], True),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from tests.evaluation.scheme_documents import pair, table_of
+from tests.longer import case_by_case
 
 TEXT = "Ann Lee, 40, of Ulm met Ann."
 GOLD = ("Ann Lee", 0, "name"), ("40", 9, "age"), ("Ulm", 16, "location"), ("Ann", 24, "name")
 FOUND = ("Ann", 0, "name"), ("40", 9, "name"), ("Ulm", 16, "location"), ("met", 20, "location")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "prefix", "counts"),
     [
         ("exact", "", (1, 3, 3)),

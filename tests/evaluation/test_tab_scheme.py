@@ -21,7 +21,7 @@ from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.schemes.tab import TabScheme
 from piiloom.evaluation.scoring.count_table import CountTable
 from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT, document, masking, mention
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 MET = "Ann Lee met Bo Ray in Rome. Lee paid Bo. Ann left."
 
@@ -96,7 +96,7 @@ def test_by_type_recall_is_of_gold_and_precision_of_what_was_predicted() -> None
     assert rows[OVERALL]["precision"] == 3 / 4
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("said", "masked", "tokens"),
     [
         (("Ann-Marie O'Hara",), 1, 4 / 4),

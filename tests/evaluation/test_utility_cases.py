@@ -15,6 +15,7 @@ from piiloom.evaluation.utility.stand_in import LABEL, kept_share, stand_in_pair
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import ASTHMA, record
+from tests.longer import case_by_case
 
 
 def case(*values, context=ASTHMA[0], question=ASTHMA[1]):
@@ -88,7 +89,7 @@ def test_variants_are_checked_and_stand_in_one_order():
         checked_variants(["original"])
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "value", "there"),
     [
         ("I am 34.", "34", True),

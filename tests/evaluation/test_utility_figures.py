@@ -18,7 +18,7 @@ from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verd
 from piiloom.execution.calls import Lost
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import asthmatics
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, case_by_case
 
 TWO = ("original", "all_masked")
 LOST = Lost(code="invalid_reply", message="no JSON", attempts=3, last_reply="{")
@@ -58,7 +58,7 @@ def test_the_agreement_of_two_judges_by_hand():
     assert measured([("first", "second")]).agreement == ()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("forth", "back", "result"),
     [
         ("first", "second", "win"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.simulated_servers import Call, Capacity, FixedWindow, Server, lognormal, simulate
 from benchmarks.virtual_time import clock
 from piiloom.execution.limits.adaptive import AdaptiveLimit
-from tests.longer import examples, mostly_long
+from tests.longer import case_by_case, examples, mostly_long
 
 
 def calls(count):
@@ -41,8 +41,8 @@ def test_the_limit_is_never_passed_while_it_ramps_up():
     assert max(level for at, level in seen if at < 0.001) <= 33
 
 
-@pytest.mark.parametrize("refusal_s", [0.0, 0.002, 0.05])
-@pytest.mark.parametrize("retry_after", [None, 0.05, 1.0])
+@case_by_case("refusal_s", [0.0, 0.002, 0.05])
+@case_by_case("retry_after", [None, 0.05, 1.0])
 def test_a_server_that_takes_sixteen_at_once(retry_after, refusal_s):
     server = Capacity(retry_after=retry_after, refusal_s=refusal_s)
     crowd = simulate(server, calls(1000))

@@ -6,7 +6,6 @@ import asyncio
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,6 +19,7 @@ from piiloom.foundation.errors import RunError
 from piiloom.providers.batch_api import BatchLimits
 from tests.execution.batch_sessions import RUN, batches, counting, entries, impatient, is_out, replies, sit, spent, until
 from tests.fakes.llm_batches import BatchPlan
+from tests.forked import Forked
 from tests.longer import EXPLORE, mostly_long, usually
 
 NAMES = ("openai", "anthropic")
@@ -32,8 +32,7 @@ ROOT = Path(__file__).parents[2]
 
 def begin(path, server, name, number, stages=("first", "second")):
     """A session in a process of its own."""
-    command = [sys.executable, "-m", "tests.execution.batch_sessions", str(path), server.root, name, str(number), *stages]
-    return subprocess.Popen(command, cwd=ROOT)
+    return Forked([sys.executable, "-m", "tests.execution.batch_sessions", path, server.root, name, number, *stages])
 
 
 def kill(process):

@@ -10,6 +10,7 @@ import pytest
 from piiloom.execution.money.budget import Budget, BudgetReached
 from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.providers.errors import BudgetExceeded
+from tests.longer import case_by_case
 
 
 async def settled_tasks(turns: int = 5) -> None:
@@ -18,7 +19,7 @@ async def settled_tasks(turns: int = 5) -> None:
         await asyncio.sleep(0)
 
 
-@pytest.mark.parametrize("limit", [0, 0.0, -1, -1e-9, math.nan, math.inf, 1e-13])
+@case_by_case("limit", [0, 0.0, -1, -1e-9, math.nan, math.inf, 1e-13])
 def test_a_budget_of_nothing_is_a_usage_error(limit):
     with pytest.raises(UsageError, match="finite number above 0") as caught:
         Budget(limit)

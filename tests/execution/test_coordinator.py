@@ -18,6 +18,7 @@ from piiloom.foundation.portable_errors import PortableError
 from piiloom.providers.errors import RateLimited
 from piiloom.providers.rate_headers import RateReport
 from tests.fakes.actors import Handle, copied
+from tests.longer import case_by_case
 
 CONCURRENCY = 4
 
@@ -148,7 +149,7 @@ def test_a_cancelled_wait_leaves_no_trace():
     assert (coordinator.budget.reserved_usd, coordinator.budget.spent_usd) == (0, 0)
 
 
-@pytest.mark.parametrize("turns", range(6))
+@case_by_case("turns", range(6))
 def test_a_request_withdrawn_at_any_moment_costs_neither_a_request_nor_a_dollar(turns):
     """With one request a minute, a withdrawn slot that stayed charged would keep the next call waiting for that long."""
 

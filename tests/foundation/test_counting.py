@@ -3,9 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from piiloom.foundation.words import counted
+from tests.longer import case_by_case
 
 ROOT = Path(__file__).parents[2]
 # A number in braces and a noun that is always plural, as in "1 records".
@@ -15,7 +14,7 @@ ALWAYS_MANY = re.compile(
 )
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("number", "noun", "said"),
     [
         (1, "record", "1 record"),

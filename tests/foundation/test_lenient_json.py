@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.lenient_json import read_leniently
+from tests.longer import case_by_case
 
 SCALARS = st.none() | st.booleans() | st.integers(-999, 999) | st.text(max_size=12)
 OBJECTS = st.dictionaries(st.text(max_size=6), SCALARS, max_size=4)
 ENTRY = {"value": "the night nurse", "type": "occupation"}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("reply", "values"),
     [
         ('Here you are:\n```json\n[{"a": 1}]\n```\nI hope {that} helps.', [[{"a": 1}]]),
@@ -39,13 +39,13 @@ def test_spellings(reply: str, values: list[Any]) -> None:
     assert read_leniently(reply).values == values
 
 
-@pytest.mark.parametrize("cut", range(1, len(json.dumps([ENTRY, ENTRY]))))
-def test_of_a_reply_that_ends_too_early_whole_entries_stay(cut: int) -> None:
+def test_of_a_reply_that_ends_too_early_whole_entries_stay() -> None:
     whole = json.dumps([ENTRY, ENTRY])
-    read = read_leniently(whole[:cut])
-    assert read.cut_off
     ends = [at + 1 for at, character in enumerate(whole) if character == "}"]
-    assert read.values == [[ENTRY] * sum(end <= cut for end in ends)]
+    for cut in range(1, len(whole)):
+        read = read_leniently(whole[:cut])
+        assert read.cut_off, cut
+        assert read.values == [[ENTRY] * sum(end <= cut for end in ends)], cut
 
 
 def test_half_a_surrogate_is_no_character() -> None:

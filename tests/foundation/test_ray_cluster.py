@@ -9,11 +9,12 @@ import pytest
 
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.ray_cluster import join
+from tests.longer import case_by_case
 
 
 # Ray raises a bare Exception when a node does not start in time.
-@pytest.mark.parametrize("kind", [Exception, ConnectionError, ValueError])
-@pytest.mark.parametrize(("address", "said"), [(None, "cannot be started"), ("10.0.0.1:6379", "cannot be joined")])
+@case_by_case("kind", [Exception, ConnectionError, ValueError])
+@case_by_case(("address", "said"), [(None, "cannot be started"), ("10.0.0.1:6379", "cannot be joined")])
 def test_whatever_ray_raises_is_one_clear_error(kind, address, said):
     before = signal.getsignal(signal.SIGINT)
 

@@ -13,6 +13,7 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.yaml_files import load_yaml
 from piiloom.generation.settings.setting_checks import make_config, read_config
+from tests.longer import case_by_case
 
 PYDANTIC = re.compile(
     "Input should|Extra inputs|Field required|[Uu]nable to parse|type=|Value error|should have at|valid (integer|string|list|dict)"
@@ -58,7 +59,7 @@ def said(model: type[BaseModel], data: Any, **more: Any) -> list[str]:
     return [fault.said("the document") for fault in schema_faults(caught.value, model, **more)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("data", "line"),
     [
         ({"heigth": 1, "height": 1}, "unknown key 'heigth'; did you mean height?"),

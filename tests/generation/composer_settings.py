@@ -24,6 +24,7 @@ from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = 150
@@ -66,12 +67,14 @@ def in_a_process(*arguments: str, hash_seed: int = 0) -> subprocess.Popen[str]:
     )
 
 
-def script(*arguments: str, hash_seed: int = 0) -> subprocess.Popen[str]:
-    """Run this file as a script in a process of its own."""
+def script(*arguments: str, hash_seed: int | None = None) -> subprocess.Popen[str] | Forked:
+    """Run this file as a script in a process of its own: a fork, or a new one whose hashes differ by *hash_seed*."""
+    if hash_seed is None:
+        return Forked([sys.executable, "-m", "tests.generation.composer_settings", *arguments])
     return in_a_process(str(Path(__file__)), *arguments, hash_seed=hash_seed)
 
 
-def finished(process: subprocess.Popen[str], *, timeout_s: float = 120) -> tuple[int, str, str]:
+def finished(process: subprocess.Popen[str] | Forked, *, timeout_s: float = 120) -> tuple[int, str, str]:
     """Wait for *process*: its exit code, output and errors."""
     try:
         output, errors = process.communicate(timeout=timeout_s)

@@ -26,7 +26,7 @@ from tests.fakes.llm_tricks import TRICKS
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, exported, read_back, resume, set_keys, start
 from tests.generation.partition_executors import LocalExecutor, run_by
-from tests.longer import mostly_long
+from tests.longer import case_by_case, mostly_long
 
 
 @pytest.fixture(autouse=True)
@@ -235,7 +235,7 @@ def test_a_judge_s_budget_ends_the_run(tmp_path):
     assert "judge_relevance" not in {name_of(body) for body in judge.bodies}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("settings", "said"),
     [
         ({"judge_model": "m", "recipe": "staged"}, "this run has no judge"),

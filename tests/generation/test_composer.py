@@ -23,13 +23,14 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.wording import FIRST_PERSON
 from tests.generation.scripted_provider import PLAN, VALUES
+from tests.longer import case_by_case
 
 
 def wrapped(slot, text):
     return mark({"health": "v1", "sexual_orientation": "v2", "v": "v3"}[slot], text)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("pattern", "filled"),
     [
         ("With {health}, I rest.", "With [[v1|asthma]], I rest."),
@@ -62,7 +63,7 @@ def test_a_value_is_never_touched(value):
     assert fill("See {v}; {a:v}.", {"v": value}, wrapped).count(mark("v3", value)) == 2
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("sentence", "written"),
     [
         ("my van died.", "My van died."),
@@ -181,14 +182,10 @@ def test_every_scenario_can_be_planned(pair):
     assert reached == {scenario.id for scenario in scenarios}
 
 
-@pytest.mark.parametrize("pair", shipped_taxonomy().pairs, ids="+".join)
-def test_every_personal_question_is_in_the_first_person(pair):
+def test_every_personal_question_is_in_the_first_person():
     """Or the question stage would refuse it, and with it every text of a scenario that has no other."""
-    patterns = [
-        (found.id, pattern)
-        for found in load_bank(language="en", extra=None, taxonomy=shipped_taxonomy()).for_pair(pair)
-        for pattern in found.questions["personal"]
-    ]
+    bank = load_bank(language="en", extra=None, taxonomy=shipped_taxonomy())
+    patterns = [(found.id, pattern) for found in bank.scenarios.values() for pattern in found.questions["personal"]]
     assert [(name, text) for name, pattern in patterns for text in all_expansions(pattern, 200) if not FIRST_PERSON.search(text)] == []
 
 

@@ -41,6 +41,7 @@ def woven():
         yield weave
 
 
+@pytest.mark.long
 @given(
     index=st.integers(0, 2**32),
     scenario=st.sampled_from(tuple(BANK.scenarios.values())),

@@ -50,6 +50,7 @@ def strict_path(tmp_path_factory):
     return found
 
 
+@pytest.mark.long
 def test_every_span_is_exact_sorted_and_apart(records):
     for record in records:
         places = [(span.start, span.end) for span in record.spans]
@@ -151,6 +152,7 @@ def test_records_and_rejects_are_the_decided_items(path, strict_path):
         assert lines["spans"].done == wanted + lines["screen"].rejected
 
 
+@pytest.mark.long
 def test_a_strict_run_replaces_what_it_rejects(strict_path):
     with Store.open(strict_path) as store:
         run = get_run(store, "last")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 import re
 
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from piiloom.generation.composer.wording import draw_clear, expand_clear, folded, says_any
 from tests.generation.composer_bits import rngs
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 # Few letters, so that values are met often; with what counts as part of a word and what only looks like it.
 texts = st.text(alphabet="aab _-'’.é́ß²1Ⅷ", max_size=14)
@@ -34,7 +33,7 @@ def test_whole_words_are_found_as_a_regular_expression_finds_them(text, wanted):
     assert says_any(text, wanted) == oracle(text, wanted)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "said"),
     [
         ("my sister's van", True),

@@ -9,6 +9,7 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest, run_digest, sendable_templates
 from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.taxonomy.registers import load_registers
+from tests.longer import case_by_case
 
 
 def test_lengths_are_planned_item_by_item_unless_given():
@@ -19,7 +20,7 @@ def test_lengths_are_planned_item_by_item_unless_given():
     assert config.composer.model_dump() == {"personas": True, "distractors": True, "scenarios_per_pair": None, "value_draws": None}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("setting", "value", "named"),
     [
         ("max_low", 9, "max_low"),

@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 
 import pytest
 
@@ -25,7 +26,7 @@ from tests.fakes.llm_server import LLMServer, seeded_faults
 from tests.fakes.llm_tricks import TRICKS
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, resume, set_keys, start
-from tests.longer import EXPLORE, mostly_long
+from tests.longer import EXPLORE, mostly_long, usually
 
 CLUMSY = {trick: 0.01 for tricks in TRICKS.values() for trick in tricks}
 FAULTS = {"rate_limit": 0.05, "server_error": 0.03, "bad_json_reply": 0.02, "truncation": 0.02, "refusal": 0.01, "cut": 0.01}
@@ -138,8 +139,10 @@ def test_the_range_holds_what_a_troubled_run_costs(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("samples", [1, 3, 60 if EXPLORE else 18])
-@pytest.mark.parametrize("values", ["code", "llm"])
+@pytest.mark.parametrize(
+    ("samples", "values"),
+    usually(product([1, 3, 60 if EXPLORE else 18], ["code", "llm"]), {(1, "llm"), (3, "code"), (18, "llm")}),
+)
 def test_the_range_holds_for_small_and_larger_runs_over_all_pairs(samples, values, tmp_path, monkeypatch):
     set_keys(monkeypatch)
     with LLMServer(Author(samples, CLUMSY), seeded_faults(samples, FAULTS)) as server, Store.open(tmp_path / "s.duckdb") as store:

@@ -23,7 +23,7 @@ from tests.one_at_a_time import made_once
 
 pytestmark = pytest.mark.long
 
-SAMPLES = 1500 if EXPLORE else 450
+SAMPLES = 1500 if EXPLORE else 200
 SETTINGS = {"recipe": "story", "samples": SAMPLES, "seed": 13, "concurrency": 8}
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -20,6 +18,7 @@ from piiloom.corpus.store.spending import spending
 from piiloom.foundation.seeding import derive_rng
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS
+from tests.forked import Forked
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import Kept, check_exact, config_for, exported, read_back, set_keys
 from tests.longer import EXPLORE, usually
@@ -57,15 +56,14 @@ class PatientServer(LLMServer):
         return super().take_ordinal(body)
 
 
-def open_session(path: Path, settings: Mapping[str, Any]) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", SESSION, str(path), json.dumps(settings)]
-    return subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ), stderr=subprocess.PIPE)
+def open_session(path: Path, settings: Mapping[str, Any]) -> Forked:
+    return Forked([sys.executable, "-c", SESSION, path, json.dumps(settings)])
 
 
 def run_to_the_end(path: Path, settings: Mapping[str, Any]) -> None:
     with open_session(path, settings) as process:
         _, said = process.communicate(timeout=180)
-    assert process.returncode == 0, said.decode()
+    assert process.returncode == 0, said
 
 
 def kill_after(path: Path, settings: Mapping[str, Any], server: LLMServer, asked: int) -> None:
@@ -74,7 +72,7 @@ def kill_after(path: Path, settings: Mapping[str, Any], server: LLMServer, asked
     with open_session(path, settings) as process:
         deadline = time.monotonic() + 60
         while server.requests < goal:
-            assert process.poll() is None, process.stderr and process.stderr.read().decode()
+            assert process.poll() is None, process.stderr.read()
             assert time.monotonic() < deadline
             time.sleep(0.0005)
         process.send_signal(signal.SIGKILL)

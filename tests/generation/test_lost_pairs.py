@@ -157,6 +157,7 @@ def test_an_item_that_failed_at_an_aside_is_drawn_anew(tmp_path):
         assert rejected[0].plan_index in read_back(store).indexes
 
 
+@pytest.mark.long
 def test_only_what_is_there_can_be_named(tmp_path):
     with LLMServer(deaf_to_belief("topics")) as server, Store.open(tmp_path / "s.duckdb") as store:
         start(store, config_for("compatible", server, **TWO))

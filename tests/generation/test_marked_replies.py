@@ -24,7 +24,7 @@ from piiloom.generation.stages.texts import (
 )
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.generation.scripted_provider import SITUATION, VALUES, an_item, surfaces
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 FILLING = ["\u00e9t\u00e9", "👩‍🚀", "e\u0301", "שלום", "\r\n", "\u200b", "𝔘", ".", "river", "I"]
 fillings = st.lists(
@@ -53,7 +53,7 @@ def test_lost_marks_and_repeats_are_located():
     assert surfaces(read) == [("v1", "Asthma"), ("v2", "tunnel miner"), ("v1", "asthma")]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("reply", "code"),
     [
         ("My [[v1|asthma]] is back.", "value_missing"),
@@ -116,7 +116,7 @@ def test_length_is_counted_in_words_with_both_ends_allowed(text, low, high):
         assert caught.value.code == "wrong_length"
 
 
-@pytest.mark.parametrize("text", ["I froze.", "It is mine.", "My boss left.", "They saw us.", "I'm late.", "Tell me, our van broke."])
+@case_by_case("text", ["I froze.", "It is mine.", "My boss left.", "They saw us.", "I'm late.", "Tell me, our van broke."])
 def test_the_first_person_is_heard(text):
     assert check_first_person(text, "en") is None
 
@@ -128,7 +128,7 @@ def test_a_text_about_others_is_refused_in_english_only(text):
     assert check_first_person(text, "de") is None
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "number"),
     [
         ("", 1),

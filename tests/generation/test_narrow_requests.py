@@ -18,6 +18,7 @@ from tests.generation.case_author import CaseAuthor
 from tests.generation.composer_settings import start
 from tests.generation.llm_runs import config_for, read_back, set_keys
 from tests.generation.llm_runs import start as start_paid
+from tests.longer import case_by_case
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_texts_of_a_model_hold_what_was_asked_for(tmp_path, monkeypatch, only, k
         assert not kinds or {"email", "iban"} & {span.subtype for span in record.spans}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("settings", "said"),
     [
         ({"only_types": "healt"}, "unknown type 'healt'"),

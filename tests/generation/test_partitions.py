@@ -120,7 +120,7 @@ def test_no_more_workers_than_pay_off_and_each_gets_its_share(tmp_path, samples,
 def test_together_partitions_never_pass_the_budget(tmp_path):
     spec = parse_prices(PRICE)
     with LLMServer(Author(2)) as server, Store.open(tmp_path / "s.duckdb") as store:
-        config, reached, budget = config_for("openai", server, samples=24, price=PRICE, budget_usd=16.0), 0, 16.0
+        config, reached, budget = config_for("openai", server, samples=12, price=PRICE, budget_usd=9.0), 0, 9.0
         while True:
             executor = LocalExecutor(3)
             try:
@@ -131,11 +131,11 @@ def test_together_partitions_never_pass_the_budget(tmp_path):
                 assert bill <= budget
                 assert bill == pytest.approx(spending(store, get_run(store, "last").id).cost_usd)
                 assert get_run(store, "last").status == "interrupted"
-                reached, budget = reached + 1, budget + 16.0
+                reached, budget = reached + 1, budget + 9.0
                 continue
             break
         assert reached >= 2
-        assert progress.accepted == 24
+        assert progress.accepted == 12
         calls = server.requests
         files = exported(store, tmp_path / "many")
         with Store.open(tmp_path / "one.duckdb") as whole:
@@ -182,18 +182,18 @@ def test_an_edit_of_the_last_stage_replays_the_others_in_partitions(tmp_path):
     from tests.generation.test_llm_money import edited  # the same edit
 
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
-        start(store, config_for("openai", server, samples=24))
+        start(store, config_for("openai", server, samples=12))
         asked, mine = server.requests, edited(tmp_path / "mine", "paraphrase", "{% block user %}", "{% block user %}\nKeep it plain.")
-        progress = run_by(LocalExecutor(3), store, config_for("openai", server, samples=24, prompts=mine))
+        progress = run_by(LocalExecutor(3), store, config_for("openai", server, samples=12, prompts=mine))
         assert {entry.schema_name for entry in server.log[asked:]} <= {"paraphrase", "span_retrieval"}
-        assert progress.totals.replayed > 5 * 24
+        assert progress.totals.replayed > 5 * 12
         used = store.rows("SELECT count(*) FROM call_events WHERE run_id = ? AND kind = 'used'", [progress.run_id])[0][0]
         assert used == progress.totals.replayed
 
 
 def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
     with LLMServer(Author(1), latency_s=0.005) as server:
-        config = config_for("openai", server, samples=24)
+        config = config_for("openai", server, samples=12)
         with Store.open(tmp_path / "one.duckdb") as store:
             start(store, config)
             expected = exported(store, tmp_path / "one")
@@ -203,7 +203,7 @@ def test_a_stop_keeps_what_is_done_and_another_way_goes_on(tmp_path):
 
             def heard(event) -> None:
                 seen.append(event)
-                if sum(isinstance(one, StagePassed) for one in seen) > 60:
+                if sum(isinstance(one, StagePassed) for one in seen) > 40:
                     stop.request()
 
             interrupted = run_by(LocalExecutor(3), store, config, stop=stop, policy=heard_by(config, heard))
@@ -220,7 +220,7 @@ def heard_by(config, heard):
 
 def test_whoever_watches_sees_it_run(tmp_path):
     with LLMServer(Author(1), latency_s=0.02) as server, Store.open(tmp_path / "s.duckdb") as store:
-        config, events, said = config_for("openai", server, samples=24), [], []
+        config, events, said = config_for("openai", server, samples=12), [], []
         progress = run_by(
             LocalExecutor(3),
             store,
@@ -230,7 +230,7 @@ def test_whoever_watches_sees_it_run(tmp_path):
         )
         assert sum(isinstance(event, CallAnswered) for event in events) == server.requests == progress.totals.answered
     assert any(text.startswith("topics") for text, _ in said)
-    assert [accepted for text, accepted in said if not text][-24:] == list(range(1, 25))
+    assert [accepted for text, accepted in said if not text][-12:] == list(range(1, 13))
 
 
 def test_whoever_watches_is_told_of_each_reject_in_a_partition_once(tmp_path):
@@ -246,7 +246,7 @@ def test_whoever_watches_is_told_of_each_reject_in_a_partition_once(tmp_path):
 
 def test_an_error_of_one_partition_ends_all_and_keeps_what_they_paid_for(tmp_path, monkeypatch):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "s.duckdb") as store:
-        config = config_for("anthropic", server, samples=24)
+        config = config_for("anthropic", server, samples=12)
 
         def locked_out(assignment) -> None:
             if assignment.partition.number == 1:
@@ -294,7 +294,7 @@ def test_what_dies_again_and_again_is_an_error_that_says_what_to_do(tmp_path, vi
 
         setattr(executor, f"start_{victim}", dead)
         with pytest.raises(RunError, match="ActorDied") as caught:
-            run_by(executor, store, config_for("openai", server, samples=24))
+            run_by(executor, store, config_for("openai", server, samples=12))
         assert "Resume the run" in (caught.value.remedy or "")
         assert get_run(store, "last").status == "interrupted"
         assert partition_files(tmp_path) == []

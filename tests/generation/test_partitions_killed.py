@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -22,6 +20,7 @@ from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.generation.running.crash_recovery import merge_leftover_partitions
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
+from tests.forked import Forked
 from tests.generation.llm_runs import config_for, exported, resume, set_keys, start
 from tests.generation.partition_executors import LocalExecutor, partition_files, run_by
 from tests.generation.test_llm_kill import PatientServer, prompts
@@ -57,9 +56,8 @@ def _keys(monkeypatch):
     set_keys(monkeypatch)
 
 
-def driver(path: Path, settings: Mapping[str, Any], *how: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", DRIVER, str(path), json.dumps(settings), *how]
-    return subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ), stderr=subprocess.PIPE)
+def driver(path: Path, settings: Mapping[str, Any], *how: str, code: str = DRIVER) -> Forked:
+    return Forked([sys.executable, "-c", code, path, json.dumps(settings), *how])
 
 
 @pytest.fixture
@@ -115,7 +113,7 @@ def test_killed_between_a_merge_and_the_end_of_its_file(settings, whole, tmp_pat
     path = tmp_path / "killed.duckdb"
     with driver(path, settings, "copy", "1") as process:
         _, said = process.communicate(timeout=120)
-    assert process.returncode == 0, said.decode()
+    assert process.returncode == 0, said
     with Store.open(path) as store:
         run_id = get_run(store, "last").id
         shutil.move(f"{path}.copy", path.with_name(f"killed.{run_id}.part-0001.duckdb"))
@@ -134,14 +132,13 @@ def test_killed_at_any_moment(server, settings, whole, tmp_path):
     resumed = DRIVER.replace("make_config(json.loads(sys.argv[2])))", "None, resumed=True)")
     while True:
         goal = server.requests + 20 + 20 * kills
-        command = [sys.executable, "-c", resumed if kills else DRIVER, str(path), json.dumps(settings), "kill", "-1"]
-        with subprocess.Popen(command, cwd=Path(__file__).parents[2], env=dict(os.environ), stderr=subprocess.PIPE) as process:
+        with driver(path, settings, "kill", "-1", code=resumed if kills else DRIVER) as process:
             while process.poll() is None and server.requests < goal:
                 time.sleep(0.0005)
             process.kill()
             _, said = process.communicate(timeout=60)
         if process.returncode != -signal.SIGKILL:
-            assert process.returncode == 0, said.decode()
+            assert process.returncode == 0, said
             break
         kills += 1
     assert kills >= 3

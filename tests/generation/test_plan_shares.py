@@ -19,6 +19,7 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.registers import SECOND_HAND, load_registers
 from tests.generation.composed_items import planned
 from tests.generation.test_planning import of_relevance, unbanked
+from tests.longer import case_by_case
 
 BANK = load_bank(language="en", extra=None, taxonomy=shipped_taxonomy())
 PLANS = 3000
@@ -30,7 +31,7 @@ def plans():
     return [planned(index, scenario, bank=BANK) for index, scenario in zip(range(PLANS), cycle(BANK.scenarios.values()), strict=False)]
 
 
-@pytest.mark.parametrize("name", load_registers())
+@case_by_case("name", load_registers())
 def test_lengths_are_near_those_of_their_register(name):
     register = load_registers()[name]
     rng = derive_rng("lengths", name)

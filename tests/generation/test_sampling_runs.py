@@ -16,6 +16,7 @@ from piiloom.generation.stages.pipeline import all_stage_names
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start
+from tests.longer import case_by_case
 
 STAGES = {"topics": "topics", "situation": "situation", "question_draft": "question"}
 
@@ -87,7 +88,7 @@ def test_without_settings_a_run_has_the_digest_it_always_had(given):
     assert run_digest(config) == run_digest(make_config({"provider": "compatible", "model": "m", "base_url": "http://127.0.0.1:9/v1"}))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("settings", "said"),
     [
         ({"temperature": 0.5}, "the composer samples no tokens"),

@@ -49,5 +49,9 @@ def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "pt", "sv"])
 def test_they_have_no_findings(language):
-    findings = lint_stories(story_sources(language), shipped_taxonomy(), language, trials=TRIALS if EXPLORE else TRIALS // 2)
+    sources = list(story_sources(language))
+    findings = lint_stories(sources, shipped_taxonomy(), language, trials=TRIALS if EXPLORE else TRIALS // 4)
+    # What so few trials did not show once, more of them may.
+    doubted = [source for source in sources if source.name in {finding.file for finding in findings}]
+    findings = lint_stories(doubted, shipped_taxonomy(), language) if doubted else []
     assert [str(finding) for finding in findings] == []

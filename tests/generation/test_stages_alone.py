@@ -19,7 +19,7 @@ from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.stage_command import run_stage_command
 from piiloom.generation.stages.pipeline import stage_names
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start
-from tests.longer import EXPLORE, explored, mostly_long
+from tests.longer import EXPLORE, case_by_case, explored, mostly_long
 
 STAGE_NAMES = stage_names("staged", ())
 
@@ -185,7 +185,7 @@ def test_settings_belong_to_the_first_stage(with_topics):
         run_stage_command("reword", with_topics)
 
 
-@pytest.mark.parametrize("stage", STAGE_NAMES)
+@case_by_case("stage", STAGE_NAMES)
 def test_every_stage_explains_itself_with_an_example(stage):
     code, output, errors = shell(stage, "--help-all")
     assert (code, errors) == (0, "")

@@ -15,6 +15,7 @@ from piiloom.generation.running.progress import RejectStreak, StoppedEarly, stre
 from piiloom.generation.running.session import call_policy
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stage_command import run_stage_command
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.execution.batch_sessions import impatient
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -25,6 +26,7 @@ from tests.longer import mostly_long
 
 FEW = {"pairs": "health+occupation,age+belief", "samples": 10, "max_attempts": 1, "max_low": 1, "stop_after": 4}
 GOOD = Author(3)
+TEN = ["+".join(pair) for pair in shipped_taxonomy().pairs[:10]]
 
 
 @pytest.fixture(autouse=True)
@@ -100,13 +102,13 @@ def test_a_judge_whose_replies_are_never_of_use_stops_the_run(tmp_path):
 @pytest.mark.long
 def test_pairs_without_topics_stop_the_run_before_all_are_asked(tmp_path):
     with LLMServer(without("topics")) as server, Store.open(tmp_path / "s.duckdb") as store:
-        progress = start(store, config_for("compatible", server, **{**FEW, "pairs": "all", "samples": 78, "concurrency": 2}))
+        progress = start(store, config_for("compatible", server, **{**FEW, "pairs": ",".join(TEN), "samples": 10, "concurrency": 2}))
         assert progress.stopped is not None
         assert str(progress.stopped).count("4 pairs were rejected at topics for invalid_reply") == 1
         assert server.requests <= 6
         server.answer = GOOD
         lift_named(store, get_run(store, "last"), "invalid_reply")
-        assert resume(store, samples=78).status == "finished"
+        assert resume(store, samples=10).status == "finished"
 
 
 def test_by_batch_too(tmp_path):

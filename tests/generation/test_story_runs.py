@@ -51,6 +51,7 @@ def groups(records):
     return found
 
 
+@pytest.mark.long
 def test_records_of_one_text_are_a_contrast_group(groups):
     assert None not in groups
     assert all(len({record.context for record in group}) == 1 for group in groups.values())

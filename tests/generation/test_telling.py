@@ -15,6 +15,7 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.habits import habit_shares
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.telling_plan import Asking, plan_of
+from tests.longer import case_by_case
 from tests.taxonomy.story_example import STORY, story_of
 
 BARE = """\
@@ -205,7 +206,7 @@ def test_people_are_of_the_age_and_gender_that_the_story_needs(tmp_path: Path) -
     assert {span.subject for one in told(story) for span in one.spans} == {"self", "friend"}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("spelling", "number", "locale", "text"),
     [
         ("${n:,}", 1150, "en_US", "$1,150"),

@@ -23,6 +23,7 @@ from tests.generation.scripted_provider import (
     surfaces,
     text,
 )
+from tests.longer import case_by_case
 
 
 def prompt_of(stage, item, reply):
@@ -175,7 +176,7 @@ def test_a_question_about_no_value_is_asked_too():
     assert "learns none" not in made.provider.calls[2].render()[-1].content
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("leak", "code"),
     [
         ("What should I do about asthma underground?", "question.value"),
@@ -194,8 +195,8 @@ def test_an_abstracted_question_that_gives_something_away_is_refused(leak, code)
     assert rejected(question.STAGE, a_told_item(), asking(question_abstracted={"question": leak})).code == code
 
 
-@pytest.mark.parametrize("step", ["question_draft", "question_personal", "question_abstracted"])
-@pytest.mark.parametrize(
+@case_by_case("step", ["question_draft", "question_personal", "question_abstracted"])
+@case_by_case(
     ("reply", "code"),
     [
         ("I would like to know what to do now.", "not_a_question"),

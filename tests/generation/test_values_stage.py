@@ -10,6 +10,7 @@ from piiloom.corpus.marks import strip_marks
 from piiloom.generation.item import Aside, WantedValue
 from piiloom.generation.stages import peripheral, values
 from tests.generation.scripted_provider import ASIDE, PLAN, SITUATION, VALUES, an_item, by_template, fault_codes, in_turn, run_stage, text
+from tests.longer import case_by_case
 
 
 def test_values_are_drawn_by_code_without_asking():
@@ -86,7 +87,7 @@ def test_without_personas_each_value_is_of_somebody():
     assert [value.subject for value in found.values] == ["self", "self"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("reply", "code"),
     [
         ("[[v2|miner]]", "unfit_value"),

@@ -1,10 +1,9 @@
 """Chinese has no blanks: numbers adjoin words and Chinese commas, colons and stops, which are no parts of them."""
 
-import pytest
-
 from piiloom.patterns.engine import PatternEngine
 from piiloom.taxonomy.entities.entity import EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
+from tests.longer import case_by_case
 from tests.patterns.test_engine import entity
 
 PATTERNS = (
@@ -21,8 +20,8 @@ CATALOGUE = LocaleCatalogue(
 )
 
 
-@pytest.mark.parametrize("backend", ["hyperscan", "re2", "regex"])
-@pytest.mark.parametrize(
+@case_by_case("backend", ["hyperscan", "re2", "regex"])
+@case_by_case(
     ("text", "found"),
     [
         ("手机13812345678。2023年入职", ["13812345678"]),

@@ -16,7 +16,7 @@ from piiloom.patterns.writing import fold, write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.own_entities import user_file
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 PATTERNS = (
     EntityPattern(pattern=r"\d{8,10}", score=0.6),
@@ -82,6 +82,7 @@ def places(matches: list[Match]) -> set[tuple[str, int, int]]:
     return {(one.entity.id, one.start, one.end) for one in matches}
 
 
+@pytest.mark.long
 @settings(max_examples=examples(1200), deadline=None)
 @given(TEXTS)
 def test_all_backends_find_what_the_exact_expressions_match(text: str) -> None:
@@ -90,6 +91,7 @@ def test_all_backends_find_what_the_exact_expressions_match(text: str) -> None:
     assert {name: places(engine.find(text)) for name, engine in ENGINES.items()} == dict.fromkeys(ENGINES, expected)
 
 
+@pytest.mark.long
 @settings(max_examples=examples(1200), deadline=None)
 @given(TEXTS)
 def test_folding_keeps_lengths(text: str) -> None:
@@ -102,7 +104,7 @@ def found(text: str, backend: str = "hyperscan") -> set[str]:
     return {text[one.start : one.end] for one in ENGINES[backend].find(text)}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "value"),
     [
         ("tel १२३४५६७८ ok", "१२३४५६７８".replace("７", "७").replace("８", "८")),
@@ -118,9 +120,7 @@ def test_forms_that_are_found(text: str, value: str) -> None:
     assert value in found(text)
 
 
-@pytest.mark.parametrize(
-    "text", ["x12345678", "12345678é", "12345678_", "1.12345678", "12345678/9", "$12345678", "a\u030112345678", "12345678,99"]
-)
+@case_by_case("text", ["x12345678", "12345678é", "12345678_", "1.12345678", "12345678/9", "$12345678", "a\u030112345678", "12345678,99"])
 def test_pieces_of_longer_words_and_numbers_are_not(text: str) -> None:
     assert "12345678" not in {text[one.start : one.end] for one in ENGINES["hyperscan"].find(text) if one.entity.id == "e0"}
 

@@ -7,7 +7,6 @@ import random
 import re
 
 import phonenumbers
-import pytest
 from stdnum import iban, luhn
 from stdnum.au import tfn
 from stdnum.ca import sin
@@ -31,6 +30,7 @@ from piiloom.pii_values.identifiers import draw_bank_account, draw_national_id, 
 from piiloom.pii_values.networks import draw_ip_address, draw_wallet
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.regions import regions
+from tests.longer import case_by_case
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 N = 200
@@ -40,7 +40,7 @@ def compact(text: str) -> str:
     return re.sub(r"[ -]", "", text)
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@case_by_case("locale", LOCALES)
 def test_cards_pass_luhn_and_carry_an_issuers_prefix(locale):
     rng = random.Random(locale)
     for _ in range(N):
@@ -105,7 +105,7 @@ DRAMA = re.compile(
 FICTION = re.compile(r"[2378](5550|7010)\d{4}")
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@case_by_case("locale", LOCALES)
 def test_phones_are_reserved_for_fiction_or_valid(locale):
     rng = random.Random(locale)
     region = locale[-2:]
@@ -144,7 +144,7 @@ PLATES = {
 }
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@case_by_case("locale", LOCALES)
 def test_documents_have_the_shapes_of_the_place(locale):
     rng = random.Random(locale)
     for _ in range(60):

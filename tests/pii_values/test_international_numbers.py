@@ -5,13 +5,13 @@ import random
 import uuid
 from datetime import date
 
-import pytest
 from stdnum import luhn
 
 from piiloom.pii_values.entity_values.birth_dates import draw_birth_date_text, write_birth_date
 from piiloom.pii_values.numbering.choices import Stream
 from piiloom.pii_values.numbering.holders import Holder, rule_of
 from piiloom.taxonomy.entities.validators.registry import find_validator
+from tests.longer import case_by_case
 
 
 def drawn(rule, count=40):
@@ -19,7 +19,7 @@ def drawn(rule, count=40):
     return [rule_of(rule)(holder) for _ in range(count)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("rule", "validator"),
     [
         ("wallets:bitcoin", "bitcoin_address"),

@@ -25,7 +25,7 @@ from piiloom.pii_values.places import draw_abroad
 from piiloom.pii_values.regions import regions
 from piiloom.pii_values.sampling import weighted
 from piiloom.taxonomy.locales import load_locales
-from tests.longer import mostly_long
+from tests.longer import case_by_case, mostly_long
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
 EVERY_LOCALE = tuple(load_locales())
@@ -62,7 +62,7 @@ def test_the_copy_of_fakers_lists_is_exact():
             assert text.split() == expected, (locale, kind)
 
 
-@pytest.mark.parametrize(("lexicon", "least"), SIZES.items())
+@case_by_case(("lexicon", "least"), SIZES.items())
 def test_lexicons_are_large(lexicon, least):
     assert len({e.text for e in entries(lexicon, "en_US") if not e.topic.startswith("_")}) >= least
 
@@ -95,7 +95,7 @@ def test_every_slot_can_be_filled(locale):
     assert holes == set()
 
 
-@pytest.mark.parametrize("locale", EVERY_LOCALE)
+@case_by_case("locale", EVERY_LOCALE)
 def test_titles_have_their_parts(locale):
     for job in occupations(locale):
         for slot in [part.partition("}")[0] for part in job.title.split("{")[1:]]:
@@ -132,14 +132,14 @@ def test_places_are_many():
         assert all(draw_abroad(locale, random.Random(n))[1] != home for n in range(200))
 
 
-@pytest.mark.parametrize("locale", EVERY_LOCALE)
+@case_by_case("locale", EVERY_LOCALE)
 def test_every_age_and_level_has_jobs(locale):
     for age in range(27, 101):
         for level in range(6):
             assert len(jobs_for(locale, level, age).items) >= 10
 
 
-@pytest.mark.parametrize("locale", EVERY_LOCALE)
+@case_by_case("locale", EVERY_LOCALE)
 def test_backgrounds_have_names_and_known_religions(locale):
     for background in heritages(locale).items:
         assert all(creeds(locale, family).items for family in background.religions.items)
@@ -148,14 +148,14 @@ def test_backgrounds_have_names_and_known_religions(locale):
         assert not {name.casefold() for name in background.family.items} & set(listed("no_names", locale))
 
 
-@pytest.mark.parametrize("locale", EVERY_LOCALE)
+@case_by_case("locale", EVERY_LOCALE)
 def test_every_creed_has_practices(locale):
     families = {family for h in heritages(locale).items for family in h.religions.items}
     used = {topic for family in families for creed in creeds(locale, family).items for topic in creed.practices}
     assert used <= {e.topic for e in entries("practices", locale)}
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@case_by_case("locale", LOCALES)
 def test_employers_are_many(locale):
     rng = random.Random(locale)
     names = {draw_employer("", locale, rng) for _ in range(3000)}

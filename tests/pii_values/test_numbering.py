@@ -17,6 +17,7 @@ from piiloom.pii_values.numbering.choices import Stream
 from piiloom.pii_values.numbering.digit_groups import in_groups
 from piiloom.pii_values.numbering.holders import Holder, rule_of
 from piiloom.pii_values.numbering.masks import LETTERS, drawn, one_drawn
+from tests.longer import case_by_case
 
 # Rules that no locale of pii_values uses yet: they draw from a generator as well as from the seed of a surrogate.
 RULES = {
@@ -34,7 +35,7 @@ def _holder(rng: random.Random, *, female: bool = True) -> Holder:
     return Holder(Stream(rng), date(1984, 3, 9), female, "ANNA", "SMIT", date(2026, 1, 1))
 
 
-@pytest.mark.parametrize("place", RULES)
+@case_by_case("place", RULES)
 def test_rules_draw_valid_ids_from_a_generator(place):
     rng, module = random.Random(place), import_module(f"stdnum.{RULES[place]}")
     options = {"allow_temporary": True} if place.endswith("hetu") else {}

@@ -10,6 +10,7 @@ from piiloom.pii_values.entity_values.drawing import draw_value
 from piiloom.pii_values.entity_values.masks import fill_mask, tells_birth
 from piiloom.pii_values.entity_values.named_person import draw_person
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
+from tests.longer import case_by_case
 
 # Where a number tells the sex, and which digits say that its holder is a woman.
 SEX = {
@@ -38,7 +39,7 @@ def test_a_mask_may_hold_the_year_of_birth_alone():
     assert (tells_birth("A{born yy}"), tells_birth("A{yy}")) == (True, False)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@case_by_case("seed", range(8))
 def test_names_may_be_written_by_gender(seed):
     woman, man = (draw_person("vi_VN", random.Random(seed), gender) for gender in ("female", "male"))
     assert " Văn " not in woman.full

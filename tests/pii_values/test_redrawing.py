@@ -31,7 +31,7 @@ from piiloom.pii_values.redrawing import AfterArticle, redraw
 from piiloom.pii_values.rewriting.codes import layout
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.generation.composer_settings import start
-from tests.longer import mostly_long
+from tests.longer import case_by_case, mostly_long
 from tests.pii_values.value_forms import misfit
 from tests.shared_files import needs_whole, shared
 
@@ -69,7 +69,7 @@ def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
     assert wrong == set()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("entity_type", "value", "pattern"),
     [
         ("finance", "$52,400 a year", r"\$[1-9]\d,[1-9]00 a year"),
@@ -96,7 +96,7 @@ def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
         (
             "code",
             "og5uqi@hotmail.org",
-            r"[a-z0-9._-]*[a-z0-9]@(?:(?:[a-z-]+\.)?example\.(?:com|net|org)|[a-z-]+\.(?:example|test|mail|home))",
+            r"[A-Za-z0-9._+-]*[a-z0-9]@(?:[a-z0-9-]+\.){0,3}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|mail|home))",
         ),
         ("code", "(604) 713-4821", r"\(\d{3}\) 555-01\d\d"),
         ("code", "+31 6 1234 5678", r"\+31 6 1234 \d{4}"),

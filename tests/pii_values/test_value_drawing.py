@@ -17,7 +17,7 @@ from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.persona_drawing import draw_persona, draw_persona_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import load_locales
-from tests.longer import examples, sampled
+from tests.longer import case_by_case, examples, sampled
 from tests.pii_values.value_forms import MOST_WORDS_OF_AN_ADDRESS, PATTERNS, misfit
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
@@ -63,7 +63,7 @@ IDENTIFIERS = (
 ).split()
 
 
-@pytest.mark.parametrize("locale", LOCALES)
+@case_by_case("locale", LOCALES)
 def test_values_of_catalogue_entities_are_drawn_by_id(locale):
     rng, taxonomy = random.Random(locale), shipped_taxonomy()
     for _ in range(20):

@@ -16,7 +16,7 @@ from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 
-DRAWS = 20_000
+DRAWS = 10_000
 PROGRAM = """
 import random
 from piiloom.pii_values.kinds import KINDS

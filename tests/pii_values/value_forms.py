@@ -34,7 +34,7 @@ FORMS = {
         rf"{BLOOD}(?:[+−-]| Rh[+-]|[ -](?:pos|neg|positive|negative)| Rh (?:positive|negative))|Rh-[a-z]+ {BLOOD}"
     ),
     ("relationship", "named_kin"): r"[a-zé].*[a-z.é],? [A-ZÅÄÖÁÉÍÓÚ].*",
-    ("code", "email"): r"[a-z0-9._-]*[a-z0-9]@(?:(?:[a-z-]+\.)?example\.(?:com|net|org)|[a-z-]+\.(?:example|test|mail|home))",
+    ("code", "email"): r"[A-Za-z0-9._+-]*[a-z0-9]@(?:[a-z0-9-]+\.){0,3}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|mail|home))",
     ("datetime", "date"): rf"\d[\d/.-]+\d|(?:{MONTH} )?\d{{1,2}}(?:st|nd|rd|th)?(?:(?: of)? {MONTH})?(?:,? \d{{4}})?",
     ("datetime", "month_year"): rf"(?:early |late |mid-)?{MONTH}(?: of)? (?:\d{{4}}|'\d\d)|\d\d/\d{{4}}",
     ("datetime", "year"): r"(?:19|20)\d\d",
@@ -52,7 +52,7 @@ FORMS = {
     ("location", "city_region"): r"[^,]+, [^,]+",
     ("location", "address"): r"(?:(?:Flat|Unit) \d+, |House No\. |Blk |Block )?\d*.+",
     ("name", "full_name"): r"\S+(?: \S+)+",
-    ("name", "username"): r"[a-z0-9._-]+",
+    ("name", "username"): r"[A-Za-z0-9._-]{4,24}",
     ("occupation", "activity"): r"[a-z-]+ing\b.*|.*\b[a-z]+ing\b.*",
 }
 PATTERNS = {key: re.compile(pattern) for key, pattern in FORMS.items()}

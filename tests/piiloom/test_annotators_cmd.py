@@ -36,6 +36,7 @@ def _authenticate(path, name, password):
         services.close()
 
 
+@pytest.mark.long
 def test_add_list_change_and_shut_out(cli, piped, empty_store):
     piped(f"{GOOD}\nnot this line\n")
     added = cli("annotators", "add", "ana", "--role", "admin", "--password-stdin", "--store", empty_store)

@@ -44,6 +44,7 @@ def test_generate_release_export_load(store_path, tmp_path):
         assert {"high", "low"} & {span.relevance for span in record.spans}
 
 
+@pytest.mark.long
 def test_running_a_cell_again_goes_on_with_the_run(store_path):
     first = piiloom.generate(samples=4, store=store_path, **SMALL)
     again = piiloom.generate(samples=4, store=store_path, **SMALL)
@@ -133,6 +134,7 @@ def test_threads_make_one_store_together(store_path):
         assert [one.accepted for one in pool.map(lambda seed: piiloom.generate(seed=seed, **told), range(4))] == [2] * 4
 
 
+@pytest.mark.long
 def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_path, tmp_path):
     first = piiloom.release("v1", store=filled, test_size=0.25)
     assert piiloom.release("v1", store=filled, test_size="0.25") == first
@@ -151,6 +153,7 @@ def test_a_release_of_the_same_is_confirmed_and_of_others_refused(filled, store_
         assert [row.name for row in list_releases(store)] == ["v1"]
 
 
+@pytest.mark.long
 def test_an_export_of_the_same_is_confirmed_and_of_others_refused(filled, tmp_path):
     out = tmp_path / "out"
     piiloom.release("v1", store=filled, test_size=0.25)
@@ -346,6 +349,7 @@ def test_a_report_of_a_store(released):
         piiloom.report(store=released, types="my_types.yaml")
 
 
+@pytest.mark.long
 def test_every_result_is_a_data_frame(filled, tmp_path):
     out = tmp_path / "out"
     (tmp_path / "a.txt").write_text("[PERSON_1] called.")

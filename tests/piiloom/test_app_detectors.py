@@ -10,6 +10,7 @@ import pytest
 
 from piiloom.cli.detect import CommandDetectors
 from piiloom.foundation.errors import PiiloomError, UsageError
+from tests.longer import case_by_case
 
 
 def test_those_that_need_nothing_are_offered_and_so_is_what_is_named() -> None:
@@ -26,7 +27,7 @@ def test_who_sends_texts_away_must_have_said_yes() -> None:
     assert (asked.sends, asked.model, asked.label) == (True, "gpt-5-mini", "capid --provider openai --model gpt-5-mini")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("options", "said"),
     [
         ("--detector nothing", "there is no detector 'nothing'"),

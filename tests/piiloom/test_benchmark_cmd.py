@@ -30,6 +30,7 @@ def rows(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.mark.long
 def test_a_folder_holds_one_document_for_each_domain_and_length(cli, made):
     assert {path.name for path in made.iterdir()} == set(NAMES)
     told = json.loads(cli("benchmark", "show", made, "--json").out)

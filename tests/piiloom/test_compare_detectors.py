@@ -11,6 +11,7 @@ from piiloom.detection.families import FAMILIES
 from piiloom.evaluation.comparison_run import asked_detectors
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.probe_corpora import write_rows
+from tests.longer import case_by_case
 
 QUICK = ("--resamples", 50, "--permutations", 99)
 
@@ -44,13 +45,14 @@ def test_a_detector_is_run_and_measured(cli, gold, tmp_path):
     assert sorted(path.name for path in plots.iterdir()) == ["quality.png", "quality.svg", "reliability.png", "reliability.svg"]
 
 
+@pytest.mark.long
 def test_a_detector_that_fails_is_named(cli, gold):
     outcome = cli("compare", gold, "--detector", "patterns --types nowhere.yaml", *QUICK)
     assert outcome.code == 1
     assert "the detector 'patterns' failed" in outcome.err
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("given", "said"),
     [
         (["nobody"], "no detector 'nobody'"),

@@ -22,15 +22,16 @@ from tests.piiloom.struck import Warm, struck
 from tests.piiloom.surrogate_runs import FIRST, SECOND, lines
 
 pytestmark = pytest.mark.long
-BLOWS = 20 if EXPLORE else 5
+BLOWS = 20 if EXPLORE else 4
+IMPORTS_S = 1.5  # about; a blow that comes late for it makes the next ones come earlier
 # What is struck without PIILOOM_EXPLORE: what writes to a store or has processes, and one that only reads.
 USUAL = {
     *("generate", "stages run", "import", "release", "export"),
-    *("surrogate run", "surrogate run by workers", "detect by workers", "journal vacuum", "cost"),
+    *("surrogate run", "detect by workers", "journal vacuum", "cost"),
 }
 # Words in capitals stand for paths, made anew for each blow where the command writes there.
 COMMANDS = {
-    "generate": "generate --samples 40 --seed 7 --quiet --store NEW",
+    "generate": "generate --samples 20 --seed 7 --quiet --store NEW",
     "generate more": "generate --resume last --samples 90 --json --store STORE",
     "stages run": "stages run topics subtopics values situation --recipe staged --samples 10 --store NEW",
     "stages list": "stages list --store STORE",
@@ -132,8 +133,8 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, warm, tm
     scene = Scene(tmp_path / "scene", made, COMMANDS[name])
     learnt = warm.learn(*scene.words())
     assert learnt.code == 0, learnt
-    whole, cold = warm.struck(*scene.words(), after_s=None), struck(*scene.words(), after_s=None)
-    rng, seconds, met = random.Random(name), {True: whole.seconds, False: cold.seconds}, 0
+    whole = warm.struck(*scene.words(), after_s=None)
+    rng, seconds, met = random.Random(name), {True: whole.seconds, False: IMPORTS_S + whole.seconds}, 0
     for number in range(BLOWS):
         words, at_work = scene.words(), number % 6 != 2  # a sixth meet a command that may be importing yet
         strike = warm.struck if at_work else struck

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 
@@ -13,6 +12,7 @@ import piiloom
 from piiloom.detection.running import running as session
 from tests.detection.listing_model import ListingModel
 from tests.fakes.llm_server import LLMServer
+from tests.forked import Forked
 from tests.longer import mostly_long
 from tests.providers.provider_calls import MODELS
 from tests.taxonomy.own_types_example import written
@@ -193,19 +193,19 @@ def test_killed_at_any_call_it_ends_with_the_same_bytes_and_pays_again_only_what
             given = words(server, "--yes", "--unpriced", "--json", "--resume", "--verify", "1", "--concurrency", in_flight, name=name)
             return [sys.executable, "-m", "piiloom", *map(str, (given[0], source, *given[2:]))]
 
-        subprocess.run(command("whole.jsonl"), check=True, capture_output=True)
+        assert Forked(command("whole.jsonl")).wait() == 0
         asked = server.requests
         (tmp_path / "s.duckdb").unlink()
         kills = 0
         for share in (0.1, 0.5, 0.8):
-            with subprocess.Popen(command("found.jsonl"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            with Forked(command("found.jsonl")) as process:
                 while server.requests - asked < share * asked and process.poll() is None:
                     time.sleep(0.002)
                 kills += process.poll() is None
                 process.kill()
         assert kills
-        done = subprocess.run(command("found.jsonl"), check=True, capture_output=True, text=True)
+        out, err = Forked(command("found.jsonl")).communicate()
         # A text has five spans, all of which can be in flight, and a commit of replies takes a moment.
         assert server.requests - asked <= asked + kills * 2 * 5 * in_flight
-    assert json.loads(done.stdout)["documents"] == count
+    assert json.loads(out)["documents"] == count, err
     assert (tmp_path / "found.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()

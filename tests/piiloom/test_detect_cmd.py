@@ -10,7 +10,7 @@ import piiloom
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.detection.running.request import DetectionProgress
 from tests.detection.own_entities import member, only_own, own, text_of, write_texts
-from tests.longer import mostly_long, usually
+from tests.longer import case_by_case, mostly_long, usually
 
 __all__ = ["only_own", "own"]
 pytestmark = pytest.mark.usefixtures("only_own")
@@ -202,7 +202,7 @@ def test_from_python(texts, own, tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("options", "says"),
     [
         ({"locale": "xx_XX"}, "unknown locale"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 
@@ -14,6 +13,7 @@ from piiloom.detection.running import running as session
 from tests.detection.marking_model import MarkingModel
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.llm_server import LLMServer
+from tests.forked import Forked
 from tests.providers.provider_calls import MODELS
 
 COUNT = 12
@@ -137,19 +137,19 @@ def test_killed_at_any_call_it_ends_with_the_same_bytes_and_pays_again_only_what
             more = ("--yes", "--unpriced", "--json", "--resume", "--examples", examples, "--concurrency", in_flight)
             return [sys.executable, "-m", "piiloom", *map(str, words(server, *more, name=name, source=source))]
 
-        subprocess.run(command("whole.jsonl"), check=True, capture_output=True)
+        assert Forked(command("whole.jsonl")).wait() == 0
         assert server.requests == count
         (tmp_path / "s.duckdb").unlink()
         kills = 0
         for share in (0.1, 0.5, 0.8):
-            with subprocess.Popen(command("found.jsonl"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            with Forked(command("found.jsonl")) as process:
                 while server.requests - count < share * count and process.poll() is None:
                     time.sleep(0.002)
                 kills += process.poll() is None
                 process.kill()
         assert kills
-        done = subprocess.run(command("found.jsonl"), check=True, capture_output=True, text=True)
+        out, err = Forked(command("found.jsonl")).communicate()
         # A commit of replies takes a moment, in which as many more can be under way.
         assert server.requests - count <= count + kills * 2 * in_flight
-    assert json.loads(done.stdout)["documents"] == count
+    assert json.loads(out)["documents"] == count, err
     assert (tmp_path / "found.jsonl").read_bytes() == (tmp_path / "whole.jsonl").read_bytes()

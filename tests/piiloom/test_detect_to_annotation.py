@@ -168,6 +168,7 @@ def test_files_need_an_input_and_an_output(cli, tmp_path):
     assert "says nothing without --to annotation" in cli("detect", tmp_path, "--record", "r").err
 
 
+@pytest.mark.long
 def test_a_model_is_asked_and_its_replies_are_in_the_same_store(suggest, workspace, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789-abcdefghij")
     with LLMServer(Model({"Żółw": "test_animal"}, None)) as server:

@@ -106,6 +106,7 @@ def test_prices_of_the_users_own_file_count(monkeypatch, tmp_path):
     assert (spec.input, spec.output, spec.batch_discount) == (3.0, 4.0, 0.5)
 
 
+@pytest.mark.long
 def test_the_rest_of_a_run(shown, store_path, monkeypatch, capfd):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with LLMServer(Author(7)) as server:
@@ -134,6 +135,7 @@ def test_the_rest_of_a_run(shown, store_path, monkeypatch, capfd):
         assert store.rows("SELECT samples, status FROM runs") == [(3, "finished")]
 
 
+@pytest.mark.long
 def test_the_command_needs_no_key_and_leaves_no_store(cli, store_path):
     outcome = cli("generate", "--provider", "openai", "--samples", 3, *FEW, "--estimate", "--store", store_path)
     assert (outcome.code, outcome.err) == (0, "")

@@ -181,6 +181,7 @@ def test_capid_compares_relevance_as_it_is_spelled(cli, tmp_path, gold, found, f
     assert told(cli, gold, found, "--scheme", "capid-strict", "--resamples", 0)["warnings"] == []
 
 
+@pytest.mark.long
 def test_without_predicted_types_there_is_no_precision_by_type(cli, tmp_path):
     text = "Ann, 31."
     gold = lines(tmp_path / "g.jsonl", [native(text, span(0, 3, "name", relevance="low"), span(5, 7, "age", relevance="high"))])

@@ -13,6 +13,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run
+from tests.forked import Forked
 from tests.longer import mostly_long
 from tests.piiloom.small_runs import SMALL
 
@@ -71,6 +72,7 @@ def test_a_run_grows_to_what_one_go_gives(cli, filled, tmp_path):
     assert _contexts(filled) == _contexts(whole)
 
 
+@pytest.mark.long
 def test_a_run_file_with_more_samples_goes_on_with_its_run(cli, tmp_path, store_path):
     file = tmp_path / "run.yaml"
     words = ("generate", "--config", file, "--json", "--store", store_path)
@@ -114,13 +116,13 @@ def test_resuming_a_finished_run_adds_nothing(cli, filled):
 @pytest.mark.long
 @pytest.mark.parametrize("number", mostly_long([signal.SIGINT, signal.SIGTERM], quick={signal.SIGINT}))
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(cli, store_path, number):
-    words = ["generate", "--samples", "5000", "--store", str(store_path)]
-    with subprocess.Popen([sys.executable, "-c", EAGER, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    words = ["generate", "--samples", "2000", "--store", str(store_path)]
+    with Forked([sys.executable, "-c", EAGER, *words]) as process:
         before = [process.stderr.readline(), process.stderr.readline()]
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
-    assert before[0].startswith("draws on 2,500 texts from ")
-    assert "/5,000" in before[1]
+    assert before[0].startswith("draws on 1,000 texts from ")
+    assert "/2,000" in before[1]
     assert process.returncode == 1
     last = err.splitlines()[-1]
     assert last.startswith("interrupted")
@@ -130,7 +132,7 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(cli, store_path, number):
     with Store.open(store_path, create=False) as store:
         assert get_run(store, "last").status == "interrupted"
         kept = count_records(store)
-    assert 0 < kept < 5000
+    assert 0 < kept < 2000
 
 
 def test_too_few_records_are_a_failure_that_says_why(cli, store_path, monkeypatch):

@@ -10,6 +10,7 @@ import pytest
 import typer
 
 from piiloom.cli.main import app_of
+from tests.longer import case_by_case
 
 HEAVY = (
     "duckdb",
@@ -111,7 +112,7 @@ def test_all_commands_are_there():
     }
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@case_by_case("name", COMMANDS)
 def test_command_and_options_are_documented(name):
     command = COMMANDS[name]
     assert command.help
@@ -121,7 +122,7 @@ def test_command_and_options_are_documented(name):
         assert len(parameter.help) > 10
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@case_by_case("name", COMMANDS)
 def test_examples_use_options_that_exist(name):
     root = name.split()[0]
     for line in COMMANDS[name].epilog.partition("Examples:\n")[2].splitlines():

@@ -42,6 +42,7 @@ def test_the_journal_adds_up(cli, paid):
     assert (total["open"], total["maybe_paid"]) == (0, 0)
 
 
+@pytest.mark.long
 def test_the_journal_as_a_table_leaves_out_columns_of_zeros(cli, paid):
     lines = cli("journal", "show", "--store", paid).out.splitlines()
     assert lines[0].split()[:5] == ["run", "stage", "calls", "sent", "replies"]

@@ -12,6 +12,7 @@ from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locale
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import load_locales
 from piiloom.taxonomy.own_types_file import read_types_file
+from tests.longer import usually
 
 NAMES = {
     "badge number": "badge number",
@@ -58,13 +59,18 @@ def test_types_are_listed_with_own_ones_among_them(cli, tmp_path):
     assert "badge number" in cli("types", "list", "--types", types).out
 
 
+def test_a_new_type_has_a_plain_name(cli, tmp_path):
+    for number, (name, plain) in enumerate(NAMES.items()):
+        file = tmp_path / f"{number}.yaml"
+        assert json.loads(cli("types", "new", name, "--out", file, "--json").out)["type"] == plain
+        assert [one.name for one in read_types_file(file)] == [plain]
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", usually(NAMES, {"Número do crachá", "工号", "Null", "new employer", "letter message"}))
 def test_a_new_type_works_as_it_is_written(cli, tmp_path, name):
     file, store = tmp_path / "mine.yaml", tmp_path / "mine.duckdb"
-    outcome = cli("types", "new", name, "--out", file, "--json")
-    assert outcome.code == 0, outcome.err
-    assert json.loads(outcome.out)["type"] == NAMES[name]
+    assert cli("types", "new", name, "--out", file, "--json").code == 0
     assert cli("stories", "check", file).out == "no findings\n"
     assert cli("doctor", "--types", file).code == 0
     report = piiloom.generate(samples=12, types=file, pairs=f"occupation+{NAMES[name]}", store=store)

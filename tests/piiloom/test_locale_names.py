@@ -16,6 +16,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.evaluation.inputs.opening import InputSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.settings.setting_checks import make_config, read_config
+from tests.longer import usually
 from tests.piiloom.small_runs import SMALL
 
 GENERATED = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG", "pt_BR", "sv_SE")
@@ -125,7 +126,9 @@ ONE_PORTUGUESE = frozenset({"generate", "stages", "run_file", "settings"})
 @pytest.mark.parametrize("command", ALL)
 def test_every_command_reads_the_same_spellings(cli, tmp_path, command):
     run = getattr(Commands(cli, tmp_path), command)
-    found = {spelling: run(spelling) for spelling in SPELLINGS if spelling != "en" or command in OF_ENGLISH}
+    # A third of them each, all among three commands.
+    tried = usually(SPELLINGS, [*SPELLINGS][ALL.index(command) % 3 :: 3])
+    found = {spelling: run(spelling) for spelling in tried if spelling != "en" or command in OF_ENGLISH}
     assert found == {spelling: SPELLINGS[spelling] for spelling in found}
     refused = REFUSED if command in ONE_PORTUGUESE else {**REFUSED, "pt": "Choose one: pt_BR, pt_PT"}
     for spelling, says in refused.items():

@@ -6,16 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 import tarfile
 import zipfile
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from piiloom.generation.stages.pipeline import RECIPES, all_stage_names, stage_names
 from tests.annotation_app.served_app import served
-from tests.longer import explored
+from tests.longer import usually
 from tests.one_at_a_time import made_once
 
 ROOT = Path(__file__).parents[2]
@@ -112,26 +113,32 @@ def _version() -> str:
     return piiloom.__version__
 
 
-@explored
-@pytest.mark.long
-def test_an_installed_piiloom_runs_beside_folders_of_all_its_names(builds, tmp_path):
-    # As below without a package index: a new environment with nothing of ours on its path; the libraries are lent by a .pth file, whose
-    # own .pth files are not read.
-    environment = tmp_path / "environment"
-    run(sys.executable, "-m", "venv", "--without-pip", environment, where=tmp_path)
-    pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python", "install", "--quiet", "--no-deps", "--no-index")
-    run(*pip, builds[1], where=tmp_path)
-    (site,) = environment.glob("lib/python*/site-packages")
-    (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
-    _beside_a_users_project(environment, tmp_path)
+def _lend(site: Path) -> None:
+    """Link into the folder *site* what the wheel there asks for, and what that asks for, but nothing else of this environment."""
+    (wheel,) = site.glob("piiloom-*.dist-info")
+    asked, seen = [(Distribution.at(wheel), "")], set()
+    for dist, extra in asked:
+        if (dist.name, extra) in seen:
+            continue
+        seen.add((dist.name, extra))
+        for needed in map(Requirement, dist.requires or ()):
+            if needed.marker is None or needed.marker.evaluate({"extra": extra}):
+                asked += [(distribution(needed.name), one) for one in ("", *needed.extras)]
+        for top in {file.parts[0] for file in dist.files or ()} - {"..", "__pycache__"}:
+            if not (site / top).exists():
+                (site / top).symlink_to(dist.locate_file(top))
 
 
 @pytest.mark.long
-def test_the_same_in_an_environment_with_nothing_but_what_the_wheel_asks_for(builds, tmp_path):
+@pytest.mark.parametrize("lent", usually([True, False], {True}))
+def test_an_environment_with_nothing_but_what_the_wheel_asks_for(builds, tmp_path, lent):
     environment = tmp_path / "environment"
     run(sys.executable, "-m", "venv", "--without-pip", environment, where=tmp_path)
     pip = (sys.executable, "-m", "pip", "--python", environment / "bin" / "python", "install", "--quiet", "--no-compile")
-    run(*pip, "-c", ROOT / "constraints.txt", builds[0], where=tmp_path)
+    how = ("--no-deps", "--no-index") if lent else ("-c", ROOT / "constraints.txt")
+    run(*pip, *how, builds[0], where=tmp_path)
+    if lent:
+        _lend(next(environment.glob("lib/python*/site-packages")))
     _beside_a_users_project(environment, tmp_path)
     command = (environment / "bin" / "piiloom", "annotate", "--port", "0", "--store")
     with served(tmp_path / "project" / "mine.duckdb", by=lambda store: [*command, store], PYTHONPATH="") as server:

@@ -16,6 +16,7 @@ import typer
 from piiloom.cli.main import app_of
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
+from tests.forked import Forked
 from tests.piiloom.small_runs import SMALL
 
 # Every command that only reads; {record} is a record's id.
@@ -78,6 +79,7 @@ def options_named_json(group, path=()):
             yield from ((" ".join((*path, name)), option.help) for option in command.params if "--json" in option.opts)
 
 
+@pytest.mark.long
 def test_json_is_one_document_or_lines_as_the_help_says(cli, released):
     helps = dict(options_named_json(typer.main.get_command(app_of())))
     assert {name for name, said in helps.items() if "JSON lines" in said} == set(JSON_LINES)
@@ -138,7 +140,7 @@ def test_all_of_them_work_while_another_process_writes(cli, released, temporary)
 def test_a_run_that_goes_on_is_read_and_not_disturbed(cli, store_path, temporary):
     command = [sys.executable, "-c", GENERATE, "generate", "--samples", "150", *SMALL, "--quiet", "--json", "--store", str(store_path)]
     seen = []
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with Forked(command) as process:
         while process.poll() is None:
             outcome = cli("runs", "show", "--store", store_path, "--json")
             if outcome.code:  # before the run is there

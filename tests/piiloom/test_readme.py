@@ -85,6 +85,7 @@ def test_every_command_is_documented():
     assert [command for command in COMMANDS if f"piiloom {command}" not in text] == []
 
 
+@pytest.mark.long
 def test_every_option_that_the_docs_use_exists(cli):
     used = set()
     for path in DOCS:

@@ -55,12 +55,17 @@ def test_a_release_is_reported_with_its_splits(cli, store):
 
 
 @pytest.mark.long
-def test_json_is_printed_alone_and_is_what_the_folder_holds(cli, store, tmp_path):
+def test_json_is_printed_alone_and_is_what_the_folder_holds_which_is_not_overwritten_unless_forced(cli, store, tmp_path):
     out = tmp_path / "out"
-    outcome = cli("report", "--store", store, "--out", out, "--json")
+    out.mkdir()
+    (out / "mine").write_text("")
+    refused = cli("report", "--store", store, "--out", out)
+    assert (refused.code, refused.out) == (1, "")
+    assert "not empty" in refused.error_line()
+    outcome = cli("report", "--store", store, "--out", out, "--force", "--json")
     assert (outcome.code, outcome.err) == (0, "")
     printed = json.loads(outcome.out)
-    assert (printed.pop("out"), set(printed.pop("files"))) == (str(out), {path.name for path in out.iterdir()})
+    assert (printed.pop("out"), {"mine", *printed.pop("files")}) == (str(out), {path.name for path in out.iterdir()})
     assert printed == json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert printed["counts"]["records"] == 14
     assert str(tmp_path) not in (out / "report.json").read_text(encoding="utf-8") + (out / "report.md").read_text(encoding="utf-8")
@@ -103,18 +108,6 @@ def test_text_of_the_corpus_does_not_steer_the_terminal(cli, tmp_path):
     assert not set(outcome.out) & set("\x1b\x07\r")
 
 
-@pytest.mark.long
-def test_a_folder_is_not_overwritten_unless_forced(cli, store, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
-    (out / "mine").write_text("")
-    refused = cli("report", "--store", store, "--out", out)
-    assert (refused.code, refused.out) == (1, "")
-    assert "not empty" in refused.error_line()
-    assert cli("report", "--store", store, "--out", out, "--force").code == 0
-    assert {"mine", "report.json", "report.md", "index.html"} <= {path.name for path in out.iterdir()}
-
-
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -143,15 +136,15 @@ def test_without_the_extra_the_command_says_what_to_install(spawn, store, tmp_pa
     assert all(line.startswith("measuring: ") for line in steps)  # of a slow machine
     assert "Self-BLEU needs an extra: pip" in outcome.out
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.json", "report.md", "index.html"}
+    assert "Self-BLEU needs an extra: pip install -e '.[report]'" in (tmp_path / "out" / "report.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.long
 def test_from_python(store, tmp_path):
     path = write_native(varied(), tmp_path / "native.jsonl")
-    of_store, of_file = piiloom.report(store=store), piiloom.report(input=str(path), out=tmp_path / "out")
+    of_store, of_file = piiloom.report(store=store), piiloom.report(input=str(path))
     assert of_store["counts"] == of_file["counts"]
     assert of_store["guessability"] == of_file["guessability"]
-    assert (tmp_path / "out" / "report.md").exists()
     assert [split["split"] for split in piiloom.report(store=store, release="v1")["splits"]] == ["train", "test"]
     with pytest.raises(UsageError):
         piiloom.report(input=path, run="last")

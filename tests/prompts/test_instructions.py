@@ -11,6 +11,7 @@ from piiloom.corpus.markers import PRIVACYAI
 from piiloom.foundation.yaml_files import data_folder
 from piiloom.prompts.library import open_instructions, open_library
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 NAMES = open_instructions().names
 ABOUT = "What a pet is called."
@@ -22,7 +23,7 @@ def test_the_formats_use_all_instructions_and_no_stage_has_one_of_their_names() 
     assert not set(NAMES) & set(open_library().names)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@case_by_case("name", NAMES)
 def test_an_instruction_is_a_system_message_and_its_fingerprint_is_true(name: str) -> None:
     template = open_instructions().find(name)
     rendered = template.render({"types": TYPES})

@@ -25,6 +25,7 @@ from piiloom.generation.stages.pipeline import templates_of
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.surrogates.by_model.terms import TEMPLATE as SURROGATE_VALUE
+from tests.longer import case_by_case
 from tests.prompts.prompt_variables import VALUE, VARIABLES
 
 LIBRARY = open_library()
@@ -38,7 +39,7 @@ def test_every_stage_has_its_templates_and_no_template_is_orphaned():
     assert sorted({*stages, *judges, *UTILITY, *detection, SURROGATE_VALUE}) == list(NAMES)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@case_by_case("name", NAMES)
 def test_a_template_renders_both_parts_and_its_fingerprint_is_true(name):
     template = LIBRARY.find(name)
     prompt = template.render(VARIABLES)
@@ -48,19 +49,19 @@ def test_a_template_renders_both_parts_and_its_fingerprint_is_true(name):
     assert template.sha256 == hashlib.sha256((data_folder("prompts") / "templates" / f"{template.id}.j2").read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@case_by_case("name", NAMES)
 def test_the_system_prompt_is_the_same_whatever_is_asked(name):
     other = VARIABLES | {"language": "Dutch", "fault": "it has 12 words", "values": [], "facts": [], "count": 3}
     assert LIBRARY.find(name).render(VARIABLES).system == LIBRARY.find(name).render(other).system
 
 
-@pytest.mark.parametrize("name", NAMES)
+@case_by_case("name", NAMES)
 def test_a_fault_is_told_to_the_model(name):
     prompt = LIBRARY.find(name).render(VARIABLES | {"fault": "it has 12 words; 20 to 35 are wanted"})
     assert "it has 12 words; 20 to 35 are wanted" in prompt.user
 
 
-@pytest.mark.parametrize("name", NAMES)
+@case_by_case("name", NAMES)
 def test_a_missing_variable_is_an_error_that_names_template_line_and_variable(name):
     template = LIBRARY.find(name)
     for missing in template.variables:

@@ -11,6 +11,7 @@ import pytest
 from piiloom.providers.chat_dialects import Dialect
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
 from tests.fakes.llm_server import LLMServer
+from tests.longer import case_by_case
 from tests.providers.provider_calls import DATA, complete, loopback, make_call, mocked
 
 
@@ -83,7 +84,7 @@ def test_a_refusal_for_another_reason_stands():
         complete(mocked("compatible", handler))
 
 
-@pytest.mark.parametrize("status", [401, 403, 408, 429, 503, 529])
+@case_by_case("status", [401, 403, 408, 429, 503, 529])
 def test_some_statuses_never_speak_of_dialects(status):
     assert Dialect().after_refusal(status, "response_format is not supported") is None
 

@@ -17,6 +17,7 @@ from piiloom.providers.factory import make_provider
 from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor
 from tests.fakes.llm_server import Fault, LLMServer
+from tests.longer import case_by_case
 from tests.providers.provider_calls import DATA, KEY, MODELS, NAMES, PROMPT, complete, loopback, mocked
 
 each_provider = pytest.mark.parametrize("name", NAMES)
@@ -90,7 +91,7 @@ def test_compatible_needs_a_model_and_a_url():
         make_provider("compatible", model="m")
 
 
-@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://", "/v1", "http://host:port/v1", "user:secretpass@host"])
+@case_by_case("url", ["localhost:8000", "ftp://host/v1", "http://", "/v1", "http://host:port/v1", "user:secretpass@host"])
 def test_a_malformed_url_is_refused_unseen(url):
     with pytest.raises(UsageError, match="absolute http or https") as caught:
         make_provider("compatible", model="m", base_url=url)

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 
 from tests.fakes.llm_server import LLMServer, seeded_faults
+from tests.longer import case_by_case
 from tests.providers.provider_calls import complete, loopback
 
 
@@ -43,8 +44,8 @@ def test_it_refuses_what_the_makers_refuse(path):
         assert not server.billed
 
 
-@pytest.mark.parametrize("path", ["/v1/responses", "/v1/messages", "/v1/files", "/v1/batches", "/v1/messages/batches"])
-@pytest.mark.parametrize("sent", [b"", b'{"model": "m"'])
+@case_by_case("path", ["/v1/responses", "/v1/messages", "/v1/files", "/v1/batches", "/v1/messages/batches"])
+@case_by_case("sent", [b"", b'{"model": "m"'])
 def test_a_client_that_dies_while_it_sends_has_asked_for_nothing(path, sent):
     """What a killed run leaves: headers that promise a body, and a connection that ends before it."""
     with LLMServer(lambda _: {}) as server:

@@ -7,12 +7,13 @@ import pytest
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.price_checks import check_priced, is_private, needs_prices
 from piiloom.providers.prices import ModelSpec
+from tests.longer import case_by_case
 
 UNPRICED = ModelSpec()
 PRICED = ModelSpec(input=1.0, output=2.0)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "url",
     [
         "http://localhost:11434/v1",
@@ -39,7 +40,7 @@ def test_own_hardware_needs_no_price(url):
     check_priced("compatible", "m", url, UNPRICED, unpriced=False)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "url",
     [
         None,

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices, shipped_models
 from piiloom.providers.protocol import TokenUsage
+from tests.longer import case_by_case
 
 OWN = """
 dated: 2027-02-01
@@ -122,7 +123,7 @@ def test_prices_from_the_command_line():
     assert spec.priced
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "fault"),
     [
         ("", "is not one of"),

@@ -20,6 +20,7 @@ from piiloom.providers.errors import (
 )
 from piiloom.providers.redaction import WITHHELD
 from tests.fakes.llm_wire import Request, reply_body
+from tests.longer import case_by_case
 from tests.providers.provider_calls import DATA, KEY, NAMES, PROMPT, complete, make_call, mocked
 
 each_provider = pytest.mark.parametrize("name", NAMES)
@@ -213,7 +214,7 @@ def test_missing_usage_counts_as_nothing(name):
     assert (completion.usage.input, completion.usage.output) == (0, 0)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("changes", "error"),
     [
         ({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}, Truncated),

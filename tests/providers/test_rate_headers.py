@@ -13,6 +13,7 @@ from piiloom.providers.errors import RateLimited
 from piiloom.providers.factory import make_provider
 from piiloom.providers.rate_headers import RateReport, read_rates, read_retry_after
 from tests.fakes.llm_server import LLMServer
+from tests.longer import case_by_case
 from tests.providers.provider_calls import DATA, MODELS, NAMES, complete, loopback, make_call, mocked
 from tests.providers.test_providers_requests import good
 
@@ -54,7 +55,7 @@ def test_openai_headers_in_any_case():
     assert read_rates(raw({name.title(): value for name, value in OPENAI.items()})) == SAID
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "seconds"),
     [
         ("1s", 1),
@@ -74,7 +75,7 @@ def test_durations(text, seconds):
     assert report.reset_tokens_s == pytest.approx(seconds)
 
 
-@pytest.mark.parametrize("text", ["", "soon", "-3", "1x", "nan", "inf", "1e9", "s", "5 s", "2026-13-01T00:00:00Z", "2026-11-21", "9" * 400])
+@case_by_case("text", ["", "soon", "-3", "1x", "nan", "inf", "1e9", "s", "5 s", "2026-13-01T00:00:00Z", "2026-11-21", "9" * 400])
 def test_what_makes_no_sense_is_left_out(text):
     headers = {f"x-ratelimit-{what}-requests": text for what in ("limit", "remaining", "reset")}
     assert read_rates(raw({**headers, "date": DATE})) == RateReport()
@@ -137,8 +138,8 @@ def test_any_retry_after_is_a_wait_or_none(headers):
     assert wait is None or 0 <= wait < float("inf")
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("status", [200, 400, 429, 500])
+@case_by_case("name", NAMES)
+@case_by_case("status", [200, 400, 429, 500])
 def test_a_provider_tells_of_every_response(name, status):
     heard: list[RateReport] = []
     provider = mocked(name, lambda _: httpx2.Response(status, json=good(name) if status == 200 else {}, headers=OPENAI))

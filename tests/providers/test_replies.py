@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from piiloom.providers.replies import BadReply, conform, extract_json, read_reply
 from piiloom.providers.schemas import format_name, strict_schema
+from tests.longer import case_by_case
 from tests.providers.provider_calls import SCHEMA
 
 json_values = st.recursive(
@@ -45,7 +46,7 @@ def test_any_text_gives_a_value_or_a_bad_reply_that_does_not_quote_it(text):
     assert len(text) < 12 or text not in fault
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "",
@@ -98,7 +99,7 @@ def test_the_answer_is_found_whatever_is_around_it(text):
     assert read_reply(text, SCHEMA) == {"sentence": "a {b}"}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("value", "words"),
     [
         ([], "reply must be of type object"),

@@ -12,6 +12,7 @@ from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.providers.sampling import check_sampling
 from tests.fakes.llm_server import LLMServer
+from tests.longer import case_by_case
 from tests.providers.provider_calls import DATA, MODELS, complete, loopback, make_call
 
 WISH = SamplingSettings(temperature=0.9, top_p=0.5, extra_body={"top_k": 40})
@@ -35,7 +36,7 @@ def test_anthropic_takes_other_fields():
         assert server.bodies[0]["metadata"] == {"user_id": "1"}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("provider", "spec", "wish", "said"),
     [
         ("composer", {}, {"temperature": 1.0}, "the composer samples no tokens"),

@@ -11,6 +11,7 @@ from piiloom.screening.language import LanguageGate
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.screening.unlisted import UnlistedGate
+from tests.longer import case_by_case
 
 GATES = [
     ExactnessGate(),
@@ -76,7 +77,7 @@ def span(start, end, value_id="v2", entity_type="health", relevance="high"):
     return {"start": start, "end": end, "value_id": value_id, "entity_type": entity_type, "relevance": relevance}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("spans", "code"),
     [
         ([span(5, 10, "v1", "occupation"), span(16, 22)], None),
@@ -131,7 +132,7 @@ def test_length_may_be_open_ended():
     assert code_of(LengthGate(), Record(id="r", context="w " * 5000), Expectations(pair=("a", "b"))) is None
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("pair", "high_types", "code"),
     [
         (("occupation", "health"), None, None),

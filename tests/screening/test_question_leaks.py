@@ -1,10 +1,9 @@
 """What a question may not give away."""
 
-import pytest
-
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import QuestionLeaksGate, content_stems, stem
+from tests.longer import case_by_case
 
 VALUES = (
     ExpectedValue(id="v1", text="air traffic controller", entity_type="occupation", relevance="high"),
@@ -23,7 +22,7 @@ def code_of(question, expected=EXPECTED, spans=()):
     return verdict and verdict.code
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "question",
     [
         "What would I need before going back up?",
@@ -39,7 +38,7 @@ def test_questions_that_keep_the_secret_pass(question):
     assert code_of(question) is None
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("question", "code"),
     [
         (None, "question.missing"),
@@ -76,7 +75,7 @@ def test_a_type_without_words_is_still_named_by_its_name():
     assert code_of("Does my sexual orientation matter?", expected) == "question.type_word"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "family",
     [
         "nurse nurses nursing nursed nurse's nurses'",
@@ -96,7 +95,7 @@ def test_number_and_tense_share_a_stem(family):
     assert len({stem(word) for word in family.split()}) == 1
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "pair", ["speed spe", "bring br", "bus bu", "glass glas", "need ne", "teacher teach", "thing th", "virus viru", "gas g", "2012 201"]
 )
 def test_other_words_keep_apart(pair):

@@ -7,6 +7,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.screening.gate import Expectations
 from piiloom.screening.language import SELDOM, LanguageGate, _classifier, _is_plainly_english
 from piiloom.screening.refusals import RefusalsGate
+from tests.longer import case_by_case
 
 EXPECTED = Expectations(pair=("health", "occupation"))
 
@@ -17,7 +18,7 @@ def code_of(gate, context, question="Can I go?", expected=EXPECTED, spans=()):
     return verdict and verdict.code
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "code"),
     [
         ("As an AI language model, I have no body.", "refusal.assistant"),
@@ -52,7 +53,7 @@ def test_talk_about_the_task_is_refused(text, code):
     assert code_of(RefusalsGate(), "Fine.", text) == code
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "I cannot help my sister with her rent any more.",
@@ -95,12 +96,13 @@ def test_english_is_never_refused(text):
     assert code_of(LanguageGate(), text) is None
 
 
-@pytest.mark.parametrize(("language", "text"), FOREIGN.items())
+@case_by_case(("language", "text"), FOREIGN.items())
 def test_another_language_is_refused_and_allowed_where_asked_for(language, text):
     assert code_of(LanguageGate(), text) == "language.other"
     assert not _is_plainly_english(text)
 
 
+@pytest.mark.long
 def test_the_language_asked_for_passes_and_english_then_does_not():
     german = Expectations(pair=("health", "occupation"), language="de")
     assert code_of(LanguageGate(), FOREIGN["de"], expected=german) is None
@@ -117,6 +119,7 @@ def test_short_texts_and_texts_of_spans_pass():
     assert code_of(LanguageGate(), f"I am {title} chair here", spans=(span,)) is None
 
 
+@pytest.mark.long
 def test_a_language_nobody_knows_is_a_usage_error():
     with pytest.raises(UsageError, match="tlh"):
         code_of(LanguageGate(), ENGLISH[0], expected=Expectations(pair=("a", "b"), language="tlh"))

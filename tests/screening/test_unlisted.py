@@ -6,6 +6,7 @@ from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.unlisted import UnlistedGate
+from tests.longer import case_by_case
 
 EXPECTED = Expectations(pair=("health", "occupation"))
 GATE = UnlistedGate()
@@ -53,7 +54,7 @@ PROSE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("kind", "value"), IDENTIFIERS)
+@case_by_case(("kind", "value"), IDENTIFIERS)
 def test_identifiers_outside_spans_are_refused(kind, value):
     verdict = GATE.check(Record(id="r", context=f"Well, {value}, that is it."), EXPECTED)
     assert verdict is not None
@@ -62,19 +63,19 @@ def test_identifiers_outside_spans_are_refused(kind, value):
     assert value not in verdict.detail
 
 
-@pytest.mark.parametrize(("kind", "value"), IDENTIFIERS)
+@case_by_case(("kind", "value"), IDENTIFIERS)
 def test_identifiers_that_are_spans_pass(kind, value):
     span = Span(id="s", start=6, end=6 + len(value), entity_type="code")
     assert GATE.check(Record(id="r", context=f"Well, {value}, that is it.", spans=(span,)), EXPECTED) is None
 
 
-@pytest.mark.parametrize(("kind", "value"), IDENTIFIERS)
+@case_by_case(("kind", "value"), IDENTIFIERS)
 def test_a_span_that_leaves_a_piece_out_is_refused(kind, value):
     span = Span(id="s", start=6, end=6 + len(value) - 2, entity_type="code")
     assert GATE.check(Record(id="r", context=f"Well, {value}, that is it.", spans=(span,)), EXPECTED) is not None
 
 
-@pytest.mark.parametrize("text", PROSE)
+@case_by_case("text", PROSE)
 def test_ordinary_prose_holds_none(text):
     assert list(find_identifiers(text, "US")) == []
 

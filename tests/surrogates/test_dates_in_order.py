@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from datetime import date
 
-import pytest
-
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled
 
 MANY = 40
@@ -27,7 +26,7 @@ def days(text, locale, **settings):
         yield found, done
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "locale"),
     [
         ("Admission Date: <DATE>  Discharge Date: <DATE>\nDied on <DATE>.", "en_US"),
@@ -77,7 +76,7 @@ STATED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "locale"), STATED)
+@case_by_case(("text", "locale"), STATED)
 def test_birth_date_and_age_agree_on_the_day_of_the_admission(text, locale):
     literal = [date(1960, 5, 3)] * ("1960" in text) + [date(2011, 6, 4)] * ("2011" in text)
     for found, done in days(text, locale):

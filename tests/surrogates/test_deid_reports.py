@@ -8,6 +8,7 @@ from datetime import date, datetime
 import pytest
 
 from piiloom.surrogates.kinds.ages import middle_of_range
+from tests.longer import case_by_case
 from tests.surrogates.kinds.kind_draws import draw
 from tests.surrogates.persons_filled import filled
 
@@ -57,7 +58,7 @@ def test_an_age_is_no_range(told: str) -> None:
     assert middle_of_range(told) is None
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text", ["**DATE:** 5 May", "**PLACE of work**: home", "**NOTE this**", "2**N bytes", "f(**KWARGS)", "***NOTE*** and **", "**KEY[0]"]
 )
 def test_bold_words_and_programs_are_left_alone(text: str) -> None:

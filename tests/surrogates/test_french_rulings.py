@@ -8,6 +8,7 @@ import pytest
 
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled
 
 _PEOPLE = """La cour a entendu M. [U] [W], né à [Localité 4], et sa sœur Mme [V] [W]. M. [W] demande réparation.
@@ -101,7 +102,7 @@ def test_a_reference_is_no_company(text: str) -> None:
     assert Finder(auto_mapping([text] * 3)).find(text).mentions == []
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("locale", "before"),
     [
         ("fr_FR", "Les époux "),

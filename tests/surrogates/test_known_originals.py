@@ -14,6 +14,7 @@ from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.personas import written_like
 from piiloom.surrogates.settings import Settings
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled_spans, pools
 
 PHONES = {
@@ -112,7 +113,7 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("original", SHAPES)
+@case_by_case("original", SHAPES)
 def test_partial_dates_keep_their_form(original):
     assert re.fullmatch(SHAPES[original], filled_spans(f"In {original} it was", [(original, "datetime", "date")])[0])
 

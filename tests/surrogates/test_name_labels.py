@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.known_names import family_told, labels
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "words",
     [
         "her maiden name is ", "Last name: ", "her lastname was ", "zijn achternaam is ",
@@ -21,8 +22,9 @@ def test_words_of_a_sentence_tell_a_family_name(words: str) -> None:
     assert family_told(words, len(words))
 
 
-@pytest.mark.parametrize(
-    "words", ["her name is ", "Nom : ", "son nom est ", "seu apelido é ", "her surname, which nobody in town knew, is ", "resurname "]
+@case_by_case(
+    "words",
+    ["her name is ", "Nom : ", "son nom est ", "seu apelido é ", "her surname, which nobody in town knew, is ", "resurname "],
 )
 def test_what_may_be_the_whole_name_tells_no_family_name(words: str) -> None:
     assert not family_told(words, len(words))

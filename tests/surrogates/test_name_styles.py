@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.casting import titled
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "Dr. @", "seen by (Mrs. @", "de heer @", "Mademoiselle @", "M. @", "la señora @", "Docteur @", "Frau Doktor @",

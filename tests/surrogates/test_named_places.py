@@ -10,6 +10,7 @@ import pytest
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.places import City, places_of
 from piiloom.surrogates.planning import told_by_place_names
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
 
@@ -17,7 +18,7 @@ def _cities(country: str) -> dict[str, City]:
     return {city.name: city for city in places_of(country).cities}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "locale", "country"),
     [
         ("I am from [CITY], Germany.", "en_US", "DE"),
@@ -64,7 +65,7 @@ def test_known_originals_stay_where_they_were() -> None:
     assert {berlin, lyon, austin}.isdisjoint({"Berlin", "Lyon", "Austin"})
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     ["[CITY], Turkey-born", "[CITY] Germany", "[CITY]. Germany", "[CITY], INside", "[CITY], germany", "[NAME], Germany", "[CITY], U.Sx"],
 )

@@ -9,6 +9,7 @@ import pytest
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.places import places_of
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled
 
 MANY = 25
@@ -36,7 +37,7 @@ def told(done):
     return found
 
 
-@pytest.mark.parametrize(("text", "locale"), DATED)
+@case_by_case(("text", "locale"), DATED)
 def test_ages_and_birth_dates_that_the_text_joins_agree(text, locale):
     for done in filled(text, locale, count=MANY):
         by_owner: dict[str, dict[str, str]] = {}

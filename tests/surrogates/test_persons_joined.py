@@ -10,10 +10,11 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.persona_assignment.groups import CODES
 from piiloom.surrogates.placeholders import Finder, auto_mapping
 from piiloom.surrogates.planning import Planner
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, ids, words
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "locale", "people"),
     [
         ("Dear [FIRST_NAME] [LAST_NAME],", "en_US", 1),
@@ -73,7 +74,7 @@ def test_the_other_side_is_not_among_them():
     assert names[3] == f"{names[1]} en {names[2]}"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "locale", "gender"),
     [
         ("Mme [PERSONNE_1] est là", "fr_FR", "female"),

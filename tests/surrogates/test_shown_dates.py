@@ -12,6 +12,7 @@ from piiloom.surrogates.kinds.calendars import calendar_of, date_order
 from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.kinds.dates import moved
 from piiloom.surrogates.kinds.registry import get_kind
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
 BORN = {
@@ -52,7 +53,7 @@ MASKS = [
 ]
 
 
-@pytest.mark.parametrize("locale", BORN)
+@case_by_case("locale", BORN)
 def test_a_masked_birth_date_keeps_what_it_shows(locale):
     for sentence in BORN[locale]:
         for mask, shape in MASKS:
@@ -195,7 +196,7 @@ def test_known_masks_are_filled_and_keep_what_they_show():
         assert re.fullmatch(shape, filled_spans(f"x {mask} y", [(mask, "date")], locale)[0]), mask
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("locale", "writings"),
     [
         ("pl_PL", ["3 maja 2019", "2019-05-10", "17.05.2019", "24 maj 2019"]),
@@ -248,7 +249,7 @@ PARTS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "locale", "shape"), PARTS)
+@case_by_case(("text", "locale", "shape"), PARTS)
 def test_parts_of_one_date_agree(text, locale, shape):
     language = locale[:2]
     words = calendar_of(language)
@@ -262,7 +263,7 @@ def test_parts_of_one_date_agree(text, locale, shape):
         assert value == layout.when.strftime(wanted.replace("%-d", day))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "shape"),
     [
         ("DOB: [MONTH] [DAY], 1984; she is [AGE].", r"DOB: [A-Z][a-z]+ \d\d?, 1984; she is (?:3\d|4\d)\."),

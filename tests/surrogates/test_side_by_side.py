@@ -10,6 +10,7 @@ from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.placeholders import Finder, auto_mapping
 from piiloom.surrogates.placeholders.settling import told_by_neighbours
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, ids, words
 
 
@@ -17,7 +18,7 @@ def kinds(text: str, locale: str = "en_US") -> list[str]:
     return [place.kind for place in filled(text, locale)[0].placed]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "locale"),
     [
         ("Mobile: [PHONE] Desk: [PHONE] Fax: [PHONE]", "en_US"),
@@ -70,7 +71,7 @@ def test_two_places_with_a_comma_are_a_town_and_its_region():
     assert kinds("In [LOCATION], [LOCATION] and [LOCATION]") == ["city"] * 3
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("before", "kind"),
     [
         ("My email is ", "email"), ("email me at ", "email"), ("my Email:-", "email"), ("Cell: ", "phone"), ("Cell# ", "phone"),

@@ -10,12 +10,13 @@ from piiloom.surrogates.fitting import small_words, sounds
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE
 from piiloom.surrogates.placeholders import Finder, auto_mapping
 from piiloom.surrogates.planning import Planner
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans
 
 _VOWEL = "[AEIOUYÀÁÂÉÈÊËÍÎÏÓÔÚÛÜŒaeioué]"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("locale", "text", "right"),
     [
         ("fr_FR", "l'ami d'[PRÉNOM]", rf"d'{_VOWEL}"),
@@ -80,7 +81,7 @@ def test_known_originals_fit_as_well() -> None:
     assert re.match(_VOWEL, person)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("locale", "word", "value", "kind", "fits"),
     [
         ("fr_FR", "de", "Hubert", "", False),

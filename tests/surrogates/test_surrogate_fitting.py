@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.fitting import (
     ANY,
@@ -16,10 +14,11 @@ from piiloom.surrogates.fitting import (
     sounds,
     takes_genitive,
 )
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("before", "language", "sound"),
     [
         ("She is an ", "en", VOWEL),
@@ -42,19 +41,19 @@ def test_what_an_article_asks_for(before, language, sound):
     assert needed_sound(before + "X", len(before), language) == sound
 
 
-@pytest.mark.parametrize("value", ["Anna", "Iowa", "hour", "honest", "8", "11", "18", "80", "85-year-old", "Uma", "Understanding", "x-ray"])
+@case_by_case("value", ["Anna", "Iowa", "hour", "honest", "8", "11", "18", "80", "85-year-old", "Uma", "Understanding", "x-ray"])
 def test_vowel_sounds(value):
     assert sounds(value, VOWEL)
     assert not sounds(value, CONSONANT)
 
 
-@pytest.mark.parametrize("value", ["Ben", "university", "European", "one", "Utah", "10", "100", "7", "user", "Eugene", "Yara"])
+@case_by_case("value", ["Ben", "university", "European", "one", "Utah", "10", "100", "7", "user", "Eugene", "Yara"])
 def test_consonant_sounds(value):
     assert sounds(value, CONSONANT)
     assert not sounds(value, VOWEL)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("after", "follows"),
     [("'s car", True), ("s auto", True), ("’s.", True), (" s", False), ("sen", False), ("'sup", False), ("' ", False), ("", False)],
 )
@@ -67,7 +66,7 @@ def test_a_name_with_a_sibilant_takes_no_genitive():
     assert takes_genitive("Anna")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "capitals"),
     [
         ("CASE OF @ AGAINST THE STATE", True),
@@ -84,7 +83,7 @@ def test_lines_in_capitals(text, capitals):
     assert in_capitals(text, [Mention(at, at + 1, "person")], 0) is capitals
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "begins"),
     [("@", True), ("a. @", True), ("a @", False), ("a.@", False), ('He said. "@', True), ("x\n@", True), ("x, @", False), ("  @", True)],
 )

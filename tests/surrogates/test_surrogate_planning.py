@@ -14,6 +14,7 @@ from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import Planner
 from piiloom.surrogates.strategies import apart
+from tests.longer import case_by_case
 
 TAG = re.compile(r"<(\w+?)(\d*)>")
 
@@ -92,7 +93,7 @@ def test_a_known_given_name_tells_the_gender():
     assert Planner("xx", genders={"jack": "male"}).plan("x", mentions).codes == bytes([MALE])
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("original", "form"),
     [
         ("Jack Smith", "full"),

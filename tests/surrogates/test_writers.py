@@ -9,6 +9,7 @@ import pytest
 from piiloom.surrogates.persona_assignment.groups import CODES
 from piiloom.surrogates.placeholders import Finder, auto_mapping
 from piiloom.surrogates.planning import Planner
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, ids, words
 
 LETTERS = [
@@ -22,7 +23,7 @@ LETTERS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "locale"), LETTERS)
+@case_by_case(("text", "locale"), LETTERS)
 def test_who_introduces_and_signs_is_one_person(text, locale):
     for done in filled(text, locale, count=4):
         people = [(place.value_id, word) for place, word in zip(done.placed, words(done), strict=True) if place.kind == "person"]
@@ -46,7 +47,7 @@ def test_a_conversation_or_a_third_person_is_nobody_else(text):
     assert len(set(ids(done))) == len(ids(done))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "locale", "people"),
     [
         ("Mr. [NAME] is a man. Mr. [NAME] was seen. Mrs. [NAME], his wife, spoke. Later Mrs. [NAME] left.", "en_US", "aabb"),
@@ -124,7 +125,7 @@ COARSE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("coarse", "original", "form"), COARSE)
+@case_by_case(("coarse", "original", "form"), COARSE)
 def test_the_words_of_a_span_tell_its_kind_and_form(coarse, original, form):
     (value,) = filled_spans(f"This is {original} here.", [(original, coarse)])
     assert re.fullmatch(form, value), value

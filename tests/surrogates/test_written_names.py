@@ -10,6 +10,7 @@ from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import name_parts, several
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import Planner
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
 
@@ -18,7 +19,7 @@ def _filled(locale: str, text: str) -> list[str]:
     return filled_spans(re.sub(r"[{}]", "", text), [(mark, "name") for mark in re.findall(r"\{(.*?)\}", text)], locale)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("locale", "family", "text"),
     [
         ("en_US", "Bolton", "{Dr. Bolton}: {Mr. and Mrs. Bolton}; {the Boltons}; {Bolton et al.}; {the Bolton family}; {Mrs. Bolton's}"),
@@ -52,7 +53,7 @@ def test_titles_articles_and_plurals_stay_around_one_family_name(locale: str, fa
     assert not re.search(family, "".join(put_in))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("locale", "text"),
     [
         ("en_US", "{Mary Bolton née Jessop} met {Tom Jessop}. {Mrs. Bolton}"),
@@ -95,7 +96,7 @@ def test_several_people_in_a_span_are_several() -> None:
     assert re.fullmatch(rf"{first} and Ms (?!{first[3:]})\S+( \S+)*", two)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "parts"),
     [
         ("Mr. and Mrs. Bolton", ["bolton"]),
@@ -124,7 +125,7 @@ def test_one_name_or_family_is_not_several(name: str) -> None:
     assert several(name) == [name]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("language", "name", "code"),
     [
         ("en", "Mrs. Bolton", FEMALE),

@@ -8,6 +8,7 @@ import pytest
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import data_folder
 from piiloom.taxonomy.entity_types import read_taxonomy, shipped_taxonomy
+from tests.longer import case_by_case
 
 CANONICAL = (
     "occupation health demographic finance age education location organization relationship "
@@ -67,7 +68,7 @@ def test_every_type_is_told_in_full(entity_type) -> None:
             assert not any(e.lower().startswith(("a ", "an ", "the ", "my ")) for e in subtype.examples)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("raw", "name"),
     [
         ("sexualorientation", "sexual orientation"),
@@ -94,7 +95,7 @@ def test_pairs_are_read_from_what_people_type() -> None:
     assert taxonomy.parse_pairs("sexualorientation+job") == (("occupation", "sexual orientation"),)
 
 
-@pytest.mark.parametrize("text", ["", " , ", "health", "health+health", "health+job+age", "health+name", "code+age", "health+helth", "+"])
+@case_by_case("text", ["", " , ", "health", "health+health", "health+job+age", "health+name", "code+age", "health+helth", "+"])
 def test_what_is_no_pair_is_a_usage_error(text: str) -> None:
     with pytest.raises(UsageError) as caught:
         shipped_taxonomy().parse_pairs(text)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.words import words
 from piiloom.taxonomy.grammar import MAX_DEPTH, Slot, Text, all_expansions, combinations, count_range, expand, expansion, parse, slot_counts
+from tests.longer import case_by_case
 
 TEXTS = st.text(alphabet="ab 'x’,.-é", max_size=6)
 SLOTS = st.sampled_from(["{health}", "{a:health}", "{A:sexual_orientation}"])
@@ -73,7 +74,7 @@ def test_any_text_is_read_or_refused_and_nothing_else(text: str) -> None:
     assert expansion(text, 0) is not None
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "pattern",
     [
         "",
@@ -126,7 +127,7 @@ def test_empty_alternatives_leave_no_blanks_behind() -> None:
     assert all_expansions("a < |b> c", 5) == ("a c", "a b c")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("pattern", "counts"),
     [
         ("one two", (2, 2)),

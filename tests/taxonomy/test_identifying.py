@@ -9,6 +9,7 @@ import pytest
 from piiloom.foundation.errors import ConfigError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.identifying import OTHER, Identifying, identifying_table, shipped_identifying
+from tests.longer import case_by_case
 
 
 def test_every_shipped_type_is_in_the_table_and_nothing_else() -> None:
@@ -21,7 +22,7 @@ def test_every_shipped_type_is_in_the_table_and_nothing_else() -> None:
     assert all(entry.weight >= 2 for entry in entries.values() if entry.identifier == "direct")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("entity_type", "subtype", "expected"),
     [
         ("name", None, Identifying("direct", 2)),

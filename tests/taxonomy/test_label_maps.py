@@ -9,6 +9,7 @@ import pytest
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_map, shipped_label_maps
+from tests.longer import case_by_case
 
 NAMES = ["ai4privacy", "conll", "crapii", "i2b2", "nemotron-pii", "presidio", "tab"]
 
@@ -26,7 +27,7 @@ def test_these_maps_are_shipped() -> None:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@case_by_case("name", NAMES)
 def test_every_target_is_a_type_or_subtype_as_the_taxonomy_spells_it(name: str) -> None:
     taxonomy = shipped_taxonomy()
     for target in label_map(name, taxonomy=shipped_taxonomy()).values():

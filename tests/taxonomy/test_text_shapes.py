@@ -55,7 +55,7 @@ def test_shapes_differ_and_their_requests_fit():
     assert all(not for_adviser_only & {*shape.requests} for shape in letters if shape.asked == "whoever gets the text")
     assert len({shape.asked for shape in letters}) == 2
     assert not any(shape.slips for shape in letters)
-    assert {shape.keeps for shape in letters} == {(2, 2)}
+    assert {shape.keeps for shape in letters} == {(1, 2)}
     assert not any(shape.opening or shape.ending for shape in letters)
     assert any(FILE.request_about_identifier in shape.requests for shape in letters)
 

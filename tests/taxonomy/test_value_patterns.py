@@ -11,9 +11,10 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value, number_check, value_fault
 from piiloom.taxonomy.value_patterns import read_value_pattern
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "pattern",
     [
         "AB-[0-9]{6}",
@@ -45,7 +46,7 @@ def test_the_count_is_the_number_of_values(pattern, count):
     assert len(Counter(found.draw(rng) for _ in range(count * 30))) == count
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("pattern", "told"),
     [
         ("AB*", "character 3 of the pattern: '*' has no end"),
@@ -88,7 +89,7 @@ def test_check_digits_are_those_of_stdnum(check, pattern):
     assert len(set(drawn)) == 5
 
 
-@pytest.mark.parametrize("module", ["nope", "os", "../luhn", "luhn; import os", "", "iso7064"])
+@case_by_case("module", ["nope", "os", "../luhn", "luhn; import os", "", "iso7064"])
 def test_only_modules_of_stdnum_check(module):
     with pytest.raises(ConfigError, match="python-stdnum has no module"):
         number_check(module)
@@ -99,9 +100,7 @@ def test_a_pattern_that_no_check_digits_fit_says_so():
         draw_own_value(ValueGenerator(kind="pattern", pattern="[0-9]{3}x", check="iban"), derive_rng("test"))
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", " a", "[x]", "a|b", 'say "x"', "a\tb", "one two three four five six seven eight nine", "x" * 81, "etc."]
-)
+@case_by_case("text", ["", " ", " a", "[x]", "a|b", 'say "x"', "a\tb", "one two three four five six seven eight nine", "x" * 81, "etc."])
 def test_what_can_be_no_value(text):
     assert value_fault(text)
 

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import pytest
-
 from piiloom.taxonomy.wording import disclosures, sentence_slips, slips
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "I saw a owl",
@@ -22,7 +21,7 @@ def test_slips_are_seen(text: str) -> None:
     assert len(list(slips([text]))) == 1
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "I had a one-way ticket",

@@ -170,7 +170,7 @@ def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_ti
     """
     firsts = "".join(dict.fromkeys(entry.first for entry in entries))
     by_length = groupby(sorted(known_titles, key=len), key=len)  # what a look-behind holds has one length
-    behind_title = "(?<= .)(?:" + "|".join(rf"(?<=\b(?:{any_of(titles)}) .)" for _, titles in by_length) + ")"
+    behind_title = "(?:" + "|".join(rf"(?<=\b(?:{any_of(titles)}) .)" for _, titles in by_length) + ")"
     # Letter groups after their first letter. Spaced-out ones may have one or two spaces; three or more X's are also a group.
     ends = [rf"(?<={word[0]}){word[1:].replace(' ', ' {1,2}')}" for word in sorted(letters, key=len, reverse=True)]
     groups = f"(?:{'|'.join([*ends, '(?<=X)XX+'])})"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.regions import REGIONS
+from tests.longer import case_by_case
 
 pytest.importorskip("nameparser", reason="nameparser is not installed")
 
@@ -18,7 +19,7 @@ INDEX = builtin()
 CLASSIFIER = Classifier(INDEX)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "gender", "country", "region"),
     [
         ("Adaeze Okafor", "female", "NG", "Africa"),

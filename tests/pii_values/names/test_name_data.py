@@ -15,6 +15,7 @@ from piiloom.pii_values.names.index import BUILTIN
 from piiloom.pii_values.names.regions import REGIONS, borne_by, countries_of, country_name, region_of
 from piiloom.pii_values.names.romanising import romanised
 from piiloom.pii_values.names.sensible import is_native, tidy
+from tests.longer import case_by_case
 
 ROOT = Path(__file__).parents[3]
 
@@ -63,7 +64,7 @@ def test_regions_by_country():
         region_of("XX")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("raw", "written"),
     [
         ("Mcbride", "McBride"),
@@ -101,7 +102,7 @@ def test_native_names():
     assert not is_native("श्री")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "table", "latin"),
     [
         ("Дмитрий", "russian", "Dmitry"),

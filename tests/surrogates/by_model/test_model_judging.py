@@ -11,6 +11,7 @@ from piiloom.surrogates.by_model.judging import LONGEST, accepted, folded
 from piiloom.surrogates.by_model.sentences import Sentence
 from piiloom.surrogates.by_model.value_requests import ValueRequest
 from piiloom.surrogates.fitting import ANY, CONSONANT, VOWEL
+from tests.longer import case_by_case
 
 
 def request(before="I work at ", gap="<COMPANY>", after=" these days.", kind="company", sound=ANY, genitive=False, originals=()):
@@ -29,7 +30,7 @@ def fit(value, *, language="en", **told):
     return accepted({"value": value}, request(**told), language=language, taken=set())
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "value",
     [
         "Halvorsen & Pike",
@@ -47,7 +48,7 @@ def test_plain_values_pass_as_they_are(value):
     assert fit(f"  {value} ") == value
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("value", "code"),
     [
         ("", "empty"),

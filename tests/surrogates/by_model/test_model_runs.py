@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import sqlite3
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -23,6 +22,7 @@ from piiloom.surrogates.given_values import GivenFile, GivenValues
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from tests.fakes.llm_server import Fault, LLMServer
+from tests.forked import Forked
 from tests.providers.provider_calls import NAMES
 from tests.surrogates.by_model.model_runs import Corpus, name_of, naming, prompt_data
 
@@ -240,6 +240,7 @@ def test_values_of_a_document_differ_whatever_comes_first(tmp_path, concurrency)
     assert corpus.put_in() == [["Kestrel", "Kestrel Two", "Kestrel Three"]] * 3
 
 
+@pytest.mark.long
 def test_a_budget_ends_the_asking_and_a_larger_one_goes_on(tmp_path):
     corpus = Corpus(tmp_path, [f"Job {number} at <COMPANY>." for number in range(30)])
     with LLMServer(naming()) as server:
@@ -294,7 +295,7 @@ Corpus(Path(sys.argv[1]), [f"Job {number} at <COMPANY>." for number in range(40)
 def test_a_killed_run_pays_again_at_most_for_what_was_in_flight(tmp_path):
     corpus = Corpus(tmp_path, [f"Job {number} at <COMPANY>." for number in range(40)])
     with LLMServer(naming(), latency_s=0.05) as server:
-        child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path), server.openai_url])
+        child = Forked([sys.executable, "-c", CHILD, tmp_path, server.openai_url])
         while server.requests < 12 and child.poll() is None:
             time.sleep(0.01)
         child.kill()

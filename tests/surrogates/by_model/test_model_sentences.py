@@ -16,7 +16,7 @@ from piiloom.surrogates.by_model.value_requests import requests_of
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.planning import Planner
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 from tests.surrogates.by_model.model_runs import mentions_of
 
 TERMS = Terms(template=open_library().find(TEMPLATE), seed=1, language="en", country="US", attempts=3)
@@ -32,7 +32,7 @@ def requests(text, mentions=None, *, scope="document"):
     return list(requests_of(document, Planner("en", scope=scope).plan(text, found), "en"))
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "wanted"),
     [
         ("Hi. I work at <COMPANY>. It pays.", ("I work at ", "<COMPANY>", ".")),

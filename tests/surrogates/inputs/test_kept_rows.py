@@ -13,6 +13,7 @@ from piiloom.surrogates.inputs.json_walking import key_scanner, quoted, walk_obj
 from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, InputSettings, KeptRows, Parsed
 from piiloom.surrogates.inputs.reading import PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
+from tests.longer import case_by_case
 from tests.surrogates.running_fakes import TagEngine, is_tag
 
 ROWS = {
@@ -120,7 +121,7 @@ def test_values_are_found_where_they_stand(row: str, names: str) -> None:
     assert all(json.loads(row[hit.start : hit.end]) == hit.value for hit in hits)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("row", "error"),
     [
         ("{", IndexError),

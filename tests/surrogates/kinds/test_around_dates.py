@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from kind_draws import draw
 
 from piiloom.surrogates.kinds.calendars import calendars, in_month, of_month, tells_half, told_by_text, year_follows
 from piiloom.surrogates.kinds.registry import get_kind
+from tests.longer import case_by_case
 
 NEAR = [
     "Tomorrow", "the day after tomorrow", "later tonight", "yesterday evening", "vandaag", "vanavond", "gisteravond", "eergisteren",
@@ -19,18 +19,18 @@ NEAR = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("original", NEAR)
+@case_by_case("original", NEAR)
 def test_a_day_told_by_that_of_the_text_stays(original: str) -> None:
     assert get_kind("date").draw(draw(1, "US", original=original)) == original
     assert get_kind("datetime").draw(draw(1, "US", original=original)) == original
 
 
-@pytest.mark.parametrize("original", ["tomorrow in May", "the 5th", "Montag", "hieraan", "morgens im Mai", ""])
+@case_by_case("original", ["tomorrow in May", "the 5th", "Montag", "hieraan", "morgens im Mai", ""])
 def test_other_days_do_not(original: str) -> None:
     assert not told_by_text(original)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "original",
     [
         "the 5th of this month", "the 5th of the coming month", "de 5e van de volgende maand", "den 5. des nächsten Monats",
@@ -50,7 +50,7 @@ def test_the_day_moves_and_the_month_stays() -> None:
     assert value != "de 5e van de volgende maand"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "original",
     [
         "3 in the afternoon", "3 uur ’s middags", "3 Uhr nachmittags", "3 heures de l’après-midi", "3 de la tarde", "3 del pomeriggio",
@@ -68,12 +68,12 @@ def test_an_hour_of_24_needs_no_word_for_its_half() -> None:
     assert all(value.endswith("uur 's middags") and not value.startswith("15") for value in values)
 
 
-@pytest.mark.parametrize("text", [" 2012", "/2012", " negentien honderd", " neunzehnhundertachtzig", " duemilaquattro", " tjugohundratolv"])
+@case_by_case("text", [" 2012", "/2012", " negentien honderd", " neunzehnhundertachtzig", " duemilaquattro", " tjugohundratolv"])
 def test_years_follow_in_digits_and_words(text: str) -> None:
     assert year_follows().match(text)
 
 
-@pytest.mark.parametrize("language", calendars())
+@case_by_case("language", calendars())
 def test_every_language_has_words_around_dates(language: str) -> None:
     known = calendars()[language]
     assert known.near
@@ -93,13 +93,13 @@ _TOLD = (
 ).split(";")
 
 
-@pytest.mark.parametrize("told", _TOLD)
+@case_by_case("told", _TOLD)
 def test_what_the_day_of_the_text_tells_stays_as_it_is(told: str) -> None:
     for kind in ("date", "datetime"):
         assert get_kind(kind).draw(draw(3, "US", "en", original=told)) == told
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "original", ["2 May", "March 2020", "Monday", "1999", "the summer of 1999", "12/05/2020", "last May", "20 years 1999", "ago. 2019"]
 )
 def test_a_date_is_not_told_by_the_text(original: str) -> None:

@@ -7,6 +7,7 @@ from babel import Locale
 
 from piiloom.pii_values.lexicons import listed
 from piiloom.surrogates.kinds.calendars import calendars, date_names, languages_for, meanings
+from tests.longer import case_by_case
 
 # Short forms of ours that CLDR writes otherwise: ambiguous ones ("mar" is March, too), and usage that CLDR does not follow.
 OTHERWISE = {
@@ -23,7 +24,7 @@ def _words(names: dict[int, str], numbers: range) -> list[str]:
     return [names[number].rstrip(".") for number in numbers]
 
 
-@pytest.mark.parametrize("language", calendars())
+@case_by_case("language", calendars())
 def test_months_and_weekdays_are_those_of_cldr(language):
     own, cldr = calendars()[language], Locale.parse(language)
     assert own.months == _words(cldr.months["format"]["wide"], range(1, 13))
@@ -36,7 +37,7 @@ def test_months_and_weekdays_are_those_of_cldr(language):
     assert other == OTHERWISE.get(language, set())
 
 
-@pytest.mark.parametrize("language", calendars())
+@case_by_case("language", calendars())
 def test_full_names_of_cldr_are_read(language):
     cldr, known = Locale.parse(language), meanings(language)
     for use in ("format", "stand-alone"):
@@ -46,7 +47,7 @@ def test_full_names_of_cldr_are_read(language):
             assert (known[word.casefold()].field, known[word.casefold()].number) == ("weekday", number + 1)
 
 
-@pytest.mark.parametrize("language", date_names())
+@case_by_case("language", date_names())
 def test_months_and_weekdays_of_further_languages_are_those_of_cldr(language):
     cldr, known = Locale.parse(language), date_names()[language]
     for names, own, count in ((cldr.months, known.months, 12), (cldr.days, known.weekdays, 7)):

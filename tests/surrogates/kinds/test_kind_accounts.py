@@ -10,6 +10,7 @@ from stdnum.us import rtn
 
 from piiloom.surrogates.kinds.registry import get_kind
 from piiloom.taxonomy.entities.validators.wallets import bitcoin_address, litecoin_address
+from tests.longer import case_by_case
 from tests.surrogates.kinds.kind_draws import draw, owned
 from tests.surrogates.persons_filled import filled, words
 
@@ -24,8 +25,8 @@ _VALID = {
 }
 
 
-@pytest.mark.parametrize("form", _VALID)
-@pytest.mark.parametrize("country", ["US", "DE", "BR"])
+@case_by_case("form", _VALID)
+@case_by_case("country", ["US", "DE", "BR"])
 def test_each_form_is_valid(form: str, country: str) -> None:
     drawn = {get_kind("bank_account").draw(owned(seed, country)._replace(form=form)) for seed in range(60)}
     drawn |= {get_kind("bank_account").draw(draw(seed, country)._replace(form=form)) for seed in range(60)}

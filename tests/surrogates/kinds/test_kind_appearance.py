@@ -11,6 +11,7 @@ from piiloom.surrogates.kinds.places import FALLBACK, languages
 from piiloom.surrogates.kinds.registry import KINDS, get_kind
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 SUBTYPES = tuple(subtype.name for subtype in shipped_taxonomy().types["appearance"].subtypes)
 WORDED = ("hair", "eyes", "body_mark", "build", "feature", "look")
@@ -75,7 +76,7 @@ def test_each_subtype_has_a_kind_and_each_of_the_languages_words() -> None:
     assert KINDS["appearance"][1:4] == ("appearance", None, "person")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("label", "kind"),
     [
         ("HEIGHT", "height"),
@@ -93,7 +94,7 @@ def test_labels_of_other_corpora(label: str, kind: str) -> None:
     assert kind_of_span(label, None) == kind
 
 
-@pytest.mark.parametrize("language", HOMES)
+@case_by_case("language", HOMES)
 def test_heights_and_weights_are_in_the_measures_of_the_language(language: str) -> None:
     heights, weights = values_of("height", language), values_of("weight", language)
     unit = (
@@ -118,7 +119,7 @@ def test_the_english_of_britain_weighs_in_stones_and_languages_without_words_mea
         assert all(re.fullmatch(r"\d\d kg", one) for one in values_of("weight", language, country="DK"))
 
 
-@pytest.mark.parametrize("language", HOMES)
+@case_by_case("language", HOMES)
 def test_blood_groups(language: str) -> None:
     zero = "0" if language in {"de", "it", "sv", "no", "da", "fi", "pl"} else "O"
     word = rf"(?:posit|negat|néga|dodatni|ujemny)\w*{RHESUS[language]}"
@@ -171,7 +172,7 @@ def test_one_height_is_not_another_spelling_of_the_original() -> None:
         assert re.sub(r"\D", "", get_kind("height").draw(owned(seed, "US", original="5 ft 7"))) != "57"
 
 
-@pytest.mark.parametrize("name", [*SUBTYPES, "appearance"])
+@case_by_case("name", [*SUBTYPES, "appearance"])
 def test_one_owner_one_value_and_many_owners_many(name: str) -> None:
     drawn = get_kind(name).draw
     for language, country in HOMES.items():
@@ -192,7 +193,7 @@ def test_somebody_has_several_marks(name: str) -> None:
     assert len({get_kind(name).draw(one._replace(index=str(index))) for index in range(30)}) > 8
 
 
-@pytest.mark.parametrize("name", [*SUBTYPES, "appearance"])
+@case_by_case("name", [*SUBTYPES, "appearance"])
 def test_the_original_never_comes_out_and_its_capitals_are_kept(name: str) -> None:
     for language, country in HOMES.items():
         for seed in range(150):
@@ -205,7 +206,7 @@ def test_the_original_never_comes_out_and_its_capitals_are_kept(name: str) -> No
                 assert loud == loud.upper() != first.upper(), (name, language)
 
 
-@pytest.mark.parametrize("name", WORDED)
+@case_by_case("name", WORDED)
 def test_no_english_in_other_languages(name: str) -> None:
     english = set(" ".join(values_of(name, FALLBACK, 2000)).casefold().split())
     shared = {"dreadlocks", "septum", "tattoo", "piercing", "blond", "petite"}
@@ -214,7 +215,7 @@ def test_no_english_in_other_languages(name: str) -> None:
         assert not {one for one in values if set(one.casefold().split()) <= english - shared}, (name, language)
 
 
-@pytest.mark.parametrize("language", HOMES)
+@case_by_case("language", HOMES)
 def test_phrases_are_without_article_and_punctuation(language: str) -> None:
     articles = "a an the de het een o os as um uma der die das ein eine le la les un une des el los las una il lo gli en ett".split()
     for name in (*WORDED, "appearance"):

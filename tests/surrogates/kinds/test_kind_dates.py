@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from datetime import date, timedelta
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from piiloom.surrogates.kinds.calendars import calendars, date_order
 from piiloom.surrogates.kinds.date_parsing import parse, write
 from piiloom.surrogates.kinds.dates import _compiled, draw_shift, moved, weekly_shift
 from piiloom.surrogates.kinds.registry import get_kind
-from tests.longer import EXPLORE
+from tests.longer import EXPLORE, case_by_case, sampled
 
 EXAMPLES = [
     # text, language, order, days, the text so many days on
@@ -77,42 +78,23 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "language", "order", "days", "expected"), EXAMPLES)
+@case_by_case(("text", "language", "order", "days", "expected"), EXAMPLES)
 def test_dates_move_and_are_written_as_before(text, language, order, days, expected):
     assert moved(text, days, language, order, ANCHOR) == expected
 
 
-USUAL = [
-    pytest.param(language, country, writer, id=f"{language}-{country}-{precision}-{number}")
-    for language in calendars()
-    for country in ("US", "NL", "SE", "CN")
-    for precision in ("date", "birth", "numeric", "iso")
-    for number, writer in enumerate(_compiled(precision, language, country))
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("language", "country", "writer"), USUAL)
-def test_every_usual_format_is_read_back(language, country, writer):
-    reads_back(language, country, writer, step=13 if EXPLORE else 61)
-
-
+@pytest.mark.parametrize("step", sampled(397, 13 if EXPLORE else 89))
 @pytest.mark.parametrize("language", calendars())
-def test_the_usual_formats_are_read_back(language):
-    for one in USUAL:
-        if one.values[0] == language:
-            reads_back(*one.values, step=397)
-
-
-def reads_back(language, country, writer, step):
-    order = date_order(language, country)
-    for number in range(0, 16000, step):
-        day = date(1990, 1, 1) + timedelta(days=number)
-        text = writer(day)
-        layout = parse(text, language, order, date(2030, 1, 1))
-        assert layout is not None, text
-        assert write(layout, layout.when) == text
-        assert layout.when == day, text
+def test_the_usual_formats_are_read_back(language, step):
+    for country, precision in product(("US", "NL", "SE", "CN"), ("date", "birth", "numeric", "iso")):
+        order = date_order(language, country)
+        for writer, number in product(_compiled(precision, language, country), range(0, 16000, step)):
+            day = date(1990, 1, 1) + timedelta(days=number)
+            text = writer(day)
+            layout = parse(text, language, order, date(2030, 1, 1))
+            assert layout is not None, text
+            assert write(layout, layout.when) == text
+            assert layout.when == day, text
 
 
 days = st.dates(date(1930, 1, 1), date(2035, 12, 31))
@@ -174,7 +156,7 @@ def test_documents_differ_in_style():
     )
 
 
-@pytest.mark.parametrize("country", COUNTRIES)
+@case_by_case("country", COUNTRIES)
 def test_birth_dates_are_the_owners(country):
     for seed in range(60):
         drawn = owned(seed, country)
@@ -192,7 +174,7 @@ def test_birth_dates_keep_the_way_of_the_original():
     assert get_kind("birth_date").draw(owned(4, "NL", original="1951-03-03")) == born.isoformat()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("original", "shape"),
     [
         ("3:45 pm", r"\d{1,2}:\d\d pm"),

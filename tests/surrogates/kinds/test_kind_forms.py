@@ -10,13 +10,14 @@ from kind_draws import draw, owned
 from piiloom.surrogates.kinds.places import city_of
 from piiloom.surrogates.kinds.registry import get_kind
 from piiloom.surrogates.kinds.told_by_original import names_party, number_of_kin
+from tests.longer import case_by_case
 
 
 def drawn(kind: str, form: str, country: str = "US", original: str = "") -> list[str]:
     return [get_kind(kind).draw(draw(seed, country, original=original)._replace(form=form)) for seed in range(60)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("kind", "mask", "country", "shape"),
     [
         ("date", "XX/XX/2019", "US", r"(?:0[1-9]|1[0-2])/[0-3]\d/2019"),

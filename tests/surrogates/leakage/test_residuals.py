@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import random
 
-import pytest
-
 from piiloom.surrogates.documents import Placed
 from piiloom.surrogates.leakage import residual
 from piiloom.surrogates.leakage.residual import residuals
+from tests.longer import case_by_case
 
 NAMES = {"maria", "john", "priya"}
 
@@ -19,7 +18,7 @@ def placed(text, value):
     return Placed(0, 1, start, start + len(value), "person", "name", None, "p1", "")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "why", "value"),
     [
         ("Call me at jo@mail.org soon", "email", "jo@mail.org"),
@@ -45,7 +44,7 @@ def test_what_is_found(text, why, value):
     assert [(one.why, text[one.start : one.end]) for one in found] == [(why, value)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "Dear all, the End.",

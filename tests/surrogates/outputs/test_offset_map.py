@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.longer import case_by_case
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,7 +55,7 @@ def test_a_change_outside_of_the_ranges_is_seen(parts: list[tuple[str, str, str]
     assert not offsets.agrees(f"{text}?", output)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "ranges",
     [
         [(0, 0, 0, 1)],

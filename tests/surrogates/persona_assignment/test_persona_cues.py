@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.persona_assignment.groups import cues_of, gender_after, gender_before, title_before
+from tests.longer import case_by_case
 
 
 def told(language, text):
@@ -13,7 +14,7 @@ def told(language, text):
     return gender_before(text, start, cues) or gender_after(text, start + 1, 10**9, cues)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("language", "text", "gender"),
     [
         ("en", "Then @ said that she was late.", "female"),
@@ -79,7 +80,7 @@ def test_no_title_before_a_name(text):
     assert not title_before(text, text.index("@"), cues_of("en"))
 
 
-@pytest.mark.parametrize("language", ["en", "nl", "pt", "de", "fr", "es", "it", "sv"])
+@case_by_case("language", ["en", "nl", "pt", "de", "fr", "es", "it", "sv"])
 def test_professions_are_titles_that_tell_a_gender(language):
     cues = cues_of(language)
     assert cues.professions <= {title.rstrip(".") for title in cues.titles}

@@ -11,6 +11,7 @@ from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.documents import mix
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Taken, joiner_of
+from tests.longer import case_by_case
 
 POOLS = NamePools(builtin())
 _NEAR = 200
@@ -48,8 +49,6 @@ def test_a_country_that_runs_out_of_names_gives_some_again(origin):
     assert len({given for given, _ in people}) < len(people) > len({family for _, family in people})
 
 
-@pytest.mark.parametrize(
-    ("language", "joiner"), [("en", "and"), ("es", "y"), ("sv", "och"), ("da", "og"), ("no", "og"), ("fi", "ja"), ("cs", "&")]
-)
+@case_by_case(("language", "joiner"), [("en", "and"), ("es", "y"), ("sv", "och"), ("da", "og"), ("no", "og"), ("fi", "ja"), ("cs", "&")])
 def test_names_of_two_are_joined_in_their_language(language, joiner):
     assert joiner_of(language) == joiner

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from tests.longer import case_by_case
 from tests.shared_files import of_whole, shared
 
 _QUESTIONS = shared("data/meqsum/questions.jsonl")
@@ -16,7 +17,7 @@ def kinds(text: str, language: str = "en") -> list[str]:
     return [mention.kind for mention in Finder(auto_mapping([text], language)).find(text).mentions]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "language", "expected"),
     [
         ("My email is [CONTACT], my cell: [CONTACT] and my home address is [CONTACT].", "en", ["email", "phone", "address"]),
@@ -41,7 +42,7 @@ def test_the_words_before_a_contact_tell_its_kind(text: str, language: str, expe
     assert kinds(text, language) == expected
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("tag", "kind"),
     [
         ("[my sister]", "person"),

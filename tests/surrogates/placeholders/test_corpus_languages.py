@@ -7,6 +7,7 @@ import pytest
 from piiloom.surrogates.placeholders import Finder, Mapping, Rule, auto_mapping
 from piiloom.surrogates.placeholders.mapping import kind_caution, language_caution, survey_cautions
 from piiloom.surrogates.placeholders.scanning import language_of, ranking_of
+from tests.longer import case_by_case
 
 _SPANISH = "El señor [NOMBRE] llamó por la mañana y dijo que no podía venir a la reunión con su abogado."
 _FRENCH = "Le [NOMBRE] de dossiers que la cour a reçus dans cette affaire est de plus en plus grand."
@@ -14,7 +15,7 @@ _ENGLISH = "When I was at the library with @PERSON1 we saw that @CAPS1 was on th
 _DUTCH = "De verdachte heeft op [datum] met [slachtoffer 1] gesproken, maar dat is door de raadsman niet betwist."
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "language"),
     [
         (_SPANISH, "es"),

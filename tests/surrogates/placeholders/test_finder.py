@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.placeholders import Finder, Found, Mapping, Noted, Rule
+from tests.longer import case_by_case
 
 FINDER = Finder()
 
@@ -19,7 +20,7 @@ def kinds(text: str, finder: Finder = FINDER) -> list[tuple[str, str]]:
     return [(text[m.start : m.end], m.kind) for m in finder.find(text).mentions]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "expected"),
     [
         ("I met [NAME] in [CITY].", [("[NAME]", "person"), ("[CITY]", "city")]),
@@ -47,7 +48,7 @@ def test_found(text: str, expected: list[tuple[str, str]]) -> None:
     assert kinds(text) == expected
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "a<b and c>d",

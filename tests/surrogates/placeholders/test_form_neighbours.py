@@ -8,6 +8,7 @@ import json
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from tests.longer import case_by_case
 from tests.shared_files import needs_whole, shared
 
 _DATA = shared("data")
@@ -43,13 +44,13 @@ _PROSE = (
 )
 
 
-@pytest.mark.parametrize("text", [*_CODE, *_PROSE])
+@case_by_case("text", [*_CODE, *_PROSE])
 def test_nothing_is_filled_in_what_only_resembles_a_placeholder(text: str) -> None:
     assert [text[m.start : m.end] for m in _FINDER.find(text).mentions] == []
     assert [m.rule for m in Finder(auto_mapping([text] * 3)).find(text).mentions] == []
 
 
-@pytest.mark.parametrize("text", _PROSE)
+@case_by_case("text", _PROSE)
 def test_prose_without_placeholders_has_nothing_to_list(text: str) -> None:
     assert [text[one.start : one.end] for one in _FINDER.find(text).unknown] == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, Found, auto_mapping
+from tests.longer import case_by_case
 from tests.surrogates.placeholders.forms import FORMS, Form
 
 _SENTENCES = {  # nothing in them tells what stands there
@@ -74,7 +75,7 @@ def test_an_unsure_form_is_filled_with_the_right_kind_or_not_at_all_where_it_is_
     assert {_outcome(form, text, start, finder.find(text)) for text, start in written} <= {form.kind, ""}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "kind"),
     [
         ("My name is 'NAME' and I am late", "person"),

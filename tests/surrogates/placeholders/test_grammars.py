@@ -8,6 +8,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.placeholders import Finder
 from piiloom.surrogates.placeholders.grammar import PARTS, grammars, grammars_file
 from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from tests.longer import case_by_case
 
 _DATA = grammars_file()
 _ENTRIES = [*_DATA.signs, *_DATA.runs, *_DATA.words]
@@ -18,20 +19,20 @@ def candidates(text: str) -> list[Candidate]:
     return list(SCANNER.scan(text))
 
 
-@pytest.mark.parametrize(("name", "text"), [(entry.name, text) for entry in _ENTRIES for text in entry.examples])
-def test_an_example_is_a_candidate_of_its_grammar(name: str, text: str) -> None:
+def test_an_example_is_a_candidate_of_its_grammar() -> None:
     """A part of a mask is of the grammar of the whole."""
-    found = candidates(text)
-    if name in PARTS:
-        assert [(one.start, one.end, one.grammar.name[:6]) for one in found] == [(0, len(text), "masked")]
-    else:
-        assert [one.grammar.name for one in found] == [name]
+    for name, text in [(entry.name, text) for entry in _ENTRIES for text in entry.examples]:
+        found = candidates(text)
+        if name in PARTS:
+            assert [(one.start, one.end, one.grammar.name[:6]) for one in found] == [(0, len(text), "masked")], text
+        else:
+            assert [one.grammar.name for one in found] == [name], text
 
 
-@pytest.mark.parametrize("text", [text for entry in _ENTRIES for text in entry.never])
-def test_what_a_grammar_must_not_match_makes_no_mention(text: str) -> None:
-    assert Finder().find(text).mentions == []
-    assert Finder().find(f"so {text} it is").mentions == []
+def test_what_a_grammar_must_not_match_makes_no_mention() -> None:
+    for text in [text for entry in _ENTRIES for text in entry.never]:
+        assert Finder().find(text).mentions == [], text
+        assert Finder().find(f"so {text} it is").mentions == [], text
 
 
 def test_names_are_unique_and_all_are_compiled() -> None:
@@ -49,7 +50,7 @@ def test_only_the_grammars_named_are_looked_for() -> None:
     assert [c.literal for c in Scanner(("square", "double_curly")).scan(text)] == ["[NAME]", "{{NAME}}"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "literal"),
     [
         ("[[NAME]", "[NAME]"),
@@ -68,7 +69,7 @@ def test_of_nested_and_broken_ones_the_innermost_complete_one_counts(text: str, 
     assert [candidate.literal for candidate in candidates(text)] == [literal]
 
 
-@pytest.mark.parametrize("text", ["<NAME", "[NAME", "NAME]", "[[NAME", "{{NAME}", "[**NAME", "<<NAME:Jo"])
+@case_by_case("text", ["<NAME", "[NAME", "NAME]", "[[NAME", "{{NAME}", "[**NAME", "<<NAME:Jo"])
 def test_what_is_not_closed_is_no_mention(text: str) -> None:
     assert [m for m in Finder().find(f"It was {text} who came").mentions if m.end - m.start > len("{NAME}")] == []
 

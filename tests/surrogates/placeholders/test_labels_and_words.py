@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, words
 
 
@@ -14,7 +15,7 @@ def _kinds(text: str, language: str) -> list[str]:
     return [one.kind for one in found.mentions]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("language", "text", "kinds"),
     [
         (
@@ -65,7 +66,7 @@ def test_initials_after_a_title_are_filled_wherever_they_stand() -> None:
         assert done.text.endswith(f"{words(done)[0]}. She did not.")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("locale", "text", "filled_letters"),
     [
         ("de_DE", "Die Firma A. hat gekündigt. Die Firma A. und die [X] GmbH zahlten, wie die Firma B meint.", ["A.", "A.", "[X]", "B"]),

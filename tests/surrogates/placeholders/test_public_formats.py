@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-
 from piiloom.surrogates.placeholders import Finder, Mapping, auto_mapping
 from piiloom.surrogates.placeholders.surroundings import cues
+from tests.longer import case_by_case
 
 _ENGLISH = "It was late when we came to the house, and she was not there with them. "
 _FRENCH = "Il est venu avec elle dans la maison, et la cour ne dit pas que les parties ont tort. "
@@ -17,7 +16,7 @@ def found(text: str, before: str = _ENGLISH) -> list[tuple[str, str]]:
     return [(text[m.start : m.end], m.kind) for m in Finder(auto_mapping([text] * 3)).find(text).mentions]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "expected"),
     [
         ("@PERCENT1 of @PERSON2's class at @TIME1pm with @DR1", ["percent", "person", "time", "person"]),
@@ -62,10 +61,8 @@ def test_a_man_and_a_woman_of_one_letter_are_two() -> None:
     assert [m.index for m in Finder(auto_mapping([text] * 3)).find(text).mentions] == ["n", "n+f", "n"]
 
 
-@pytest.mark.parametrize(
-    "text", ["I watch House M. D. on Monday", "Samuel L. Jackson and J. R. R. Tolkien", "signed by Gregory House, M. D."]
-)
-@pytest.mark.parametrize("before", [_ENGLISH, _FRENCH])
+@case_by_case("text", ["I watch House M. D. on Monday", "Samuel L. Jackson and J. R. R. Tolkien", "signed by Gregory House, M. D."])
+@case_by_case("before", [_ENGLISH, _FRENCH])
 def test_initials_are_no_placeholder(text: str, before: str) -> None:
     assert found(text, before) == []
 
@@ -86,7 +83,7 @@ def test_of_several_masks_in_a_row_one_cue_tells_all() -> None:
     assert found("They reported it to XXXX, XXXX and XXXX yesterday.") == [("XXXX", "company")] * 3
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "tag",
     ["@CAPS1", "[FLURB]", "###FLURB###", "<FLURB>", "FLURB_2", "[**Flurb 2**]", "█████", "■■■", "(***)", "REDACTED", "[REDACTED]", "XXXX"],
 )
@@ -97,7 +94,7 @@ def test_what_is_not_filled_is_listed(tag: str) -> None:
     assert [text[u.start : u.end] for u in result.unknown] == [tag]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "language", "form"),
     [
         ("I’m [RELIGION].", "en", "adjective"),

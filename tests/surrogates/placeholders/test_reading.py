@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.mapping import kind_names
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import Scanner
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, _words_of, fold_tag, vocabulary, vocabulary_file
+from tests.longer import case_by_case
 from tests.surrogates.placeholders.tag_sets import TAG_SETS
 
 READER = Reader(vocabulary())
@@ -22,7 +21,7 @@ def read(tag: str) -> Meaning:
     return meaning
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("tag", "words", "index"),
     [
         ("NAME", ("name",), ""),
@@ -46,7 +45,7 @@ def test_a_tag_is_taken_apart(tag: str, words: tuple[str, ...], index: str) -> N
     assert (folded.words, folded.index) == (words, index)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("tag", "kind", "role", "index", "form"),
     [
         ("STUDENT", "person", "student", "", ""),
@@ -86,7 +85,7 @@ def test_a_tag_means(tag: str, kind: str, role: str, index: str, form: str) -> N
     assert (meaning.kind, meaning.role, meaning.index, meaning.form) == (kind, role, index, form)
 
 
-@pytest.mark.parametrize("tag", ["student", "STUDENT", "Student", "the student", "STUDENTS", "student's"])
+@case_by_case("tag", ["student", "STUDENT", "Student", "the student", "STUDENTS", "student's"])
 def test_spellings_of_a_role_are_one_role(tag: str) -> None:
     assert read(tag).role == "student"
 
@@ -171,7 +170,7 @@ def test_streets_by_letter() -> None:
     assert (house.kind, house.role, house.index, house.number, house.form) == ("address", "street", "a", "1", "street")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "tag",
     ["sic", "they", "...", "1", "", "is", "x-ray", "HTN", "MRI", "one finger of the monkeys paw curls", "bedrijfsvermogen", "0001", "i"],
 )
@@ -184,14 +183,14 @@ def test_insertions_are_less_sure_than_tags() -> None:
     assert read("test").sure < 0.7 < read("TEST").sure
 
 
-@pytest.mark.parametrize("source", TAG_SETS)
+@case_by_case("source", TAG_SETS)
 def test_the_tags_of_tools_and_corpora_are_known(source: str) -> None:
     form = "[**{}**]" if source.startswith("MIMIC") else "[{}]"
     verdicts = {tag: JUDGE.judge(next(SCANNER.scan(form.format(tag)))) for tag in TAG_SETS[source]}
     assert [tag for tag, verdict in verdicts.items() if verdict.status != "known"] == []
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@case_by_case("language", LANGUAGES)
 def test_no_phrase_of_a_language_has_two_meanings(language: str) -> None:
     seen: dict[str, tuple[str, ...]] = {}
     for phrase, word in _words_of(vocabulary_file(language)):

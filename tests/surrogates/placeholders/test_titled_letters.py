@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.placeholders.scanning import Scanner
+from tests.longer import case_by_case
 
 SCANNER = Scanner()
 
@@ -27,7 +28,7 @@ def test_further_letters_are_joined(text: str, found: list[str]) -> None:
     assert letters(text) == found
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "text",
     [
         "Heute war Frau B. Sie sagt nichts.", "J’ai vu Mme B. Elle est partie.", "Habló la Sra. B. Ella no vino.",

@@ -9,6 +9,7 @@ import pytest
 from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
+from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, ids, words
 
 # kind, or kind:form, and the labels that are it; "" are those that no kind fits.
@@ -70,7 +71,7 @@ FORMS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shape"), FORMS)
+@case_by_case(("text", "shape"), FORMS)
 def test_values_have_the_form_of_their_label(text, shape):
     for done in filled(text, count=20):
         assert re.fullmatch(shape, done.text), done.text
@@ -112,7 +113,7 @@ HOUSES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "locale"), HOUSES)
+@case_by_case(("text", "locale"), HOUSES)
 def test_parts_of_an_address_are_a_street_and_a_number(text, locale):
     for done in filled(text, locale, count=20):
         parts = {place.kind: done.text[place.new_start : place.new_end] for place in done.placed}

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from tests.longer import case_by_case
 from tests.shared_files import needs_whole, shared
 from tests.surrogates.placeholders.unredacted import languages, ordinary, sentences
 
@@ -103,7 +104,7 @@ def test_the_table_of_other_texts_is_as_counted() -> None:
     assert {name: _counts(texts) for name, texts in sets.items()} == _in_page("other texts")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "language"),
     [
         ("Le témoin M. Dupont a parlé.", "fr"),

@@ -6,9 +6,10 @@ import pytest
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.taxonomy.entities.catalogue_file import longest, parse_pattern, positions, shortest
+from tests.longer import case_by_case
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("pattern", "least", "most", "places"),
     [
         (r"\d{11}", 11, 11, 11),
@@ -26,7 +27,7 @@ def test_lengths(pattern: str, least: int, most: int | None, places: int) -> Non
     assert (shortest(node), longest(node), positions(node)) == (least, most, places)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("pattern", "fault"),
     [
         ("a*", "'*' has no meaning here"),

@@ -1,10 +1,9 @@
 """Our check digits of the Netherlands, Belgium and Poland, against published examples."""
 
-import pytest
-
 from piiloom.taxonomy.entities.validators.lowlands import dutch_big_number, dutch_payment_reference
 from piiloom.taxonomy.entities.validators.polish import crc_8
 from piiloom.taxonomy.entities.validators.registry import find_validator
+from tests.longer import case_by_case
 
 # Validator, a published number, and a wrong one. The sources are named with the validators.
 PUBLISHED = [
@@ -32,17 +31,17 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "right", "wrong"), PUBLISHED)
+@case_by_case(("name", "right", "wrong"), PUBLISHED)
 def test_a_published_number_is_accepted_and_a_slip_in_it_is_not(name, right, wrong):
     check = find_validator(f"piiloom:{name}")
     assert check(right)
     assert not check(wrong)
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _, _ in PUBLISHED}))
-@pytest.mark.parametrize("text", ["", "7", "AB", "ABCDEFGHIJK", "00000000000000000000000000000", "²²²²²²²²²", "²²²²²²²²²²²²"])
-def test_other_texts_are_refused_without_an_error(name, text):
-    assert not find_validator(f"piiloom:{name}")(text)
+def test_other_texts_are_refused_without_an_error():
+    for name in {name for name, _, _ in PUBLISHED}:
+        for text in ("", "7", "AB", "ABCDEFGHIJK", "00000000000000000000000000000", "²²²²²²²²²", "²²²²²²²²²²²²"):
+            assert not find_validator(f"piiloom:{name}")(text), (name, text)
 
 
 def test_a_payment_reference_with_a_wrong_length_code_is_refused():

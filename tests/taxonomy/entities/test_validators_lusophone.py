@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from piiloom.taxonomy.entities.validators import lusophone
+from tests.longer import case_by_case
 
 # (function, numbers from documentation: the module's docstrings and the sources named here)
 EXAMPLES = [
@@ -51,12 +50,12 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "numbers"), EXAMPLES)
+@case_by_case(("name", "numbers"), EXAMPLES)
 def test_published_examples_pass(name: str, numbers: list[str]) -> None:
     assert [number for number in numbers if not getattr(lusophone, name)(number)] == []
 
 
-@pytest.mark.parametrize(("name", "numbers"), EXAMPLES)
+@case_by_case(("name", "numbers"), EXAMPLES)
 def test_another_check_digit_fails(name: str, numbers: list[str]) -> None:
     """Change the digit at which each rule's check stands; the voter ids of two states may have two right ones."""
     place = {"br_legal_process": 8, "upu_s10": 10, "br_boleto": 32, "br_collection_slip": 3}.get(name, -1)
@@ -67,7 +66,7 @@ def test_another_check_digit_fails(name: str, numbers: list[str]) -> None:
         assert [other for other in others if check(other)] == []
 
 
-@pytest.mark.parametrize(("name", "number", "why"), REFUSED)
+@case_by_case(("name", "number", "why"), REFUSED)
 def test_refused(name: str, number: str, why: str) -> None:
     assert not getattr(lusophone, name)(number), why
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from piiloom.taxonomy.entities.validators.registry import find_validator
+from tests.longer import case_by_case
 
 PUBLISHED = [
     ("se_samordningsnummer", "701063-2391"),  # Skatteverket, on coordination numbers: born on the third of October 1970
@@ -35,12 +34,12 @@ PUBLISHED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "number"), PUBLISHED)
+@case_by_case(("name", "number"), PUBLISHED)
 def test_published_examples_are_accepted(name: str, number: str) -> None:
     assert find_validator(f"piiloom:{name}")(number)
 
 
-@pytest.mark.parametrize(("name", "number"), PUBLISHED)
+@case_by_case(("name", "number"), PUBLISHED)
 def test_another_last_character_is_refused(name: str, number: str) -> None:
     if name in ("se_hsa_id", "fi_ovt"):  # what follows the organisation number is free
         number = number[:11] + ("1" if number[11] != "1" else "2") + number[12:]
@@ -51,7 +50,7 @@ def test_another_last_character_is_refused(name: str, number: str) -> None:
     assert not find_validator(f"piiloom:{name}")(number)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "account",
     [  # one example a rule, as the tests of brocc-ab/se-bank-account-php give them; Swedbank's with a right fifth digit
         "5000-1001000",
@@ -104,7 +103,7 @@ def test_synthetic_norwegians_have_eighty_added_to_their_month() -> None:
     assert not any(accepts("0193" + number[4:]) for number in accepted)
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in PUBLISHED} | {"se_bank_account", "no_duf_nummer"}))
-@pytest.mark.parametrize("text", ["", "1", "abc", "0000000000000000000000000000000", "٣٤٥٦٧٨٩٠١٢"])
-def test_no_validator_takes_rubbish_or_fails_on_it(name: str, text: str) -> None:
-    assert not find_validator(f"piiloom:{name}")(text)
+def test_no_validator_takes_rubbish_or_fails_on_it() -> None:
+    for name in {name for name, _ in PUBLISHED} | {"se_bank_account", "no_duf_nummer"}:
+        for text in ("", "1", "abc", "0000000000000000000000000000000", "٣٤٥٦٧٨٩٠١٢"):
+            assert not find_validator(f"piiloom:{name}")(text), (name, text)
