@@ -25,6 +25,7 @@ from piiloom.providers.errors import (
     Truncated,
 )
 from piiloom.providers.factory import make_provider
+from piiloom.providers.protocol import TokenUsage
 from tests.execution.paid_channel import new_run, on_channel, open_store
 from tests.providers.provider_calls import DATA, complete, make_call, mocked
 
@@ -160,8 +161,11 @@ def wants_stream(refused: Callable[[Mapping[str, Any]], bool], message: str) -> 
         if refused(sent):
             return httpx2.Response(400, json={"error": {"message": message, "code": "invalid_parameter_error"}})
         finish = "stop" if sent["max_tokens"] > 4096 else "length"
+        if not sent.get("stream"):
+            return body(reply(finish=finish))(sent)
         usage = {"model": "m", "choices": [{"delta": {}, "usage": {"prompt_tokens": 7, "completion_tokens": 3}}]}
-        return body(events(delta(TEXT), usage, delta(finish=finish), "[DONE]") if sent.get("stream") else reply(finish=finish))(sent)
+        text = events(delta(TEXT), usage, delta(finish=finish), "[DONE]")
+        return httpx2.Response(200, text=text, headers={"content-type": "text/event-stream; charset=utf-8"})
 
     return answer
 
@@ -454,6 +458,12 @@ def test_errors_in_a_200_of_the_other_apis(name, answer, error, monkeypatch):
     monkeypatch.setenv(f"{name.upper()}_API_KEY", "k-0123456789")
     with pytest.raises(error):
         complete(mocked(name, lambda _: httpx2.Response(200, json=answer)))
+
+
+def test_a_stream_that_a_server_insists_on_has_its_usage():
+    server = next(server for server in LOOKED_UP if server.name == "streams only")
+    provider = mocked("compatible", lambda request: server.answer(json.loads(request.content)))
+    assert complete(provider).usage == TokenUsage(input=7, output=3)
 
 
 def test_the_system_text_begins_the_user_message_where_there_is_no_system_role():
