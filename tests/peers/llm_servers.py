@@ -203,7 +203,7 @@ def transformers(folder: Path) -> None:
     port = free_port()
     with started((Path(sys.executable).parent / "transformers", "serve", model, "--port", port), port, folder, **environment) as url:
         doctor("transformers serve 5.24, SmolLM2-135M", url, str(model), folder)
-        more = ("--max-output-tokens", "200", "--max-attempts", "1", "--concurrency", "1", "--stop-after", "2")
+        more = ("--max-output-tokens", "100", "--max-attempts", "1", "--concurrency", "1", "--timeout", "600")
         ask("transformers serve 5.24, SmolLM2-135M", "compatible", url, folder, str(model), "generate", more)
 
 
