@@ -1,7 +1,8 @@
 """Variants of the chat completions request, since OpenAI-compatible servers do not all support the same fields.
 
 They differ in ``response_format`` (json_schema; json_object with a schema beside it, as in llama.cpp; json_object alone; none),
-in the name of the output limit and how high it may be, and in whether they accept a ``seed`` and a system message. The variant is
+in the name of the output limit and how high it may be, in whether they accept a ``seed`` and a system message, and in whether they
+answer as a stream only. The variant is
 set by the user or found by a probe (``format_probe``) before a run. Otherwise the provider starts with the richest variant and
 falls back to a simpler one when an error names the unsupported field. A 400 or 422 is taken as proof. After a 404 or a 500 that
 names the field (as llama.cpp sends) the fallback is kept only if the simpler request succeeds, because the server may simply be
@@ -28,26 +29,29 @@ _NEXT_FORMAT: dict[FormatKind, FormatKind] = {
     "json_object": "json_object_bare",
     "json_object_bare": "plain",
 }
-_REFUSED = frozenset({400, 422})
+_REFUSED = frozenset({400, 413, 422})
 _PERHAPS_REFUSED = frozenset({404, 405, 415, 500, 501})
 # Words in an error message that mean that the server does not support the reply format (llama.cpp and vLLM mention grammars).
 _FORMAT_SIGNS = (
     "response_format",
     "response format",
-    "json_schema",
-    "json schema",
+    "schema",
     "json_object",
     "grammar",
     "guided",
     "structured output",
 )
 # Words in an error message that mean that the output limit is above what the model or its context takes.
-_LIMIT_SIGNS = ("max_tokens", "max_completion_tokens", "maximum context length", "context size")
+# Groq counts it against the limit of a minute.
+_LIMIT_SIGNS = ("max_tokens", "max_completion_tokens", "max_new_tokens", "maximum context length", "context size", "tokens per min")
+# Words in an error message that mean that the server answers this request as a stream only (DashScope, ModelScope, Fireworks).
+_STREAM_SIGNS = ("stream=true", "stream=false", "stream mode", "non-streaming", "非流式")
 # Words in an error message of a chat template that has no place for a system message (Gemma, early Mistral, Gemini's endpoint).
 _SYSTEM_SIGNS = (
     "system role",
     "role 'system'",
     "role system",
+    "role: system",
     "system message",
     "system prompt",
     "roles must alternate",
@@ -62,7 +66,7 @@ class Dialect:
 
     ``fixed``: the user chose the format, so there is no fallback to another one; only json_object may drop its schema.
     ``limit_name`` is the field for the output limit; ``roomy``: the limit has room for thoughts. ``seeded``: the server accepts a seed;
-    ``system``: it accepts a system message, whose text otherwise begins the first user message.
+    ``system``: it accepts a system message, whose text otherwise begins the first user message. ``streamed``: the reply is a stream.
     """
 
     reply_format: FormatKind = "json_schema"
@@ -71,6 +75,7 @@ class Dialect:
     roomy: bool = True
     seeded: bool = True
     system: bool = True
+    streamed: bool = False
 
     def after_refusal(self, status: int, message: str) -> Dialect | None:
         """Return the dialect to try after an error with HTTP *status* and *message*; None if no other dialect would help."""
@@ -80,6 +85,7 @@ class Dialect:
         certain = is_certain(status)
         words = said.replace("'", " ").replace('"', " ").split()
         changes: tuple[tuple[bool, dict[str, Any]], ...] = (
+            (certain and not self.streamed and _names(said, _STREAM_SIGNS), {"streamed": True}),
             (self.system and _names(said, _SYSTEM_SIGNS), {"system": False}),
             (certain and self.limit_name == "max_tokens" and "max_completion_tokens" in said, {"limit_name": "max_completion_tokens"}),
             (certain and self.roomy and _names(said, _LIMIT_SIGNS), {"roomy": False}),
@@ -112,6 +118,8 @@ class Dialect:
                 body["response_format"] = {"type": "json_object", "schema": strict["json_schema"]["schema"]}
             elif self.reply_format == "json_object_bare":
                 body["response_format"] = {"type": "json_object"}
+        if self.streamed:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
         if self.seeded and call.settings.seed is not None:
             body["seed"] = call.settings.seed
         return {**body, "messages": turns if self.system else _without_system(turns)}

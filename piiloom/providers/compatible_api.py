@@ -18,15 +18,18 @@ from piiloom.foundation.lenient_json import without_thoughts
 from piiloom.providers.chat_dialects import CHOICES, Dialect, FormatKind, is_certain
 from piiloom.providers.protocol import Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
-from piiloom.providers.sdk_errors import read_error_body
+from piiloom.providers.sdk_errors import read_error_body, read_fault, status_of
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 
 # The SDK requires a key; servers that need none ignore it.
 NO_KEY = "not-needed"
-# Three format changes, one each of the limit's name, the limit, the seed and the system role, and the request itself.
-_MAX_TRIES = 8
-# HTTP statuses of errors that come without one: the first whose word is in the error's code or type; 500 for others.
-_STATUS_OF = {"rate_limit": 429, "quota": 429, "overloaded": 503, "auth": 401, "not_found": 404, "invalid": 400}
+# Three format changes, one each of the limit's name, the limit, the seed, the system role and the stream, and the request itself.
+_MAX_TRIES = 9
+# Finish reasons, OpenAI's and others': of replies that were cut (Mistral, Gemini, Z.ai), that were declined (Z.ai, Gemini), and that the
+# server broke off (OpenRouter, vLLM and SGLang, Z.ai, DeepSeek).
+_CUT = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+_DECLINED = frozenset({"content_filter", "sensitive", "safety", "recitation", "blocklist", "prohibited_content", "spii"})
+_BROKEN_OFF = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
 # Dialects found by probes, by endpoint and model, for the lifetime of the process.
 _FOUND: dict[tuple[str, str], Dialect] = {}
 
@@ -64,24 +67,29 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
         reply that the server broke off, and ``InvalidRequest`` if *body* is no response of this API.
         """
         choice = next(iter(parts(body, "choices")), None)
+        message = part(choice, "message")
         error = part(body, "error") or part(choice, "error")
+        if message is None and error is None and (stated := part(part(body, "base_resp"), "status_msg")):
+            error = {"type": stated}  # MiniMax
+        elif isinstance(error, str) and (kind := part(body, "error_type")):
+            error = {"message": error, "type": kind}  # TGI
         if isinstance(error, Mapping):
             raise self._status_error(error)
-        message = part(choice, "message")
         if message is None:
             raise self.translator.not_our_api(body)
         finish = str(part(choice, "finish_reason") or "stop")
-        if finish == "error":
-            raise self.translator.unavailable("the server broke off the reply", maybe_billed=True)
+        end = finish.casefold().partition(":")[0]
+        if end in _BROKEN_OFF:
+            raise self.translator.unavailable(f"the server broke off the reply ({finish})", maybe_billed=True)
         refusal = part(message, "refusal")
-        refused = bool(refusal) or finish == "content_filter"
+        refused = bool(refusal) or end in _DECLINED
         return SdkReply(
             text=str(refusal or _text(message)),
             model=str(part(body, "model") or ""),
             usage=_usage(part(body, "usage")),
             finish_reason="refusal" if refused else finish,
-            outcome="refused" if refused else "truncated" if finish == "length" else "answered",
-            note=finish if finish in {"length", "content_filter"} else "",
+            outcome="refused" if refused else "truncated" if end in _CUT else "answered",
+            note=finish if end in _CUT | _DECLINED else "",
         )
 
     def _parsed(self, answer: object) -> object:
@@ -92,13 +100,9 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
 
     def _status_error(self, error: Mapping[str, Any]) -> openai.APIStatusError:
         """Return *error* as the exception that the SDK raises for a response with the error's status."""
-        stated = f"{error.get('code', '')}"
-        kind = f"{stated} {error.get('type', '')}".casefold()
-        known = stated.isdigit() and 400 <= int(stated) < 600
-        status = int(stated) if known else next((code for word, code in _STATUS_OF.items() if word in kind), 500)
         headers = part(part(error, "metadata"), "headers")
         sent = {str(name): str(value) for name, value in headers.items()} if isinstance(headers, Mapping) else {}
-        response = httpx2.Response(status, headers=sent, request=httpx2.Request("POST", self.endpoint))
+        response = httpx2.Response(status_of(error), headers=sent, request=httpx2.Request("POST", self.endpoint))
         return openai.APIStatusError("an error with a success status", response=response, body=error)
 
     @property
@@ -164,10 +168,11 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
             except openai.APIStatusError as error:
                 if (unusable := self._invalid_json(error)) is not None:
                     return unusable, tried
-                simpler = tried.after_refusal(error.status_code, ": ".join(read_error_body(error.body)))
+                fault = read_fault(error)
+                simpler = tried.after_refusal(fault.status, f"{fault.code}: {fault.message}")
                 if simpler is None:
                     raise failed or error from None
-                if not is_certain(error.status_code):
+                if not is_certain(fault.status):
                     failed = failed or error
                 tried = self._learnt(tried, simpler, settled=failed is None)
             else:
@@ -245,7 +250,7 @@ def _of_stream(events: str) -> object:
         piece = part(choice, "delta") or part(choice, "message")
         message["content"] += _text({"content": part(piece, "content")})
         message["reasoning_content"] += str(part(piece, "reasoning_content") or part(piece, "reasoning") or "")
-        found |= {name: value for name in ("model", "usage") if (value := part(chunk, name))}
+        found |= {name: value for name in ("model", "usage") if (value := part(chunk, name) or part(choice, name))}
         found |= {"finish_reason": value} if (value := part(choice, "finish_reason")) else {}
     if "finish_reason" not in found:
         raise ValueError("the stream ends before the reply does")

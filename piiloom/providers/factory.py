@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,8 +190,11 @@ def _key(name: str, kind: Kind, variable: str, *, explicit: bool) -> str | None:
 
 
 def _missing_path_remedy(kind: Kind, shown: str) -> str:
-    """Return the advice for a path that does not exist: check the base URL, with a suggestion if "/v1" is missing or too much."""
-    if kind.url_ends_in_v1 == shown.endswith("/v1"):
+    """Return the advice for a path that does not exist: check the base URL, with a suggestion if "/v1" is missing or too much.
+
+    Addresses with another version have none (``…/paas/v4`` of Zhipu, ``…/v1beta/openai`` of Gemini).
+    """
+    if kind.url_ends_in_v1 == shown.endswith("/v1") or re.search(r"/v\d(?!$)|/v[02-9]", shown):
         return "Check the base URL"
     right = f"{shown}/v1" if kind.url_ends_in_v1 else shown.removesuffix("/v1")
     return f"Check the base URL; did you mean {right}?"

@@ -21,6 +21,9 @@ _NUM = r"(\d{1,15}(?:\.\d{1,9})?)"
 _DURATION = re.compile(rf"(?:{_NUM}d)?(?:{_NUM}h)?(?:{_NUM}m)?(?:{_NUM}s)?(?:{_NUM}ms)?", re.ASCII)
 _UNITS = (86_400.0, 3_600.0, 60.0, 1.0, 0.001)
 _NUMBER = re.compile(_NUM, re.ASCII)
+_STATED = re.compile(
+    rf"(?:retry|try again|wait)(?: after| in| for)? (?:{_NUM} ?seconds?\b|((?:[\d.]+(?:ms|[dhms]))+)\b)", re.ASCII | re.IGNORECASE
+)
 
 # Cached, because hundreds of responses a second carry the same date.
 _parsed = lru_cache(maxsize=4)(parsedate_to_datetime)
@@ -80,6 +83,12 @@ def read_retry_after(headers: Mapping[str, str]) -> float | None:
         return _wait(parsedate_to_datetime(headers.get("retry-after", "")), headers.get("date", ""))
     except (TypeError, ValueError):
         return None
+
+
+def stated_wait(message: str) -> float | None:
+    """Return the wait in seconds that an error's *message* asks for ("Please retry after 6 seconds", "try again in 9m38.016s")."""
+    found = _STATED.search(message)
+    return _seconds(found[1] or found[2].lower(), "") if found else None
 
 
 def _openai(found: Mapping[str, str], date: str) -> RateReport:

@@ -1,11 +1,11 @@
 """Translate SDK exceptions and HTTP status codes to ``piiloom.providers.errors``.
 
 ======================================================  ==================================================
-time-out, connection refused or lost, 408, 409, 5xx     ``ProviderUnavailable`` (503, 529: ``overloaded``)
+time-out, connection lost, 408, 409, 424, 5xx, crash    ``ProviderUnavailable`` (503, 529: ``overloaded``)
 body that is not JSON (proxy page, incomplete reply)    ``ProviderUnavailable``
 429                                                     ``RateLimited``
 429 that names a quota of a day or longer               ``ServerPaused``
-429 insufficient_quota, 402, exhausted credit           ``BudgetExceeded``
+402, an error that says that no money is left           ``BudgetExceeded``
 401, 403, 400 that mentions the key                     ``AuthFailed``
 404, 405 (unknown model, unknown path)                  ``NotServed``
 400 that names the model or a sampling setting          ``NotServed``
@@ -18,7 +18,7 @@ here. The server's message is shown only after ``redaction``, because servers ec
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
 
@@ -32,7 +32,7 @@ from piiloom.providers.errors import (
     RateLimited,
     ServerPaused,
 )
-from piiloom.providers.rate_headers import read_retry_after
+from piiloom.providers.rate_headers import read_retry_after, stated_wait
 from piiloom.providers.redaction import Redactor
 
 # Codes and phrases that mean that the account has no money or quota left, so that waiting does not help.
@@ -48,11 +48,26 @@ _NO_MONEY = (
     "budget_exceeded",
     "budget has been exceeded",
     "exceededbudget",
+    "exceeded budget",
+    "insufficient balance",
+    "balance is insufficient",
+    "spending limit",
+    "余额不足",
+    "欠费",
 )
+_MONEY_STATUSES = frozenset({400, 401, 403, 412, 429, 500})
 # Phrases that name a quota of a day or longer, which a run does not wait for.
-_LONG_QUOTA = ("per day", "per-day", "perday", "daily", "per week", "weekly", "per month", "monthly")
+_LONG_QUOTA = (
+    *("per day", "per-day", "perday", "daily", "per week", "weekly", "per month", "/ month", "monthly"),
+    *("usage limit reached", "使用上限"),  # five hours, at Z.ai
+)
 # Codes and phrases of a 400 that mean that the server has no such model (LiteLLM, OpenRouter, vLLM), as others answer with 404.
-_NO_MODEL = ("model_not_found", "invalid model name", "not a valid model", "does not exist", "unknown model", "model not found")
+_NO_MODEL = (
+    *("model_not_found", "invalid model name", "not a valid model", "does not exist", "unknown model", "model not found"),
+    *("not supported by any provider", "no models loaded", "failed to load model"),
+)
+# Phrases of a 400 that mean that the server failed (LM Studio).
+_CRASHED = ("has crashed", "has unloaded", "model is unloaded", "model unloaded")
 _SAMPLING = ("temperature", "top_p")
 # Codes and phrases that mean that the prompt is too long (_TOO_LONG) or was refused by a content filter (_FILTERED).
 _TOO_LONG = (
@@ -72,14 +87,20 @@ _FILTERED = (
     "content policy",
     "content management policy",
     "usage polic",
+    "usage guidelines",
+    "inappropriate content",
     "invalid_prompt",
     "was flagged",
 )
 _BAD_KEY = ("invalid_api_key", "api_key_invalid", "api key not valid")
-_TRANSIENT = frozenset({408, 409, 425})
+_TRANSIENT = frozenset({408, 409, 424, 425})
 _OVERLOADED = frozenset({503, 529})
 # Exceptions that the HTTP library raises before it sends anything: no connection, none free in the pool, refused by a proxy.
 _NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
+
+
+# HTTP statuses of errors that come without one: the first whose word is in the error's code or type; 500 for others.
+_STATUS_OF = {"rate_limit": 429, "quota": 429, "overloaded": 503, "auth": 401, "not_found": 404, "invalid": 400, "validation": 422}
 
 
 class ErrorResponse(Protocol):
@@ -105,12 +126,16 @@ class StatusError(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFault:
-    """An error response: HTTP status, machine-readable code, the server's message, and the wait in seconds if given."""
+    """An error response: HTTP status, machine-readable code, the server's message, and the wait in seconds if given.
+
+    ``retry_after`` is the wait of the headers, ``stated_s`` that of the message.
+    """
 
     status: int
     code: str = ""
     message: str = ""
     retry_after: float | None = None
+    stated_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,9 +196,12 @@ class Translator:
         """Return an ``InvalidRequest`` that names provider and endpoint."""
         return InvalidRequest(f"{self.provider}: {message}", where=self.endpoint, remedy=remedy)
 
-    def not_our_api(self, response: object) -> InvalidRequest:
-        """Return the error for a response with a success status that is not one of this API, such as a web page."""
+    def not_our_api(self, response: object) -> ProviderError:
+        """Return the error for a response with a success status that is not one of this API: a gateway's error, or a web page."""
         stated = response.get("error") if isinstance(response, Mapping) else None
+        if isinstance(stated, Mapping):
+            code, message = read_error_body(stated)
+            return self.from_status(ServerFault(status=status_of(stated), code=code, message=message), model="")
         said = self.redactor.presentable(": ".join(part for part in read_error_body(stated) if part)) if stated else ""
         tail = f": {said}" if said else ""
         return self.invalid(f"the answer is not one of this API{tail}", remedy=self.missing_path_remedy)
@@ -191,8 +219,9 @@ class Translator:
             message = f"{self.provider}: too many requests (429){said}"
             if fault.retry_after is None and _tells(fault, _LONG_QUOTA, {429}):
                 return ServerPaused(message, where=self.endpoint)
-            return RateLimited(message, retry_after=fault.retry_after, where=self.endpoint, remedy="Lower the concurrency")
-        if fault.status >= 500 or fault.status in _TRANSIENT:
+            wait_s = fault.stated_s if fault.retry_after is None else fault.retry_after
+            return RateLimited(message, retry_after=wait_s, where=self.endpoint, remedy="Lower the concurrency")
+        if fault.status >= 500 or fault.status in _TRANSIENT or _tells(fault, _CRASHED, {400, 404}):
             overloaded = fault.status in _OVERLOADED
             what = "the server is overloaded" if overloaded else "the server failed"
             return self.unavailable(f"{what} ({fault.status}){said}", retry_after=fault.retry_after, overloaded=overloaded)
@@ -216,7 +245,8 @@ class Translator:
 
     def _not_served(self, fault: ServerFault, model: str, said: str) -> NotServed:
         what, remedy = "there is no such path on the server", self.missing_path_remedy
-        if model in fault.message or "model" in f"{fault.code} {fault.message}".casefold():
+        stated = f"{fault.code} {fault.message}".casefold()
+        if (model and model in fault.message) or "model" in stated or "deployment" in stated:
             what, remedy = f"there is no model {model!r} here", "Check --model, and that the key may use it"
         return NotServed(f"{self.provider}: {what} ({fault.status}){said}", where=self.endpoint, remedy=remedy)
 
@@ -228,7 +258,7 @@ class Translator:
 
 def is_out_of_money(fault: ServerFault) -> bool:
     """Whether the account has no money or quota left, so that waiting does not help."""
-    return _tells(fault, _NO_MONEY, {400, 403, 429})
+    return _tells(fault, _NO_MONEY, _MONEY_STATUSES)
 
 
 def _is_filtered(fault: ServerFault) -> bool:
@@ -241,30 +271,60 @@ def _tells(fault: ServerFault, signs: Sequence[str], statuses: Collection[int]) 
     return fault.status in statuses and any(sign in told for sign in signs)
 
 
+def status_of(error: Mapping[str, object]) -> int:
+    """Return the HTTP status that *error*, which came with a success status, would have had: its code, or by its kind."""
+    stated = f"{error.get('code', '')}"
+    if stated.isdigit() and 400 <= int(stated) < 600:
+        return int(stated)
+    kind = f"{stated} {error.get('type', '')}".casefold().replace(" ", "_")
+    return next((status for word, status in _STATUS_OF.items() if word in kind), 500)
+
+
 def read_fault(error: StatusError) -> ServerFault:
-    """Read an SDK's status error."""
-    response = error.response
+    """Read an SDK's status error. A request that is too large for the limit of a minute is a 413, also where it came as a 429."""
     code, message = read_error_body(error.body)
-    return ServerFault(status=int(error.status_code), code=code, message=message, retry_after=read_retry_after(response.headers))
+    status = int(error.status_code)
+    return ServerFault(
+        status=413 if status == 429 and "request too large" in message.casefold() else status,
+        code=code,
+        message=message,
+        retry_after=read_retry_after(error.response.headers),
+        stated_s=stated_wait(" ".join((message, *(f"retry in {delay}" for delay in _values(error.body, "retryDelay"))))),
+    )
 
 
 def read_error_body(body: object) -> tuple[str, str]:
     """Return code and message of an error body; either may be empty.
 
-    Known forms: ``{"error": {"code", "type", "message", "details"}}`` or the inner object (OpenAI, Anthropic),
-    ``{"error": "…"}`` and ``{"message": "…"}`` (Ollama, gateways), ``{"detail": …}`` (FastAPI), plain text. HTML is dropped. OpenRouter
-    puts the message of the server behind it into ``metadata.raw``.
+    Known forms: ``{"error": {"code", "type", "message", "details"}}`` or the inner object (OpenAI, Anthropic), one of them in a list
+    (Gemini, Cloudflare), ``{"error": "…"}`` and ``{"message": "…"}`` (Ollama, gateways), ``{"detail": …}`` (FastAPI), plain text. HTML
+    is dropped. OpenRouter puts the message of the server behind it into ``metadata.raw``, Google the names of quotas into the details.
     """
+    body = body[0] if isinstance(body, list) and body else body
     if isinstance(body, Mapping):
-        inner = body.get("error", body)
+        inner = body.get("error") or body.get("errors") or body
+        inner = inner[0] if isinstance(inner, list) else inner
         if not isinstance(inner, Mapping):
             return "", str(inner)
         details = inner.get("details")
         detail_code = details.get("error_code") if isinstance(details, Mapping) else None
-        code = next((str(c) for c in (detail_code, inner.get("code"), inner.get("type")) if c and not isinstance(c, int)), "")
-        message = inner.get("message") or inner.get("detail") or ""
+        codes = (detail_code, *(inner.get(name) for name in ("code", "type", "status", "error_code")))
+        code = next((str(c) for c in codes if c and not isinstance(c, int)), "")
+        message = inner.get("message") or inner.get("detail") or inner.get("msg") or ""
         metadata = inner.get("metadata")
         upstream = metadata.get("raw") if isinstance(metadata, Mapping) else None
-        return code, f"{message}: {upstream}" if upstream else str(message)
+        return code, ": ".join(str(said) for said in (message, upstream, *_values(details, "quotaId")) if said)
     text = "" if body is None else str(body)
     return "", "" if text.lstrip().startswith("<") else text
+
+
+def _values(body: object, name: str) -> Iterator[str]:
+    """Yield the texts that are called *name* anywhere in *body*."""
+    if isinstance(body, Mapping):
+        for key, value in body.items():
+            if key == name and isinstance(value, str):
+                yield value
+            yield from _values(value, name)
+    elif isinstance(body, list):
+        for item in body:
+            yield from _values(item, name)

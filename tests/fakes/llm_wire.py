@@ -234,7 +234,7 @@ def _chat_reply(request: Request, text: str, kind: str, tokens: tuple[int, int])
         "object": "chat.completion",
         "created": 0,
         "model": request.model,
-        "choices": [{"index": 0, "finish_reason": finish, "message": message}],
+        "choices": [{"index": 0, "finish_reason": finish, "message": message, "logprobs": None}],
         "usage": {
             "prompt_tokens": tokens[0],
             "completion_tokens": tokens[1],
