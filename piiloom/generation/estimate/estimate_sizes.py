@@ -78,11 +78,10 @@ def cached_tokens(size: CallSize, provider: str) -> Range:
 
 
 def output_tokens(size: CallSize, provider: str, spec: ModelSpec) -> Range:
-    """Return the tokens of a reply, with those of thinking if the model thinks. An unknown server's models may think."""
+    """Return the tokens of a reply, with those of thinking if the model is known to think: those of a compatible server are not."""
     bytes_a_token = _BYTES_A_TOKEN.get(provider, _BYTES_A_TOKEN_ELSEWHERE)
     reply = Range(low=size.reply / bytes_a_token.low, high=size.reply / bytes_a_token.high) * _REPLY_LENGTH
-    thoughts = Range(high=THINKING.high) if provider == "compatible" else THINKING
-    return reply + thoughts if spec.thinking_tokens else reply
+    return reply + THINKING if spec.thinking_tokens and provider != "compatible" else reply
 
 
 def cost(spec: ModelSpec, given: Range, cached: Range, answered: Range, *, batch: bool) -> Range | None:
