@@ -165,22 +165,12 @@ class ModelSettings(OnDevice, ModelCalls):
 
     def connect(self) -> Provider:
         """Return the provider. Raises ``AuthFailed`` without a key, ``UsageError`` without a price that is needed."""
-        from piiloom.providers.factory import make_local_provider, make_provider
-        from piiloom.providers.price_checks import check_priced
+        from piiloom.providers.factory import make_local_provider, make_priced_provider
 
         if self.base is not None:
             return make_local_provider(self.base, self.adapter, device=self.device, batch_size=self.batch_size, alpaca=self.alpaca)
-        spec, name = self.spec(), self.provider or ""
-        provider = make_provider(
-            name,
-            model=self.model,
-            base_url=self.base_url,
-            timeout_s=self.timeout_s,
-            output_tokens=self.max_output_tokens,
-            prices=self._prices,
-        )
-        check_priced(name, self.name, self.base_url, spec, unpriced=self.unpriced, budget=self.budget_usd is not None)
-        return provider
+        self.spec()  # raises for an unknown provider
+        return make_priced_provider(self.provider or "", self, model=self.model, base_url=self.base_url, price=self.price)
 
     def open_replies(self) -> Store:
         """Open the store of replies. Raises ``StoreError`` if it cannot be used."""

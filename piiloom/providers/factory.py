@@ -13,7 +13,8 @@ from piiloom.foundation.errors import UsageError
 from piiloom.providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
 from piiloom.providers.batch_api import BatchApi, BatchLimits
 from piiloom.providers.errors import AuthFailed
-from piiloom.providers.prices import ModelSpec, load_models
+from piiloom.providers.price_checks import check_priced
+from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import httpx2
 
     from piiloom.providers.local.local_provider import LocalProvider
+    from piiloom.providers.model_calls import ModelCalls
 
 COMPATIBLE_KEY = "PIILOOM_COMPATIBLE_API_KEY"
 
@@ -137,6 +139,26 @@ def make_provider(
         response_format=response_format,
     )
     return kind.load()(options)
+
+
+def make_priced_provider(
+    name: str, calls: ModelCalls, *, model: str | None, base_url: str | None, price: str | None, response_format: str = "auto"
+) -> SdkProvider[Any]:
+    """Build the provider *name* with the limits of *calls*; *price* has the form of --price.
+
+    Raises the errors of ``make_provider``, and ``UsageError`` if a price is needed that is unknown.
+    """
+    provider = make_provider(
+        name,
+        model=model,
+        base_url=base_url,
+        timeout_s=calls.timeout_s,
+        output_tokens=calls.max_output_tokens,
+        prices=parse_prices(price) if price else None,
+        response_format=response_format,
+    )
+    check_priced(name, provider.model, base_url, provider.spec, unpriced=calls.unpriced, budget=calls.budget_usd is not None)
+    return provider
 
 
 def make_local_provider(

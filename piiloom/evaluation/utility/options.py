@@ -14,9 +14,8 @@ from piiloom.evaluation.utility.cases import VARIANTS, checked_variants
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import AnyPath, OptionalPath, Settings, Words, setting
 from piiloom.providers.errors import AuthFailed
-from piiloom.providers.factory import KINDS, choose_model, make_provider
+from piiloom.providers.factory import KINDS, choose_model, make_priced_provider
 from piiloom.providers.model_calls import CALLS, JUDGES, MODEL, MONEY, Address, JudgeCalls, ModelCalls, Prices
-from piiloom.providers.price_checks import check_priced
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 from piiloom.providers.protocol import Provider
 
@@ -47,22 +46,12 @@ class ModelChoice:
 
     def connect(self, settings: UtilitySettings) -> Provider:
         """Return the provider. Raises ``AuthFailed`` without a key, ``UsageError`` without a price that is needed."""
-        spec = self.spec()
-        prices = parse_prices(self.price) if self.price else None
+        self.spec()  # raises for an unknown provider
         try:
-            provider = make_provider(
-                self.provider,
-                model=self.model,
-                base_url=self.base_url,
-                timeout_s=settings.timeout_s,
-                output_tokens=settings.max_output_tokens,
-                prices=prices,
-            )
+            return make_priced_provider(self.provider, settings, model=self.model, base_url=self.base_url, price=self.price)
         except AuthFailed as error:
             error.remedy = _NO_KEY
             raise
-        check_priced(self.provider, self.name, self.base_url, spec, unpriced=settings.unpriced, budget=settings.budget_usd is not None)
-        return provider
 
 
 class SecondJudge(Settings):

@@ -22,9 +22,7 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest
 from piiloom.generation.stage import StageContext
 from piiloom.prompts.library import open_library
-from piiloom.providers.factory import choose_model, make_batch_api, make_provider
-from piiloom.providers.price_checks import check_priced
-from piiloom.providers.prices import parse_prices
+from piiloom.providers.factory import choose_model, make_batch_api, make_priced_provider
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.bank_loading import limited
 from piiloom.taxonomy.scenarios import Bank
@@ -162,24 +160,14 @@ def open_provider(config: RunConfig) -> Provider:
         if config.recipe == "story":
             return StoryProvider(config.stories())
         return ComposerProvider(bank_of(config), config.taxonomy(), distractors=config.composer.distractors, locale=config.locale)
-    prices = parse_prices(config.price) if config.price else None
     Budget(config.budget_usd)  # raises if the budget is not a valid amount
-    provider = make_provider(
+    provider = make_priced_provider(
         config.provider,
+        config,
         model=config.model,
         base_url=config.base_url,
-        timeout_s=config.timeout_s,
-        output_tokens=config.max_output_tokens,
-        prices=prices,
+        price=config.price,
         response_format=config.response_format,
-    )
-    check_priced(
-        config.provider,
-        provider.model,
-        config.base_url,
-        provider.spec,
-        unpriced=config.unpriced,
-        budget=config.budget_usd is not None,
     )
     if config.batch:
         make_batch_api(provider)  # raises if the provider has no batch API

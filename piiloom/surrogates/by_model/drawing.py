@@ -29,10 +29,8 @@ from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
-from piiloom.providers.factory import make_provider
+from piiloom.providers.factory import make_priced_provider
 from piiloom.providers.model_calls import ModelCalls
-from piiloom.providers.price_checks import check_priced
-from piiloom.providers.prices import parse_prices
 from piiloom.providers.protocol import Provider
 from piiloom.surrogates.by_model.asking import Asker, Outcome
 from piiloom.surrogates.by_model.collecting import AskPlan, RequestSpool, collect, describe
@@ -109,7 +107,7 @@ def draw_by_model(
     Raises ``UsageError`` (no consent, unknown provider, no price), ``AuthFailed``, ``BudgetReached`` and other errors of providers and
     stores. Replies that were paid for are kept in any case.
     """
-    provider = _open_provider(options)
+    provider = make_priced_provider(options.provider or "", options, model=options.model, base_url=options.base_url, price=options.price)
     try:
         terms = Terms.of(options, factory.settings)
         with ExitStack() as stack:
@@ -123,21 +121,6 @@ def draw_by_model(
             return session.run(spool, store, provider, sink, retry or RetryPolicy())
     finally:
         run_in_own_loop(provider.aclose)
-
-
-def _open_provider(options: ModelCalls) -> Provider:
-    prices, name = parse_prices(options.price) if options.price else None, options.provider or ""
-    provider = make_provider(
-        name,
-        model=options.model,
-        base_url=options.base_url,
-        timeout_s=options.timeout_s,
-        output_tokens=options.max_output_tokens,
-        prices=prices,
-    )
-    budget = options.budget_usd is not None
-    check_priced(name, provider.model, options.base_url, provider.spec, unpriced=options.unpriced, budget=budget)
-    return provider
 
 
 class _AskSession:
