@@ -2,8 +2,8 @@
 
 A match is covered if it lies in a span, or in neighboring spans with only punctuation or spaces between them. A match that is
 outside of spans, or extends beyond its span, is unmarked personal information, unless it is public: the mailbox of an office
-(``support@…``) or a toll-free number. The question must contain no match at all. A trained
-detector may look, too; what it finds in the context must overlap a span.
+(``support@…``) or a toll-free number. The question must contain only public ones. A trained detector may look, too; what it finds
+in the context must overlap a span.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.trained_detector import TrainedDetector
 
 # Mailboxes of offices (RFC 2142 and what else is usual), and toll-free numbers of North America.
-_PUBLIC: Final = re.compile(
-    r"(?:(?:no|do-?not)[-._]?reply|info|contact|support|help|help-?desk|service|customer[-._]?(?:service|care|support)|care|office|"
-    r"hello|mail|team|feedback|sales|orders?|bookings?|reservations?|tickets?|billing|accounts|payments?|returns|claims|hr|jobs|"
-    r"careers|payroll|benefits|admissions?|registrar|enrollment|news(?:letter)?|notifications?|alerts?|updates|security|abuse|privacy|"
-    r"legal|press|media|marketing|events?|webmaster|postmaster|hostmaster|admin|members(?:hip)?|donations?|volunteer)@"
-    r"|(?:\+?1[-. ]?)?\(?8(?:00|33|44|55|66|77|88)\)?[-. ]",
-    re.IGNORECASE,
-)
+_PUBLIC: Final = {
+    "email": re.compile(
+        r"(?:(?:no|do-?not)[-._]?reply|info|contact|support|help|help-?desk|service|customer[-._]?(?:service|care|support)|care|office|"
+        r"hello|mail|team|feedback|sales|orders?|bookings?|reservations?|tickets?|billing|accounts|payments?|returns|claims|hr|jobs|"
+        r"careers|payroll|benefits|admissions?|registrar|enrollment|news(?:letter)?|notifications?|alerts?|updates|security|abuse|"
+        r"privacy|legal|press|media|marketing|events?|webmaster|postmaster|hostmaster|admin|members(?:hip)?|donations?|volunteer)@",
+        re.IGNORECASE,
+    ),
+    "phone": re.compile(r"(?:\+?1[-. ]?)?\(?8(?:00|33|44|55|66|77|88)\)?[-. ]"),
+}
 
 
 class UnlistedGate:
@@ -58,7 +60,8 @@ class UnlistedGate:
         for part, text, spans in (("context", record.context, record.spans), ("question", record.question or "", ())):
             for kind, (start, end) in find_identifiers(text, region):
                 intended = any(text[start:end].casefold() in known for known in expected.lookalikes)
-                if not intended and not _PUBLIC.match(text, start, end) and not _is_covered(text, start, end, spans):
+                public = kind in _PUBLIC and _PUBLIC[kind].match(text, start, end)
+                if not intended and not public and not _is_covered(text, start, end, spans):
                     return Verdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
         if self._detector is not None and (found := self._detector.unlisted(record)):
             return Verdict(code="unlisted.detected", detail=self._detector.told(found[0]))

@@ -25,6 +25,7 @@ IDENTIFIERS = [
     ("iban", "DE89370400440532013000"),
     ("ssn", "987-65-4320"),
     ("ssn", "987 65 4320"),
+    ("ssn", "888-12-3456"),
     ("ip", "192.168.10.4"),
     ("ip", "2001:db8::8a2e:370:7334"),
     ("phone", "(202) 555-0142"),
@@ -73,6 +74,11 @@ def test_identifiers_that_are_spans_pass(kind, value):
 def test_a_span_that_leaves_a_piece_out_is_refused(kind, value):
     span = Span(id="s", start=6, end=6 + len(value) - 2, entity_type="code")
     assert GATE.check(Record(id="r", context=f"Well, {value}, that is it.", spans=(span,)), EXPECTED) is not None
+
+
+@case_by_case("value", ["support@hartwell.example", "no-reply@mail.example.org", "1-800-555-0142", "(888) 555-0161", "+1 877 555 0199"])
+def test_mailboxes_of_offices_and_toll_free_numbers_are_public(value):
+    assert GATE.check(Record(id="r", context=f"Well, {value}, that is it."), EXPECTED) is None
 
 
 @case_by_case("text", PROSE)
