@@ -2,11 +2,10 @@
 
 They differ in ``response_format`` (json_schema; json_object with a schema beside it, as in llama.cpp; json_object alone; none),
 in the name of the output limit and how high it may be, in whether they accept a ``seed`` and a system message, and in whether they
-answer as a stream only. The variant is
-set by the user or found by a probe (``format_probe``) before a run. Otherwise the provider starts with the richest variant and
-falls back to a simpler one when an error names the unsupported field. A 400 or 422 is taken as proof. After a 404 or a 500 that
-names the field (as llama.cpp sends) the fallback is kept only if the simpler request succeeds, because the server may simply be
-failing.
+answer as a stream only. The variant is set by the user or found by a probe (``format_probe``) before a run. Otherwise the provider
+starts with the richest variant and falls back to a simpler one when an error names the unsupported field. A 400, 413 or 422 is
+taken as proof. After a 404 or a 500 that names the field (as llama.cpp sends) the fallback is kept only if the simpler request
+succeeds, because the server may simply be failing.
 """
 
 from __future__ import annotations

@@ -123,7 +123,8 @@ class CompatibleProvider(SdkProvider[openai.AsyncOpenAI]):
 
     def _body(self, dialect: Dialect, call: PromptCall, messages: Sequence[Message]) -> dict[str, Any]:
         wanted = call.settings.max_output_tokens
-        limit = self.spec.output_limit(wanted) if dialect.roomy else wanted
+        limit = self.spec.output_limit(wanted)
+        limit = limit if dialect.roomy else min(limit, wanted)
         body = dialect.request(call, messages, model=self.model, limit=limit)
         return with_sampling(body, call.settings)
 

@@ -620,3 +620,15 @@ def test_a_model_that_thinks_has_room_and_once_gets_more(output_tokens, limits, 
     else:
         assert found.code == code
         assert "cut while the model thought (length); --max-output-tokens sets its limit" in found.message
+
+
+def test_a_limit_without_room_is_never_above_the_one_that_was_reserved_for():
+    limits = []
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        limits.append(json.loads(request.content)["max_tokens"])
+        refused = body({"error": {"message": "max_tokens is too large"}}, 400)
+        return (refused if len(limits) == 1 else body(reply()))({})
+
+    complete(mocked("compatible", answer, output_tokens=200), make_call(limit=300))
+    assert limits == [200, 200]
