@@ -163,12 +163,15 @@ def draw_form(kind: str, given: str, family: str, birth_year: int, rng: random.R
         **{name: rng.choice(found) for name, found in words.items()},
     }
     parts["n"] = rng.choice(("", parts["nn"]))
-    whole = (
-        parts
-        | {name.capitalize(): text.capitalize() for name, text in parts.items()}
-        | {name.upper(): text.upper() for name, text in parts.items()}
-    )
-    return forms[kind].draw(rng).format_map(whole | parts)
+    return forms[kind].draw(rng).format_map(_Parts(parts))
+
+
+class _Parts(dict[str, str]):
+    """The parts of a form by name; "First" and "FIRST" are the part "first", capitalised and in capitals."""
+
+    def __missing__(self, name: str) -> str:
+        text = self[name.lower()]
+        return text.upper() if name.isupper() else text.capitalize()
 
 
 @cache
