@@ -36,10 +36,7 @@ from piiloom.foundation.errors import NotAStore, StoreError
 
 _COPY = "copy.duckdb"
 _PATIENCE_S = 30.0  # to retry until a copy is consistent
-
-
-class _BeingWritten(StoreError):
-    """Another process writes to the store, and no copy of it is consistent yet."""
+_TRY_AGAIN = "Nothing was read. Try again, or wait until it has ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +94,13 @@ def _open(path: Path, settings: Settings, patience_s: float, migrations: Migrati
         if (copied := _open_copy(path, found, settings, migrations)) is not None:
             return copied
         who = "another process" if found.holder is None else f"process {found.holder}"
-        raise _BeingWritten(
+        raise StoreError(
             f"{who} is writing to the store, and no consistent copy of it could be made within {patience_s:.0f} s",
             where=str(path),
-            remedy="Nothing was read. Try again, or wait until it has ended",
+            remedy=_TRY_AGAIN,
         )
 
-    return patiently(once, lambda error: isinstance(error, _BeingWritten), patience_s)
+    return patiently(once, lambda error: isinstance(error, StoreError) and error.remedy == _TRY_AGAIN, patience_s)
 
 
 def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store | Sight:
