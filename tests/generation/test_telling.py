@@ -244,7 +244,7 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
         ("dots", "In Dayton. Dr. No left. So.", "Dayton", "location", "In Dayton... Dr. No left... So.", "What's Up?"),
         ("no_final_stop", "In Dayton. So.", "Dayton", "location", "In Dayton. So", "What's Up?"),
         ("double_spaces", "In Dayton. So? Yes.", "Dayton", "location", "In Dayton.  So?  Yes.", "What's Up?"),
-        ("fields_capital", "Town: Dayton\nSo: be it, he said: no.", "Dayton", "location", "TOWN: Dayton\nSO: be it, he said: no.", "What's Up?"),
+        ("fields_capital", "Town: Dayton\nSo: be it: no.", "Dayton", "location", "TOWN: Dayton\nSO: be it: no.", "What's Up?"),
         ("fields_dotted", "Town: Dayton\nJob: none", "Dayton", "location", f"Town {'.' * 20} Dayton\nJob {'.' * 21} none", "What's Up?"),
         ("fields_dashed", "Town: Dayton", "Dayton", "location", "Town - Dayton", "What's Up?"),
         ("fields_bare", "Town: Dayton", "Dayton", "location", "Town Dayton", "What's Up?"),
