@@ -135,7 +135,7 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
             if config.narrowing.allows(kind):
                 values.add_high(kind, (subtype,), "self", rng)
     carried = tuple(value.id for value in values.wanted[others:])
-    shape = draw_shape(plan.register, config.records_per_text, rng, carried=carried)
+    shape = draw_shape(plan.register, rng, carried=carried)
     wanted = tuple(replace(value, relevance="low") for value in values.wanted)
     return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share, shape=shape)
 
@@ -198,12 +198,12 @@ def make_told_item(
 def draw_register(config: RunConfig, rng: random.Random, *, plain: bool = False) -> tuple[str, TextKind]:
     """Draw one of the run's registers by their weights, for the recipe "case" one of its voices; returns (name, kind of text).
 
-    A *plain* text has no personal data, so voices that always carry identifiers are drawn only if the run has no others.
+    A *plain* text has no personal data, so voices that carry identifiers are drawn only if the run has no others.
     """
     voices = load_voices()
     known: Mapping[str, TextKind] = voices if config.recipe == "case" else load_registers()
     without = () if config.narrowing.allows("relationship") else (SECOND_HAND,)
-    able = [name for name in config.registers if name not in without and not (plain and voices[name].carrying == 1)] or config.registers
+    able = [name for name in config.registers if name not in without and not (plain and voices[name].scenes)] or config.registers
     chosen = rng.choices(able, [known[name].weight for name in able])[0]
     return chosen, known[chosen]
 
