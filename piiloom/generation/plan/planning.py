@@ -113,15 +113,15 @@ def _most_high(config: RunConfig) -> int:
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
     """Draw plan item *index* of the recipe "case", where a ledger assigns the labels later; items of one text differ in their number only.
 
-    It wants more values than the text will have, at least three of each type of the pair, and identifiers where its voice carries them. The
-    stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two values of
-    a type differ. A text without personal data wants no value.
+    It wants more values than the text will have, at least three of each type of the pair, and identifiers only where its voice carries
+    them. The stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two
+    values of a type differ. A text without personal data wants no value.
     """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
     voice, others = load_voices()[plan.register], 0
-    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing, without=catalogue_kinds(voice))
+    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing, without=catalogue_kinds(voice), never=("code",))
     rng = derive_rng("case", share.seed)
     if not without_pii(text, config)[0]:
         values.add_kind(rng)
