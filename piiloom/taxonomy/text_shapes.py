@@ -23,7 +23,7 @@ Identifier = tuple[str, str]  # (entity type, subtype)
 
 _FILE = "text_shapes.yaml"
 _SCENES = 3  # drawn per text; one identifier of each is offered
-_TO_ASSISTANT = "an assistant, to whom the text is written"
+_TO_ASSISTANT = "an assistant"
 
 
 class Voice(TextKind):
