@@ -430,7 +430,6 @@ def _with_fields(change: Callable[[re.Match[str]], str]) -> Change:
     return lambda text: _FIELD.sub(change, text)
 
 
-
 _CHANGES: Final[Mapping[Habit, Change]] = {
     "lower_case": folded,
     "no_apostrophes": lambda text: _APOSTROPHE.sub("", text),
