@@ -79,7 +79,7 @@ def _currency(spelling: str) -> str:
 
 _ADULTS: Final = (18, 90)
 _TOWNS: Final = frozenset({"city", "region", "city_region", "area", "country"})
-_ORIGINS: Final = ("nationality", "citizen", "heritage", "ethnicity", "language")
+_ORIGINS: Final = ("heritage", "ethnicity", "nationality", "citizen", "language")  # those that say most of a name come first
 _FAITHS: Final = ("religion", "faith")
 _HOMES: Final = ("country", "nationality", "citizen", "city", "city_region")  # of accounts
 _HANDLES: Final = frozenset({"email", "username"})
