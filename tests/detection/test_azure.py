@@ -19,8 +19,6 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.fakes.azure_server import KEY, AzureServer
 from tests.longer import mostly_long
 
-POLICY = RetryPolicy(attempts=3, base_s=0.001, cap_s=0.002)
-
 
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,8 +30,9 @@ async def _soon(_: float) -> None:
 
 
 def examined(server: AzureServer, texts: Sequence[str], *, locale: str = "en_US", attempts: int = 3) -> list[Findings]:
+    policy = RetryPolicy(attempts=attempts, base_s=0.001, cap_s=0.002)
     detector = AzureDetector(
-        Service(endpoint=server.url, attempts=attempts, rpm=1e6), 0.5, taxonomy=shipped_taxonomy(), policy=POLICY, sleep=_soon
+        Service(endpoint=server.url, attempts=attempts, rpm=1e6), 0.5, taxonomy=shipped_taxonomy(), policy=policy, sleep=_soon
     )
     assert isinstance(detector, ModelDetector)
 
@@ -149,14 +148,9 @@ def test_whatever_happens_each_text_ends_detected_or_refused(seed: int) -> None:
     texts = [f"{rng.choice(words)}{number} writes as a{number}@x.org" for number in range(25 if seed == 0 else 120)]
     with AzureServer(_any_fault(seed), polls=1) as server:
         found = examined(server, texts, attempts=12)
-    usable = 0
     for text, one in zip(texts, found, strict=True):
         assert (one.failed is None) == (len(one.spans) == 1)
-        if "REFUSED" in text or "POISON" in text:
-            assert one.failed
-        else:
-            usable += 1
-    assert sum(one.failed is None for one in found) > 0.8 * usable
+        assert (one.failed is None) == ("REFUSED" not in text and "POISON" not in text)
 
 
 @pytest.mark.parametrize("endpoint", ["", "http://language.example.org", "http://localhost.example.org", "ftp://x"])

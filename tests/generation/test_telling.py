@@ -284,6 +284,13 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
             "What's Up?",
         ),
         ("dots", "John Q. Public, no. 5, Dayton. So.", "Dayton", "location", "John Q. Public, no. 5, Dayton... So.", "What's Up?"),
+        ("fields_capital", "Town: Dayton\nSo: be it: no.", "Dayton", "location", "TOWN: Dayton\nSO: be it: no.", "What's Up?"),
+        ("fields_dotted", "Town: Dayton\nJob: none", "Dayton", "location", f"Town {'.' * 20} Dayton\nJob {'.' * 21} none", "What's Up?"),
+        ("fields_dashed", "Town: Dayton", "Dayton", "location", "Town - Dayton", "What's Up?"),
+        ("fields_bare", "Town: Dayton", "Dayton", "location", "Town Dayton", "What's Up?"),
+        ("fields_below", "Town: Dayton\nAt 10:30, they said.", "Dayton", "location", "Town\nDayton\nAt 10:30, they said.", "What's Up?"),
+        ("fields_hash", "Policy no.: A-1\nFiled: no", "A-1", "code", "Policy #: A-1\nFiled: no", "What's Up?"),
+        ("fields_equal", "Policy no.: A-1", "A-1", "code", "policy_no=A-1", "What's Up?"),
         ("misspelling", "Definitely Dayton, definitely.", "Dayton", "location", "Definately Dayton, definately.", "What's Up?"),
     ],
 )

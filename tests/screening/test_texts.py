@@ -146,6 +146,7 @@ def test_a_classifier_that_is_seldom_needed_is_let_go():
     gate = LanguageGate()
     english = "I was told that this is the way to go with my car, and it helped."
     odd = "Flights vans absurd lmk bro ciao vuelos caros siempre Ausblick teuer immer wieder"
+    _classifier.cache_clear()
     code_of(gate, odd)
     assert _classifier.cache_info().currsize == 1
     for _ in range(2 * SELDOM):
