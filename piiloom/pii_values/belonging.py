@@ -34,7 +34,7 @@ _PART_OF_NAME: Final = 3  # letters of a name by which a handle reminds of it
 _IBAN_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "AE": ("United Arab Emirates", "Emirati", "Dubai"),
     "AT": ("Austria", "Austrian", "Vienna"),
-    "BE": ("Belgium", "Belgian", "Ghent"),
+    "BE": ("Belgium", "Belgian", "Brussels", "Ghent"),
     "CH": ("Switzerland", "Swiss", "Zurich"),
     "CZ": ("Czech", "Prague"),
     "DE": ("Germany", "German", "Berlin", "Hamburg"),
