@@ -287,14 +287,16 @@ def openai(asked: _Tune) -> None:
     """
     from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.openai_tuning.job_plan import make_plan
-    from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder, with_api
+    from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder
+    from piiloom.providers.openai_jobs import with_openai_jobs
 
     wanted = [name for name in ("estimate", "status", "cancel", "unpause", "delete_files", "listing") if getattr(asked, name)]
     if len(wanted) > 1:
         options = ", ".join(_Tune.option_name(name) for name in wanted)
         raise UsageError("only one of these can be done at a time", where=options, remedy="Give one of them")
     if asked.listing:
-        _print_jobs(with_api(asked, lambda api: api.newest_jobs(_LISTED)), as_json=asked.as_json)
+        jobs = with_openai_jobs(lambda api: api.newest_jobs(_LISTED), base_url=asked.base_url, timeout_s=asked.timeout_s)
+        _print_jobs(jobs, as_json=asked.as_json)
         return
     if asked.estimate:
         _print_estimate(make_plan(asked, tell=say_aside, opening=store_for_reading)[0], as_json=asked.as_json)
@@ -316,13 +318,14 @@ def openai(asked: _Tune) -> None:
 
 def _work_in(folder: JobFolder, asked: _Tune) -> None:
     """Do what is asked with the job in *folder*, which is planned first if it is new."""
-    from piiloom.detection.training.openai_tuning.tuning_job import with_api
+    from piiloom.providers.openai_jobs import with_openai_jobs
 
     _plan_in(folder, asked)
     again = f"piiloom train openai --out {folder.path}"
     try:
         if asked.delete_files or not folder.ended:
-            with_api(asked, lambda api: _work_on(folder, api, asked), folder.plan.model)
+            model = folder.plan.model
+            with_openai_jobs(lambda api: _work_on(folder, api, asked), base_url=asked.base_url, timeout_s=asked.timeout_s, model=model)
     except ProviderError:
         if job_id := folder.state()["job"]:
             say_aside(f"{job_id} is not touched by this; follow it with {again}")

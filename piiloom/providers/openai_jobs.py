@@ -6,15 +6,17 @@ be made, and paid for, a second time.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from openai import AsyncOpenAI
 from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
 
 from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.batch_api import TRANSFER_TIMEOUT_S
 from piiloom.providers.errors import NotServed
+from piiloom.providers.factory import make_provider
 from piiloom.providers.sdk_provider import SdkProvider, as_count
 
 T = TypeVar("T")
@@ -115,10 +117,6 @@ class OpenAIJobs:
         new = {one.id: one for one in found if one.id not in known}
         return sorted(map(self._event, new.values()), key=lambda event: int(event["at"]))
 
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._provider.aclose()
-
     def _row(self, job: RemoteJob) -> dict[str, Any]:
         status, error = str(job.status), job.error
         fault = {"code": error.code, "message": self.present(error.message or ""), "parameter": error.param or ""} if error else {}
@@ -144,3 +142,18 @@ class OpenAIJobs:
         metrics = [(str(name), float(value)) for name, value in numbers if isinstance(value, int | float)]
         message = self.present(event.message or "")
         return {"id": event.id, "at": as_count(event.created_at), "level": event.level, "message": message, "metrics": metrics}
+
+
+def with_openai_jobs(
+    work: Callable[[OpenAIJobs], Awaitable[T]], *, base_url: str | None, timeout_s: float | None = None, model: str | None = None
+) -> T:
+    """Return the result of *work* with the account that the environment and *base_url* name (see ``make_provider``)."""
+
+    async def whole() -> T:
+        provider = make_provider("openai", model=model, base_url=base_url, timeout_s=timeout_s)
+        try:
+            return await work(OpenAIJobs(provider))
+        finally:
+            await provider.aclose()
+
+    return run_in_own_loop(whole)

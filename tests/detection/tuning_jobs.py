@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -13,8 +12,7 @@ from piiloom.detection.training.openai_tuning.job_plan import PLAN, Plan, Traini
 from piiloom.detection.training.openai_tuning.tuning_job import JobFolder, TuningJob
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.whole_files import write_folder
-from piiloom.providers.factory import make_provider
-from piiloom.providers.openai_jobs import OpenAIJobs
+from piiloom.providers.openai_jobs import OpenAIJobs, with_openai_jobs
 
 MODEL = "gpt-4o-mini-2024-07-18"
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, limited_s=0.05)
@@ -61,17 +59,12 @@ def in_session(
 ) -> dict[str, Any]:
     """Return the state of the job in *folder* after *work*; *said* gets what the user is told. A lost request is searched for thrice."""
 
-    async def whole() -> dict[str, Any]:
-        with JobFolder(folder) as job:
-            api = OpenAIJobs(make_provider("openai", model=job.plan.model, base_url=url or job.plan.endpoint, timeout_s=timeout_s))
-            tell = [].append if said is None else said.append
-            try:
-                await work(TuningJob(job, api, policy=QUICK, poll_s=0.002, settle_s=0.02, tell=tell))
-            finally:
-                await api.aclose()
-            return job.state()
+    async def whole(api: OpenAIJobs) -> None:
+        await work(TuningJob(job, api, policy=QUICK, poll_s=0.002, settle_s=0.02, tell=[].append if said is None else said.append))
 
-    return asyncio.run(whole())
+    with JobFolder(folder) as job:
+        with_openai_jobs(whole, base_url=url or job.plan.endpoint, timeout_s=timeout_s, model=job.plan.model)
+        return job.state()
 
 
 def booked(folder: Path) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ for a job by our label in its metadata.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import hashlib
 import json
 import os
@@ -29,23 +28,21 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunStatus, asking_run, set_run_status
 from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, PROVIDER, DataFile, Plan, read_plan
-from piiloom.detection.training.openai_tuning.tuning_options import TuningOptions
 from piiloom.execution.call_entries import failure_entry, sent_entry
 from piiloom.execution.retrying import RetryPolicy, awaited, error_of
 from piiloom.foundation.errors import DataError, OutputError, ProviderError, RunError, UsageError
-from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
+from piiloom.foundation.scratch_places import LOCK, lock
 from piiloom.foundation.seeding import derive_rng, digest
 from piiloom.foundation.whole_files import output_errors
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
-from piiloom.providers.factory import make_provider
 from piiloom.providers.openai_jobs import ENDED, OpenAIJobs, RemoteJob, TuningUnknown
 from piiloom.tagging.model_card import CARD, write_about
 
 T = TypeVar("T")
 STAGE: Final = "train_openai"
-LEDGER, EVENTS, _LOCK = "ledger.jsonl", "events.jsonl", ".lock"
-_OURS: Final = frozenset({PLAN, LEFT_OUT, LEDGER, EVENTS, CARD, _LOCK, "train.jsonl", "validation.jsonl"})
+LEDGER, EVENTS = "ledger.jsonl", "events.jsonl"
+_OURS: Final = frozenset({PLAN, LEFT_OUT, LEDGER, EVENTS, CARD, LOCK, "train.jsonl", "validation.jsonl"})
 # The steps in the ledger besides the uploads.
 CREATE, STATE, CANCEL, RESERVE, BOOK = "create", "state", "cancel", "reserve", "book"
 _CLOCKS_S: Final = 600.0  # the largest difference of the server's clock and ours, for jobs without a label
@@ -139,9 +136,9 @@ class JobFolder:
             if (self.path / LEDGER).exists() and not self.planned:
                 problem = f"the folder has the ledger of a job, but no {PLAN}"
                 raise DataError(problem, where=str(self.path), remedy="Restore it from a copy, or name a new folder with --out")
-            self._lock: BinaryIO = (self.path / _LOCK).open("wb")
+            self._lock: BinaryIO = (self.path / LOCK).open("wb")
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._lock)
         except OSError:
             self._lock.close()
             remedy = "Wait for it, or stop it (Ctrl-C; the job goes on); --status shows the job meanwhile"
@@ -282,17 +279,18 @@ class TuningJob:
             self._release()
             return
         try:
-            job = await self._ask(lambda: self._api.jobs.cancel(job_id), job_id)
-            self._ledger.note(CANCEL, status=str(job.status))
-        except InvalidRequest:
-            if str((await self._ask(lambda: self._api.jobs.retrieve(job_id), job_id)).status) not in ENDED:
+            if await self._status(job_id) not in ENDED:
+                job = await self._ask(lambda: self._api.jobs.cancel(job_id), job_id)
+                self._ledger.note(CANCEL, status=str(job.status))
+        except InvalidRequest:  # it may have ended between the two requests
+            if await self._status(job_id) not in ENDED:
                 raise
         await self._follow(job_id, wait=False)
 
     async def unpause(self, *, wait: bool = True) -> None:
         """Let a paused job go on, and follow it if *wait*. Raises ``RunError`` if it is not paused."""
         job_id = await self._find()
-        status = str((await self._ask(lambda: self._api.jobs.retrieve(job_id), job_id)).status) if job_id else None
+        status = await self._status(job_id) if job_id else None
         if job_id is None or status != "paused":
             problem = "there is no job yet" if job_id is None else f"the job is not paused, but {status}"
             raise RunError(problem, where=str(self._folder.path), remedy="See it with --status")
@@ -333,6 +331,9 @@ class TuningJob:
             "Use a key of the account that uploaded it. If the file was deleted, look with --list and begin another job in a new folder"
         )
         raise TuningUnknown(problem, where=str(self._folder.path), remedy=remedy)
+
+    async def _status(self, job_id: str) -> str:
+        return str((await self._ask(lambda: self._api.jobs.retrieve(job_id), job_id)).status)
 
     async def _create(self) -> str:
         """Upload the files and make the job. Return its id."""
@@ -524,16 +525,3 @@ def _write(plan: Plan, kind: EventKind, entry: Mapping[str, Any], status: RunSta
             save_call_events(store, run.id, events)
         set_run_status(store, run.id, status)
         return run.id
-
-
-def with_api(asked: TuningOptions, work: Callable[[OpenAIJobs], Awaitable[T]], model: str | None = None) -> T:
-    """Return the result of *work* with the account that *asked* names."""
-
-    async def whole() -> T:
-        api = OpenAIJobs(make_provider(PROVIDER, model=model, base_url=asked.base_url, timeout_s=asked.timeout_s))
-        try:
-            return await work(api)
-        finally:
-            await api.aclose()
-
-    return run_in_own_loop(whole)
