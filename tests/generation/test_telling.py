@@ -244,6 +244,13 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
         ("dots", "In Dayton. Dr. No left. So.", "Dayton", "location", "In Dayton... Dr. No left... So.", "What's Up?"),
         ("no_final_stop", "In Dayton. So.", "Dayton", "location", "In Dayton. So", "What's Up?"),
         ("double_spaces", "In Dayton. So? Yes.", "Dayton", "location", "In Dayton.  So?  Yes.", "What's Up?"),
+        ("fields_capital", "Town: Dayton\nSo: be it: no.", "Dayton", "location", "TOWN: Dayton\nSO: be it: no.", "What's Up?"),
+        ("fields_dotted", "Town: Dayton\nJob: none", "Dayton", "location", f"Town {'.' * 20} Dayton\nJob {'.' * 21} none", "What's Up?"),
+        ("fields_dashed", "Town: Dayton", "Dayton", "location", "Town - Dayton", "What's Up?"),
+        ("fields_bare", "Town: Dayton", "Dayton", "location", "Town Dayton", "What's Up?"),
+        ("fields_below", "Town: Dayton\nAt 10:30, they said.", "Dayton", "location", "Town\nDayton\nAt 10:30, they said.", "What's Up?"),
+        ("fields_hash", "Policy no.: A-1\nFiled: no", "A-1", "code", "Policy #: A-1\nFiled: no", "What's Up?"),
+        ("fields_equal", "Policy no.: A-1", "A-1", "code", "policy_no=A-1", "What's Up?"),
         ("misspelling", "Definitely Dayton, definitely.", "Dayton", "location", "Definately Dayton, definately.", "What's Up?"),
     ],
 )

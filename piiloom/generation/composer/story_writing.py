@@ -423,6 +423,12 @@ _APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])['’](?=(?:t|m|s|d|re|ve)(?!\w))
 _STOP: Final = re.compile(r"(?<!\.)(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)\.(?= )")
 _SENTENCE_END: Final = re.compile(r"([.!?][\"')]?) (?=\S)")
 _COPIED: Final = frozenset({"code"})  # types whose values people do not type
+_FIELD: Final = re.compile(r"(?m)^([A-Za-z][\w ./'-]{0,26}?)(?: no\.| number)?: (?=\S|\Z)")  # label of a form's field, before its entry
+
+
+def _with_fields(change: Callable[[re.Match[str]], str]) -> Change:
+    return lambda text: _FIELD.sub(change, text)
+
 
 _CHANGES: Final[Mapping[Habit, Change]] = {
     "lower_case": folded,
@@ -430,7 +436,15 @@ _CHANGES: Final[Mapping[Habit, Change]] = {
     "dots": lambda text: _STOP.sub("...", text),
     "double_spaces": lambda text: _SENTENCE_END.sub(r"\1  ", text),
     "no_final_stop": lambda text: text,  # done on the whole text in ``with_habit``
+    "fields_capital": _with_fields(lambda field: field.group().upper()),
+    "fields_dotted": _with_fields(lambda field: f"{field[0][:-2]} {'.' * max(3, 26 - len(field[0]))} "),
+    "fields_dashed": _with_fields(lambda field: f"{field[0][:-2]} - "),
+    "fields_bare": _with_fields(lambda field: f"{field[0][:-2]} "),
+    "fields_below": _with_fields(lambda field: f"{field[0][:-2]}\n"),
+    "fields_hash": _with_fields(lambda field: f"{field[1]} #: " if field[1] != field[0][:-2] else field[0]),
+    "fields_equal": _with_fields(lambda field: f"{field[0][:-2].casefold().rstrip('.').replace(' ', '_')}="),
 }
+_OF_FIELDS: Final = "fields"  # begins the habits that change no question
 
 
 def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, taxonomy: Taxonomy) -> ToldStory:
@@ -446,8 +460,10 @@ def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, tax
         text = text[:-1]
     if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
         return told
-    questions = tuple(replace(question, text=change(question.text)) for question in told.questions)
-    return replace(told, text=text, spans=spans, questions=questions, habit=habit)
+    if not habit.startswith(_OF_FIELDS):
+        questions = tuple(replace(question, text=change(question.text)) for question in told.questions)
+        told = replace(told, questions=questions)
+    return replace(told, text=text, spans=spans, habit=habit)
 
 
 def _draw(voice: str, rng: random.Random) -> Habit | None:
