@@ -362,7 +362,6 @@ def _plan_in(folder: JobFolder, asked: _Tune) -> None:
     """Plan a new job in *folder*, after the user has agreed to its cost and to sending the texts; or check that the options are its own."""
     from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.openai_tuning.job_plan import make_plan
-    from piiloom.foundation.whole_files import write_folder
     from piiloom.providers.factory import make_provider
 
     if folder.planned:
@@ -374,7 +373,7 @@ def _plan_in(folder: JobFolder, asked: _Tune) -> None:
     files = ", ".join(f"{counted(file.examples, 'example')} ({file.part})" for file in plan.files)
     sent = f"would be sent to openai at {plan.endpoint}, to be kept there until deleted: {files}, with all texts of their records"
     agree_to_send("\n".join([sent, *_estimate_lines(plan)]), yes=asked.yes)
-    write_folder(folder.path, contents)
+    folder.write(contents)
 
 
 def _print_estimate(plan: Plan, *, as_json: bool) -> None:

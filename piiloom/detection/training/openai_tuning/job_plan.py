@@ -1,6 +1,7 @@
-"""The plan of a job: the rows that training records give, their cost, and all settings. It is made before anything is sent.
+"""The plan of a job: the rows that training records give, their cost, and all settings; and the job's money in a store.
 
-The rows are those of an export, in the very form in which a detector asks the tuned model.
+The plan is made before anything is sent. The rows are those of an export, in the very form in which a detector asks the tuned model. The
+careful estimate is set aside in the store first, and replaced by the cost when the job has ended. The job is a run with one call.
 """
 
 from __future__ import annotations
@@ -11,32 +12,41 @@ import math
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, Field
 
 from piiloom.corpus.formats.openai_finetuning import FEWEST_EXAMPLES, MOST_TOKENS
 from piiloom.corpus.record import TRAIN, VALIDATION, Record
+from piiloom.corpus.store.call_events import CallEvent, EventKind, save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.runs import RunStatus, asking_run, set_run_status
+from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.detection.families import CAPID, MARKERS
 from piiloom.detection.training.lora.examples import written_rows
 from piiloom.detection.training.lora.lora_settings import VERIFIER_1, VERIFIER_2
 from piiloom.detection.training.openai_tuning.tuning_options import JobSettings, TuningOptions
 from piiloom.detection.training.training_data import read_input
 from piiloom.detection.training.training_options import DEFAULT_EPOCHS, DEFAULT_SEED
+from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.seeding import digest
 from piiloom.foundation.words import counted
 from piiloom.providers.prices import MODELS_VARIABLE, load_models, shipped_models, tuned_family
 from piiloom.tagging.model_card import About
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import from_json, to_json
 
+if TYPE_CHECKING:
+    from piiloom.providers.openai_jobs import RemoteJob
+
 PROVIDER: Final = "openai"
+_STAGE: Final = "train_openai"
 PLAN, LEFT_OUT = "job.json", "left-out.jsonl"
 # For each task: its description in the estimate, and the options of ``piiloom detect`` that use the tuned model.
 USES: Final[Mapping[str, tuple[str, str]]] = {
@@ -334,3 +344,45 @@ def _check_sizes(files: Sequence[DataFile]) -> None:
         if file.bytes > _MOST_BYTES:
             problem = f"the {file.part} file has {file.bytes / 1e6:,.0f} MB, and OpenAI takes {_MOST_BYTES / 1e6:,.0f}"
             raise DataError(problem, remedy="Train on fewer records")
+
+
+def book(plan: Plan, job: RemoteJob, *, was_running: bool) -> dict[str, Any]:
+    """Book the cost of *job*, which has ended; *was_running*: it was seen to train, so it may be billed.
+
+    Return the run, the cost (None: unknown), and the amount that is charged because the server did not state the trained tokens.
+    """
+    tokens, succeeded = job.trained_tokens, job.status == "succeeded"
+    cost = None if tokens is None else plan.cost_usd(tokens)
+    charge = (plan.estimate["most_usd"] or 0.0) if tokens is None and (succeeded or was_running) else 0.0
+    if succeeded:
+        made = {"provider": PROVIDER, "endpoint": plan.endpoint, "model": plan.model, "finish_reason": str(job.status)}
+        reply = json.dumps({"job": job.id, "fine_tuned_model": job.fine_tuned_model})
+        entry = made | {"reply": reply, "input": tokens or 0, "cost_usd": cost, "charge_usd": charge}
+        return {"run": write_call(plan, "reply", entry, "finished"), "cost_usd": cost, "charged_usd": charge}
+    billed = was_running and tokens != 0
+    message = f"the job {job.status}" + (f" ({job.error.code})" if job.error and job.error.code else "")
+    failure = failure_entry(0, str(job.status), message, charge_usd=charge if cost is None else cost, maybe_billed=billed, final=True)
+    run = write_call(plan, "failed", failure, "failed" if job.status == "failed" else "interrupted")
+    return {"run": run, "cost_usd": cost if cost is not None or billed else 0.0, "charged_usd": charge}
+
+
+def write_call(plan: Plan, kind: EventKind, entry: Mapping[str, Any], status: RunStatus = "running") -> str:
+    """Write *entry* to the store about the one call of the job's run: a "sent" unless one is open, else the end of the open one.
+
+    Return the id of the run. The store is open for moments only, since a job may take hours.
+    """
+    key = digest(_STAGE, plan.label)
+    run_settings = {"provider": PROVIDER, "model": plan.model, "endpoint": plan.endpoint, "task": plan.task, "job": plan.label}
+    with closing(Store.open(Path(plan.store))) as store:
+        run = asking_run(store, "train", {"train": _STAGE, **run_settings, "seed": plan.seed or 0}, key)
+        tries = [one.number for one in open_sends(store, run.id)]
+        if kind == "sent":
+            before = spending(store, run.id)
+            tries = [] if tries else [1 + before.failed + before.retries + before.answered]
+        events = [
+            CallEvent(key=key, kind=kind, stage=_STAGE, item_id=plan.label, attempt=1, entry={**entry, "try": number}) for number in tries
+        ]
+        with store.transaction():
+            save_call_events(store, run.id, events)
+        set_run_status(store, run.id, status)
+        return run.id

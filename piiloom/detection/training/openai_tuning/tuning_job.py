@@ -13,7 +13,7 @@ import json
 import os
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -22,25 +22,20 @@ from typing import Any, BinaryIO, Final, Self, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState
 
-from piiloom.corpus.store.call_events import CallEvent, EventKind, save_call_events
 from piiloom.corpus.store.copying import sync
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunStatus, asking_run, set_run_status
-from piiloom.corpus.store.spending import open_sends, spending
-from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, PROVIDER, DataFile, Plan, read_plan
+from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, DataFile, Plan, book, read_plan, write_call
 from piiloom.execution.call_entries import failure_entry, sent_entry
 from piiloom.execution.retrying import RetryPolicy, awaited, error_of
 from piiloom.foundation.errors import DataError, OutputError, ProviderError, RunError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.scratch_places import LOCK, lock
-from piiloom.foundation.seeding import derive_rng, digest
-from piiloom.foundation.whole_files import output_errors
+from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.whole_files import output_errors, write_folder
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
 from piiloom.providers.openai_jobs import ENDED, OpenAIJobs, RemoteJob, TuningUnknown
 from piiloom.tagging.model_card import CARD, write_about
 
 T = TypeVar("T")
-STAGE: Final = "train_openai"
 LEDGER, EVENTS = "ledger.jsonl", "events.jsonl"
 _OURS: Final = frozenset({PLAN, LEFT_OUT, LEDGER, EVENTS, CARD, LOCK, "train.jsonl", "validation.jsonl"})
 # The steps in the ledger besides the uploads.
@@ -181,6 +176,12 @@ class JobFolder:
         """Whether the job has ended and all is written, so that nothing is left to do."""
         return bool(self.ledger.result(BOOK)) and (not self.ledger.result(STATE).get("model") or (self.path / CARD).is_file())
 
+    def write(self, contents: Mapping[str, bytes]) -> None:
+        """Write the files of a plan to disk, ``job.json`` last."""
+        write_folder(self.path, contents)
+        for name in contents:
+            sync(self.path / name)
+
     def content(self, file: DataFile) -> bytes:
         """Return the rows of *file*. Raises ``DataError`` if they have changed since the plan was made."""
         path, remedy = self.path / file.path, "Restore it from a copy, or begin another job in a new folder"
@@ -257,7 +258,7 @@ class TuningJob:
         if not self._may_exist:
             self._plan.check_affordable(budget_usd, unpriced=unpriced)
             usd = self._plan.estimate["most_usd"]
-            self._ledger.note(RESERVE, run=_write(self._plan, "sent", sent_entry(0, usd, datetime.now(UTC))), usd=usd)
+            self._ledger.note(RESERVE, run=write_call(self._plan, "sent", sent_entry(0, usd, datetime.now(UTC))), usd=usd)
         try:
             known = await self._find()
             job_id = known or await self._create()
@@ -438,7 +439,7 @@ class TuningJob:
         """Give back the money that is set aside, if no job was made."""
         if self._ledger.result(RESERVE) and not self._ledger.result(BOOK) and not self._may_exist:
             failure = failure_entry(0, "not_sent", "no job was made", charge_usd=0.0, maybe_billed=False, final=False)
-            _write(self._plan, "failed", failure, "interrupted")
+            write_call(self._plan, "failed", failure, "interrupted")
 
     async def _once(self, step: str, take: Callable[[], Awaitable[str]], find: Callable[[], Awaitable[str | None]]) -> str:
         """Return the id that *take* gives or, if *step* was taken already, the one that *find* gives, and note it."""
@@ -483,45 +484,3 @@ class TuningJob:
 
         policy = replace(self._policy, attempts=patience * self._policy.attempts, cap_s=min(2, patience) * self._policy.cap_s)
         return policy.tries(self._rng, before_sleep=report)
-
-
-def book(plan: Plan, job: RemoteJob, *, was_running: bool) -> dict[str, Any]:
-    """Book the cost of *job*, which has ended; *was_running*: it was seen to train, so it may be billed.
-
-    Return the run, the cost (None: unknown), and the amount that is charged because the server did not state the trained tokens.
-    """
-    tokens, succeeded = job.trained_tokens, job.status == "succeeded"
-    cost = None if tokens is None else plan.cost_usd(tokens)
-    charge = (plan.estimate["most_usd"] or 0.0) if tokens is None and (succeeded or was_running) else 0.0
-    if succeeded:
-        made = {"provider": PROVIDER, "endpoint": plan.endpoint, "model": plan.model, "finish_reason": str(job.status)}
-        reply = json.dumps({"job": job.id, "fine_tuned_model": job.fine_tuned_model})
-        entry = made | {"reply": reply, "input": tokens or 0, "cost_usd": cost, "charge_usd": charge}
-        return {"run": _write(plan, "reply", entry, "finished"), "cost_usd": cost, "charged_usd": charge}
-    billed = was_running and tokens != 0
-    message = f"the job {job.status}" + (f" ({job.error.code})" if job.error and job.error.code else "")
-    failure = failure_entry(0, str(job.status), message, charge_usd=charge if cost is None else cost, maybe_billed=billed, final=True)
-    run = _write(plan, "failed", failure, "failed" if job.status == "failed" else "interrupted")
-    return {"run": run, "cost_usd": cost if cost is not None or billed else 0.0, "charged_usd": charge}
-
-
-def _write(plan: Plan, kind: EventKind, entry: Mapping[str, Any], status: RunStatus = "running") -> str:
-    """Write *entry* to the store about the one call of the job's run: a "sent" unless one is open, else the end of the open one.
-
-    Return the id of the run. The store is open for moments only, since a job may take hours.
-    """
-    key = digest(STAGE, plan.label)
-    run_settings = {"provider": PROVIDER, "model": plan.model, "endpoint": plan.endpoint, "task": plan.task, "job": plan.label}
-    with closing(Store.open(Path(plan.store))) as store:
-        run = asking_run(store, "train", {"train": STAGE, **run_settings, "seed": plan.seed or 0}, key)
-        tries = [one.number for one in open_sends(store, run.id)]
-        if kind == "sent":
-            before = spending(store, run.id)
-            tries = [] if tries else [1 + before.failed + before.retries + before.answered]
-        events = [
-            CallEvent(key=key, kind=kind, stage=STAGE, item_id=plan.label, attempt=1, entry={**entry, "try": number}) for number in tries
-        ]
-        with store.transaction():
-            save_call_events(store, run.id, events)
-        set_run_status(store, run.id, status)
-        return run.id
