@@ -19,9 +19,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from math import ceil
+from typing import TypeVar
 
 from piiloom.corpus.normalising import APOSTROPHES, Folded, extends, fold, is_zero_width, plain, trim
 from piiloom.foundation.words import STOP_WORDS, WORD, is_unspaced
@@ -119,6 +121,7 @@ def _is_flag_half(character: str) -> bool:
 
 
 Range = tuple[int, int]
+T = TypeVar("T")
 
 FUZZY_SCORE = 88.0  # rapidfuzz ratio (0-100): about one letter in eight
 _FUZZY_LETTERS = 5  # one letter changed in a shorter word usually makes another word
@@ -213,20 +216,40 @@ def _needle(value: str) -> str:
     return fold(value).text.strip()
 
 
+def occurrences(text: str, value: str, start: int = 0, end: int | None = None) -> Iterator[Range]:
+    """Yield every range in ``text[start:end]`` that equals *value*, also overlapping ones."""
+    at = text.find(value, start, end) if value else -1
+    while at >= 0:
+        yield at, at + len(value)
+        at = text.find(value, at + 1, end)
+
+
 def exact_mentions(text: str, value: str) -> list[Range]:
     """Whole-word occurrences of exactly *value* in *text*, without overlaps, in text order."""
     found: list[Range] = []
-    if not value:
-        return found
-    at = text.find(value)
-    while at >= 0:
-        end = at + len(value)
-        if stands_alone(text, at, end):
-            found.append((at, end))
-        else:
-            end = at + 1
-        at = text.find(value, end)
+    for start, end in occurrences(text, value):
+        if (not found or found[-1][1] <= start) and stands_alone(text, start, end):
+            found.append((start, end))
     return found
+
+
+def without_overlaps(items: Iterable[T], place_of: Callable[[T], Range]) -> tuple[list[T], list[tuple[T, T]]]:
+    """Keep those of *items* that overlap none kept before them.
+
+    Return them in text order, and the others, each with a kept item that it overlaps.
+    """
+    kept: list[T] = []
+    dropped: list[tuple[T, T]] = []
+    for item in items:
+        start, end = place_of(item)
+        at = bisect_left(kept, start, key=lambda one: place_of(one)[0])
+        neighbours = ((place_of(one), one) for one in kept[max(at - 1, 0) : at + 1])
+        winner = next((one for (first, last), one in neighbours if start < last and first < end), None)
+        if winner is None:
+            kept.insert(at, item)
+        else:
+            dropped.append((item, winner))
+    return kept, dropped
 
 
 def is_same_spelling(surface: str, value: str) -> bool:

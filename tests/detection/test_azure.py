@@ -20,7 +20,6 @@ from tests.fakes.azure_server import KEY, AzureServer
 from tests.longer import mostly_long
 
 
-
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, KEY)
