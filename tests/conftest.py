@@ -48,8 +48,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     if chosen and (collection_path.parent.name == "golden") != (chosen == "golden"):
         return True
-    if "not long" in chosen:
-        return _is_long(collection_path) or None
+    if any(f"not {mark}" in chosen and _is_all(mark, collection_path) for mark in ("long", "train")):
+        return True
     if chosen.startswith("long"):
         return not (_has_long(collection_path) and ("and alone" not in chosen or "mark.alone" in _text(collection_path))) or None
     return None
@@ -64,8 +64,8 @@ def _has_long(path: Path) -> bool:
     return re.search(r"mark\.long|tests\.longer", _text(path)) is not None
 
 
-def _is_long(path: Path) -> bool:
-    return re.search(r"^pytestmark = \[?pytest\.mark\.long\b", _text(path), re.MULTILINE) is not None
+def _is_all(mark: str, path: Path) -> bool:
+    return re.search(rf"^pytestmark = \[?\s*pytest\.mark\.{mark}\b", _text(path), re.MULTILINE) is not None
 
 
 @pytest.hookimpl(tryfirst=True)

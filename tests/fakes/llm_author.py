@@ -239,10 +239,10 @@ _FACT = re.compile(r"^- (v\d+): (.*?) \(", re.MULTILINE)
 
 
 def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
-    """A use for each fact, for as many as may be kept; the decisions turn on the first fact and on the second one."""
+    """A use for each fact, for as many as may be kept, and two decisions."""
     names = [name for name, _ in _FACT.findall(prompt)]
+    decisions = [_phrase(f"{asked} about the {{a}} {{n}}", rng) for asked in ("what to do", "whom to tell")]
     if not names:
-        decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": []} for _ in range(2)]
         return {"facts": [], "situation": _phrase("There is a {a} {n} in the way.", rng), "more": [], "decisions": decisions}
     starred = re.findall(r"^- (v\d+): .* \*\)$", prompt, re.MULTILINE)
     plain = [name for name in names if name not in starred]
@@ -254,7 +254,6 @@ def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
         else {"id": name, "strike": _phrase("no {n} comes up", rng), "holder": "", "said": "", "use": ""}
         for name in names
     ]
-    decisions = [{"decision": _phrase("what to do about the {a} {n}", rng), "turns_on": [name]} for name in plain[:2]]
     free = _found(r"Its ids: (v\d+),", prompt)
     use = _phrase("it goes with the {b} {m}", rng)
     more = [{"id": free, "kind": "relationship", "holder": "self", "said": _invented(rng), "use": use}] if rng.random() < 0.5 else []

@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.stages.asking import Fault
 from piiloom.generation.stages.audit import stretches
 from piiloom.generation.stages.ledger import read_line, without_disputable
 from piiloom.generation.stages.sheet import figures
+from piiloom.generation.stages.verdict import objections_to
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start
@@ -39,6 +41,11 @@ def line(weight):
 def item_with(kinds, *questions):
     case = Case(situation="So it is.", decisions=("whether",), uses={}, struck={}, questions=questions)
     return Item(plan=replace(PLAN, pair=("age", "health")), values=tuple(value(name, kind) for name, kind in kinds.items()), case=case)
+
+
+def judgement(name, score):
+    rest = {"span_id": "s1", "planned": "low", "verdict": "low", "agrees": True, "reason": "So.", "provider": "p", "model": "m"}
+    return Judgement(kind="relevance", value_id=name, score=score, **rest)
 
 
 FIVE = {"v1": "age", "v2": "health", "v3": "location", "v4": "finance", "v5": "age"}
@@ -77,6 +84,23 @@ def test_a_line_whose_weight_belies_it_is_refused(change, weight):
 def test_an_old_line_decides():
     assert LedgerLine(value="v1", swapped_for="b", change="Go.").aside is False
     assert LedgerQuestion(draft="Why?", ledger=(LedgerLine(value="v1", swapped_for="b", change="Go."),)).deciding == {"v1"}
+
+
+@pytest.mark.parametrize(
+    ("grades", "disputed"),
+    [
+        ({"v1": 4, "v2": 0, "v3": 2}, set()),
+        ({"v1": 4, "v2": 2, "v3": 2}, {"v2", "v3"}),
+        ({"v1": 2, "v2": 0, "v3": 0}, {"v1"}),
+        ({"v1": 4, "v2": 3, "v3": 2}, {"v2", "v3"}),
+        ({"v1": 1, "v2": 0, "v3": 0}, {"v1"}),
+    ],
+)
+def test_a_single_low_label_of_which_the_judge_is_unsure_stays(grades, disputed):
+    item = item_with({"v1": "age", "v2": "health", "v3": "location"})
+    values = tuple(replace(one, relevance="high" if one.id == "v1" else "low") for one in item.values)
+    judged = replace(item, values=values, judgements=tuple(judgement(name, grade / 4) for name, grade in grades.items()))
+    assert {one.judgement.value_id for one in objections_to(judged)} == disputed
 
 
 class Recording(CaseAuthor):

@@ -118,9 +118,12 @@ def test_texts_without_personal_data_and_identifiers_of_a_text(tmp_path):
     texts = [group[0] for group in groups_of(kept.records)]
     plain = [record for record in texts if not record.spans]
     assert 0 < len(plain) <= 4
-    assert all(load_voices()[record.plan.register].carrying < 1 for record in plain)
+    assert not any(load_voices()[record.plan.register].scenes for record in plain)
     direct = {entry.split("/")[1] for scene in text_shapes._file().identifiers.values() for entry in scene}
-    assert sum(any(span.subtype in direct for span in record.spans) for record in texts) >= len(texts) / 3
+    with_direct = {record.plan.register for record in texts if any(span.subtype in direct for span in record.spans)}
+    registers = {record.plan.register for record in texts if record.spans}
+    assert {name for name in registers if load_voices()[name].scenes} <= with_direct
+    assert not any(load_voices()[name].casual for name in with_direct)
 
 
 def test_casual_voices_have_plain_kinds_only():
@@ -128,8 +131,8 @@ def test_casual_voices_have_plain_kinds_only():
     items = [make_case_item(2 * text, ("organization", "health"), ("t", "s"), config=config, digest="d") for text in range(40)]
     wanted = {(value.entity_type, subtype) for item in items for value in item.wanted for subtype in value.subtypes}
     catalogue = {(name, subtype) for name, subtypes in text_shapes._file().catalogue_kinds.items() for subtype in subtypes}
-    carried = {("location", "address")}  # as an identifier
-    assert wanted & catalogue <= carried
+    assert not wanted & catalogue
+    assert "code" not in {name for name, _ in wanted}
     assert ("organization", "employer") in wanted
 
 

@@ -9,6 +9,7 @@ import pytest
 from piiloom.corpus.marks import strip_marks
 from piiloom.generation.item import Aside, WantedValue
 from piiloom.generation.stages import peripheral, values
+from piiloom.generation.stages.asking import Fault
 from tests.generation.scripted_provider import ASIDE, PLAN, SITUATION, VALUES, an_item, by_template, fault_codes, in_turn, run_stage, text
 from tests.longer import case_by_case
 
@@ -104,3 +105,22 @@ def test_an_unfit_value_is_asked_for_again(reply, code):
     assert item.values == VALUES
     assert item.refused == 1
     assert fault_codes(made) == [code]
+
+
+@case_by_case(
+    ("value", "other", "fits"),
+    [
+        ("45,000 euros", "$45,000", True),
+        ("12,000 kronor", "9,000 dollars", True),
+        ("room 45", "at 45", True),
+        ("45", "at 45", False),
+        ("na praia", "na escola", True),
+        ("my gym", "the gym on Dock Street", False),
+    ],
+)
+def test_two_values_may_share_numbers_and_small_words(value, other, fits):
+    if fits:
+        assert values.fit_value(value, [other]) == value
+    else:
+        with pytest.raises(Fault, match="taken"):
+            values.fit_value(value, [other])

@@ -1,4 +1,4 @@
-"""The shapes of texts that a model writes: all their names lead somewhere, draws are even, and no two texts are alike in all lines."""
+"""The shapes of texts that a model writes: all their names lead somewhere, and draws are even."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.text_shapes import catalogue_kinds, draw_identifiers, draw_shape, load_voices
 
 FILE = text_shapes._file()
-SHARES = {"none": 0.45, "kinds": 24}  # of texts of all voices: most without identifiers; fewest kinds that one in fifty is offered
+SHARES = {"none": 0.6, "kinds": 20}  # of texts: at most so many without identifiers; fewest kinds that one in fifty is offered
 
 
 def test_all_names_in_the_file_are_known():
-    voices, purposes = load_voices().values(), FILE.purposes.values()
+    voices = load_voices().values()
     assert {name for voice in voices for name in (*voice.scenes, *voice.always)} <= FILE.identifiers.keys()
     assert {name for voice in voices for name in voice.purposes} <= FILE.purposes.keys()
-    assert {name for purpose in purposes for name in purpose.wants} <= FILE.requests.keys()
-    assert {name for purpose in purposes for name in purpose.outcomes} <= FILE.outcomes.keys()
     for name, subtypes in catalogue_kinds(load_voices()["forum post"]).items():
         assert {*subtypes} < {kind.subtype for kind in KINDS[name] if kind.share}
-    assert all(voice.form and voice.dates and voice.keeps[0] <= voice.keeps[1] for voice in voices)
+    assert all(voice.form and voice.dates for voice in voices)
     for entry in {entry for scene in FILE.identifiers.values() for entry in scene}:
         entity_type, subtype = entry.split("/")
         assert kinds_for(entity_type, (subtype,), shipped_taxonomy())
@@ -43,26 +41,21 @@ def test_identifiers_are_offered_evenly_and_only_those_of_the_country():
     assert not any(subtype.startswith("us_") for subtype in german)
 
 
-def test_shapes_differ_and_their_requests_fit():
+def test_shapes_have_what_their_voice_has():
     rng = derive_rng("shapes")
-    shapes = [draw_shape("forum post", 4, rng) for _ in range(300)]
-    assert len({(shape.purpose, shape.mood, shape.time, shape.company, shape.requests) for shape in shapes}) > 295
-    assert all(len({*shape.requests}) == 4 for shape in shapes)
-    assert {shape.asked for shape in shapes} == {"those who read the forum"}
-    assert {bool(shape.slips) for shape in shapes} == {True, False}
-    letters = [draw_shape("letter", 2, rng, carried=("v9", "v10")) for _ in range(300)]
-    for_adviser_only = {FILE.requests[name] for name in FILE.of_adviser_only}
-    assert all(not for_adviser_only & {*shape.requests} for shape in letters if shape.asked == "whoever gets the text")
-    assert len({shape.asked for shape in letters}) == 2
+    posts = [draw_shape("forum post", rng) for _ in range(300)]
+    assert {shape.purpose for shape in posts} == {*FILE.purposes.values()}
+    assert {shape.asked for shape in posts} == {"those who read the forum"}
+    assert {bool(shape.slips) for shape in posts} == {bool(shape.look_alike) for shape in posts} == {True, False}
+    letters = [draw_shape("letter", rng, carried=("v9", "v10")) for _ in range(300)]
+    assert {shape.purpose for shape in letters} == {FILE.purposes[name] for name in load_voices()["letter"].purposes}
     assert not any(shape.slips for shape in letters)
-    assert {shape.keeps for shape in letters} == {(1, 2)}
-    assert not any(shape.opening or shape.ending for shape in letters)
-    assert any(FILE.request_about_identifier in shape.requests for shape in letters)
+    assert {shape.carried for shape in letters} == {("v9", "v10")}
 
 
-def test_no_outcome_is_that_of_more_than_a_quarter_of_the_texts():
-    voices, rng, texts = load_voices(), derive_rng("outcomes"), 2000
-    names, weights = list(voices), [voice.weight for voice in voices.values()]
-    drawn = Counter(draw_shape(name, 2, rng).outcome for name in rng.choices(names, weights, k=texts))
-    assert drawn.keys() == {*FILE.outcomes.values()}
-    assert max(drawn.values()) <= texts / 4
+def test_only_voices_whose_form_has_identifiers_carry_them():
+    rng = derive_rng("carrying")
+    offered = {name: {len(draw_identifiers(voice, "en_US", rng)) for _ in range(50)} for name, voice in load_voices().items()}
+    casual = [name for name, voice in load_voices().items() if voice.casual]
+    assert all(offered[name] == {0} for name in (*casual, "e-mail to support"))
+    assert sum(min(numbers) >= 3 for numbers in offered.values()) == 10

@@ -143,7 +143,7 @@ def _sheet(known: Variables) -> dict[str, Any]:
         else {"id": value["id"], "strike": why, "holder": "", "said": "", "use": ""}
         for value in known["values"]
     ]
-    decisions = [{"decision": f"{' '.join(_filler(_REASON_WORDS))}.", "turns_on": names} for names in (ids[:1], ids[1:2])]
+    decisions = [f"{first} {' '.join(_filler(_REASON_WORDS - 1))}." for first in ("Whether", "How")]
     free, kind = known["free"][:1], known["kinds"][0]
     more = [{"id": name, "kind": kind, "holder": "self", "said": _name(500), "use": use} for name in free]
     return {"facts": facts, "situation": f"{' '.join(_filler(_SITUATION_WORDS))}.", "more": more, "decisions": decisions}

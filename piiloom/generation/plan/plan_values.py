@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from piiloom.generation.item import Aside, WantedValue
@@ -51,7 +51,8 @@ class ValuePlan:
     """A builder of a plan item's values: the values wanted so far, the asides that hold the low ones, and the facts stated by person.
 
     *aside_words*: the most words of an aside; longer frames are not used. *shares* replace how often asides take a type. *narrowing*: the
-    types and kinds that were asked for. *without*: subtypes by type that are drawn by name only.
+    types and kinds that were asked for. *without*: subtypes by type that are drawn by name only. *never*: types that no aside has, but for
+    a kind that was asked for.
     """
 
     def __init__(
@@ -63,8 +64,9 @@ class ValuePlan:
         shares: RelevanceShares | None = None,
         narrowing: Narrowing = ANYTHING,
         without: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+        never: Collection[str] = (),
     ) -> None:
-        self.narrowing, self.without = narrowing, without
+        self.narrowing, self.without, self.never = narrowing, without, never
         self.pair, self.bank, self.taxonomy, self.aside_words, self.shares = pair, bank, taxonomy, aside_words, shares
         self.wanted: list[WantedValue] = []
         self.asides: list[Aside] = []
@@ -135,7 +137,7 @@ class ValuePlan:
         return rng.choices(names, [self._readiness(name) for name in names])[0]
 
     def _readiness(self, entity_type: str) -> float:
-        if not self.narrowing.allows(entity_type):
+        if not self.narrowing.allows(entity_type) or entity_type in self.never:
             return 0.0
         if self.shares is not None and entity_type in self.shares.types:
             return self.shares.types[entity_type].aside

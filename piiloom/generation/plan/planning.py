@@ -113,15 +113,15 @@ def _most_high(config: RunConfig) -> int:
 def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: RunConfig, digest: str) -> PlanItem:
     """Draw plan item *index* of the recipe "case", where a ledger assigns the labels later; items of one text differ in their number only.
 
-    It wants more values than the text will have, at least three of each type of the pair, and identifiers where its voice carries them. The
-    stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two values of
-    a type differ. A text without personal data wants no value.
+    It wants more values than the text will have, at least three of each type of the pair, and identifiers only where its voice carries
+    them. The stage ``sheet`` then picks values that fit together and says whose they are. The subject "someone else" only makes the two
+    values of a type differ. A text without personal data wants no value.
     """
     text, number = divmod(index, config.records_per_text)
     share = TextShare(seed=derive_seed(digest, config.seed, "text", text), records=config.records_per_text, number=number)
     plan = make_plan_item(text, pair, triplet, config=config, digest=digest, bank=None)
     voice, others = load_voices()[plan.register], 0
-    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing, without=catalogue_kinds(voice))
+    values = ValuePlan(pair, None, config.taxonomy(), narrowing=config.narrowing, without=catalogue_kinds(voice), never=("code",))
     rng = derive_rng("case", share.seed)
     if not without_pii(text, config)[0]:
         values.add_kind(rng)
@@ -135,7 +135,7 @@ def make_case_item(index: int, pair: Pair, triplet: tuple[str, str], *, config: 
             if config.narrowing.allows(kind):
                 values.add_high(kind, (subtype,), "self", rng)
     carried = tuple(value.id for value in values.wanted[others:])
-    shape = draw_shape(plan.register, config.records_per_text, rng, carried=carried)
+    shape = draw_shape(plan.register, rng, carried=carried)
     wanted = tuple(replace(value, relevance="low") for value in values.wanted)
     return replace(plan, index=index, seed=share.seed, wanted=wanted, asides=(), lead=None, cue_level=None, share=share, shape=shape)
 
@@ -198,12 +198,12 @@ def make_told_item(
 def draw_register(config: RunConfig, rng: random.Random, *, plain: bool = False) -> tuple[str, TextKind]:
     """Draw one of the run's registers by their weights, for the recipe "case" one of its voices; returns (name, kind of text).
 
-    A *plain* text has no personal data, so voices that always carry identifiers are drawn only if the run has no others.
+    A *plain* text has no personal data, so voices that carry identifiers are drawn only if the run has no others.
     """
     voices = load_voices()
     known: Mapping[str, TextKind] = voices if config.recipe == "case" else load_registers()
     without = () if config.narrowing.allows("relationship") else (SECOND_HAND,)
-    able = [name for name in config.registers if name not in without and not (plain and voices[name].carrying == 1)] or config.registers
+    able = [name for name in config.registers if name not in without and not (plain and voices[name].scenes)] or config.registers
     chosen = rng.choices(able, [known[name].weight for name in able])[0]
     return chosen, known[chosen]
 

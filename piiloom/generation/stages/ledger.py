@@ -133,11 +133,7 @@ async def redone(item: Item, objections: Sequence[tuple[str, str, str]], ctx: St
         "before": before.draft,
         "objections": told,
         "post": item.passage.text if item.passage else "",
-        "others": [
-            {"text": question.draft, "turns_on": [value.text for value in item.values if value.id in question.deciding]}
-            for place, question in enumerate(case.questions)
-            if place != number
-        ],
+        "others": [question.draft for place, question in enumerate(case.questions) if place != number],
     }
     asked = _ask(item, replace(case, decisions=(decision,)), _CANDIDATES_AGAIN, f"{item.plan.index}/again", more, ctx)
     (question,), refused = await ask(asked, ctx, lambda data: _read(data["questions"], item.values, 1, (decision,)))
@@ -196,11 +192,11 @@ def _dispute(questions: Sequence[LedgerQuestion]) -> tuple[int, int, int]:
     """Sort key of a choice of questions, smaller is better.
 
     Number of disputable values that decide another question (so they must stay), number of questions that share a decision, number of
-    disputable values.
+    disputable values but for one: of questions as good as that, the first is the one that its text leads to.
     """
     deciding = frozenset().union(*(question.deciding for question in questions))
     disputable = frozenset().union(*(question.disputable for question in questions))
-    return len(disputable & deciding), len(questions) - len({question.decision for question in questions}), len(disputable)
+    return len(disputable & deciding), len(questions) - len({question.decision for question in questions}), max(0, len(disputable) - 1)
 
 
 def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: Sequence[str]) -> LedgerQuestion:

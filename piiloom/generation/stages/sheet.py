@@ -1,10 +1,10 @@
-"""Stage of the recipe ``case``: one life in which the values of a text belong together, and two decisions that turn on them.
+"""Stage of the recipe ``case``: one life in which the values of a text belong together, and what its writer would ask.
 
 In: an item with more values than its text is to have (``planning.make_case_item``), of which nobody knows yet whether they matter. Out:
 those that belong to one life, each as its writer would say it ("from Benin" for "first-generation Beninese immigrant"), whose it is and
-what it is doing there, a situation of the drawn shape, and decisions that turn on different values. The others are struck, each with the
-reason. What is personal and the matter cannot do without (the illness that a medication is for, the tie to whom it is about) becomes a
-value, too, before anybody asks what matters. Asked for once a text.
+what it is doing there, a situation, and two decisions, which the writer would ask about. The others are struck, each with the reason.
+What is personal and the matter cannot do without (the illness that a medication is for, the tie to whom it is about) becomes a value,
+too, before anybody asks what matters. Asked for once a text.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ FEWEST_VALUES = 3
 SPARE = 2.5  # number of values drawn per kept value
 DECISIONS = 2
 _OF_PAIR = 2  # fewest drawn values that a text keeps: one of each type of its pair
+CARRIED = (1, 3)  # fewest and most identifiers of a text whose voice carries them
 MOST_MORE = 3  # most values that the model may add to the drawn ones
 _VERBATIM = frozenset({"name", "code"})
 _FIGURE = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
-_STRINGS = {"type": "array", "items": {"type": "string"}}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
@@ -59,15 +59,7 @@ SCHEMA: Mapping[str, Any] = {
                 "additionalProperties": False,
             },
         },
-        "decisions": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"decision": {"type": "string"}, "turns_on": _STRINGS},
-                "required": ["decision", "turns_on"],
-                "additionalProperties": False,
-            },
-        },
+        "decisions": {"type": "array", "items": {"type": "string"}},
     },
     "required": ["facts", "situation", "more", "decisions"],
     "additionalProperties": False,
@@ -114,7 +106,7 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
             "kinds": [name for name in ctx.taxonomy.types if ctx.config.narrowing.allows(name)],
             "free": free_ids(item),
             "keep": dict(zip(("fewest", "most"), kept_of(others), strict=True)),
-            "carry": dict(zip(("fewest", "most"), shape.keeps, strict=True)),
+            "carry": dict(zip(("fewest", "most"), carried_of(shape), strict=True)),
             "language": ctx.locale.language_name,
             "seed": plan.seed,
         },
@@ -137,6 +129,11 @@ def kept_of(values: int) -> tuple[int, int]:
     return min(values, max(_OF_PAIR, round(most * 0.4))), min(values, most)
 
 
+def carried_of(shape: Shape) -> tuple[int, int]:
+    """Return the (fewest, most) identifiers that a text of *shape* keeps of those it is offered."""
+    return min(CARRIED[0], len(shape.carried)), min(CARRIED[1], len(shape.carried))
+
+
 def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     facts = by_id(data["facts"], item.values)
     struck = {name: fact["strike"].strip() for name, fact in facts.items() if (fact["strike"] or "").strip()}
@@ -144,7 +141,7 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     carried = shape_of(item).carried
     others = [value for value in kept if value.id not in carried]
     _check_count(len(others), kept_of(len(item.values) - len(carried)), "without a star" if carried else "")
-    _check_count(len(kept) - len(others), shape_of(item).keeps, "with a star")
+    _check_count(len(kept) - len(others), carried_of(shape_of(item)), "with a star")
     missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in others}]
     if missing:
         raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")
@@ -166,7 +163,7 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
         uses[value.id] = use
     return _Sheet(
         values=tuple(values),
-        case=Case(situation=situation, decisions=_decisions(data["decisions"], uses), uses=uses, struck=struck),
+        case=Case(situation=situation, decisions=_decisions(data["decisions"]), uses=uses, struck=struck),
     )
 
 
@@ -253,15 +250,11 @@ def by_id(entries: Sequence[Mapping[str, Any]], values: Sequence[ItemValue]) -> 
     return found
 
 
-def _decisions(entries: Sequence[Mapping[str, Any]], kept: Mapping[str, str]) -> tuple[str, ...]:
-    if len(entries) != DECISIONS:
-        raise Fault("decisions", f"there are {len(entries)} decisions; {DECISIONS} are wanted")
-    turning = [frozenset(entry["turns_on"]) & kept.keys() for entry in entries]
-    if not all(turning):
-        raise Fault("turns_on_nothing", "each decision must turn on a fact that is left")
-    if turning[0] == turning[1]:
-        raise Fault("same_decision", "the two decisions turn on the same facts; one must need a fact that the other does not")
-    return tuple(" ".join(entry["decision"].split()) for entry in entries)
+def _decisions(entries: Sequence[str]) -> tuple[str, ...]:
+    found = tuple(filter(None, (" ".join(entry.split()) for entry in entries)))
+    if len({*found}) != DECISIONS:
+        raise Fault("decisions", f"there are {len({*found})} different decisions; {DECISIONS} are wanted")
+    return found
 
 
 STAGE: Stage = SheetStage()

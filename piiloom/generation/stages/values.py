@@ -12,6 +12,7 @@ and subtopic; those of an aside in the stage ``peripheral``, given the text so f
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -36,6 +37,8 @@ IN_TEXT = "value_in_text"  # the template for a value that fits the post so far
 _NEVER_ASKED = frozenset({"name", "code"})  # of a model, if code has any of the type
 _TRIES, _OWN_TRIES = 40, 8
 _AN_AMOUNT = 1234.5
+_SHORTEST = 3  # letters of a word that two values may not share
+_DIGIT = re.compile(r"\d")
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
 
 
@@ -239,7 +242,8 @@ def _drawn(
 def fit_value(value: str, avoid: list[str], text: str = "") -> str:
     """Return *value* with single spaces.
 
-    Raises ``Fault`` if it is malformed, shares a content word with one of *avoid*, or occurs in *text*, the post so far.
+    Raises ``Fault`` if it is malformed, shares a content word with one of *avoid* or has the other in it, or occurs in *text*, the post so
+    far. Numbers and words of one or two letters may be shared.
     """
     fit = " ".join(value.split())
     if len(fit) == 1 and not fit.isascii():
@@ -247,10 +251,11 @@ def fit_value(value: str, avoid: list[str], text: str = "") -> str:
     if FORBIDDEN & set(fit) or not 1 <= count_words(fit) <= 8:
         raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")
     for other in avoid:
-        if shared := content_words(fit) & content_words(other):
+        if shared := [word for word in content_words(fit) & content_words(other) if len(word) >= _SHORTEST and not _DIGIT.search(word)]:
             raise Fault("repeated_value", f'it shares the word "{min(shared)}" with a value that is already taken')
-        if fit.casefold() == other.casefold():
-            raise Fault("repeated_value", "it is taken already")
+        one, two = sorted((fit.casefold(), other.casefold()), key=len)
+        if exact_mentions(two, one):
+            raise Fault("repeated_value", f'one of it and "{other}", which is taken already, holds the other')
     if exact_mentions(text.casefold(), fit.casefold()):
         raise Fault("repeated_value", "it occurs in the post already")
     return fit
