@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.detection.marker_alterations import KINDS, a_text, answered
 from benchmarks.detection.marker_survival import SEVERAL, measured
-from piiloom.corpus.markers import PRIVACYAI, marked_text
+from piiloom.corpus.markers import PRIVACYAI, TYPES, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.marking.answer_alignment import align_answer
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -186,22 +186,16 @@ def test_what_the_export_writes_comes_back_whole(example):
     assert not aligned.set_aside
 
 
-@given(marked(), st.text(alphabet="@#&$Q^%~\\ ab\n", max_size=40))
-@settings(max_examples=40, deadline=None)
-def test_any_answer_with_signs_gives_places_within_the_text_and_none_twice(example, reply):
-    text, found = example
-    for answer in (reply, marked_text(text, found, PRIVACYAI) + reply, reply + marked_text(text, found, PRIVACYAI)):
-        aligned = align_answer(answer, text, shipped_taxonomy(), PRIVACYAI)
-        assert all(0 <= one.start < one.end <= len(text) for one in aligned.placed)
-        assert all(one.end <= other.start for one, other in pairwise(aligned.placed))
+SIGNS, ANGLES = (PRIVACYAI, "@#&$Q^%~\\ ab\n"), (TYPES, "<>/\\ nameaghi王\n")
 
 
-@given(marked(), st.text(alphabet="<>/\\ nameaghi王\n", max_size=40))
-@settings(max_examples=40, deadline=None)
-def test_any_answer_gives_places_within_the_text_and_none_twice(example, reply):
+@given(marked(), st.sampled_from([SIGNS, ANGLES]).flatmap(lambda one: st.tuples(st.just(one[0]), st.text(one[1], max_size=40))))
+@settings(max_examples=80, deadline=None)
+def test_any_answer_gives_places_within_the_text_and_none_twice(example, spoilt):
     text, found = example
-    for answer in (reply, marked_text(text, found) + reply, reply + marked_text(text, found)):
-        aligned = align_answer(answer, text, taxonomy=shipped_taxonomy())
+    markers, reply = spoilt
+    for answer in (reply, marked_text(text, found, markers) + reply, reply + marked_text(text, found, markers)):
+        aligned = align_answer(answer, text, shipped_taxonomy(), markers)
         assert all(0 <= one.start < one.end <= len(text) for one in aligned.placed)
         assert all(one.end <= other.start for one, other in pairwise(aligned.placed))
         assert all(one.start is None or 0 <= one.start <= one.end <= len(text) for one in aligned.set_aside)

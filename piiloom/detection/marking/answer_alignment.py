@@ -1,11 +1,10 @@
 """Align a marked answer with its text: exact spans of the text, and everything else in the answer with a reason.
 
-Text and answer are compared by tokens, then by characters where they differ. A stretch of equal text is *certain* if it occurs once in each
-of the two, and without those ends of it that a gap beside it contains as well: in "x b", left of "x a x b", either x may be the one that
-stayed. Whatever is between two certain stretches of the answer comes from between the same two of the text; a marked value is searched
-there and nowhere else, as it is and then in other typography or case. It is placed if text and answer contain it there equally often (the
-n-th is the n-th) and the likely stretches do not contradict; also if the text contains it once, and all its repeats in the answer have
-the same mark. Nothing is placed by likeness.
+Text and answer are compared by tokens, then by characters where they differ. A block of equal text is *certain* if it occurs once in each
+of the two; without those ends of it that a gap beside it contains as well, for in "x b", left of "x a x b", either x may be the one that
+stayed. Whatever is between two certain blocks of the answer comes from between the same two of the text; a marked value is searched there
+and nowhere else, as it is and then in other typography or case. It is placed if text and answer contain it there equally often (the n-th
+is the n-th), or if the text contains it once and all its repeats in the answer have the same mark. Nothing is placed by likeness.
 
 ``SetAside.reason`` of marks without a span: those of ``answer_reading``; ``altered_value`` (the text differs there), ``invented_value``
 (the text has nothing there), ``ambiguous_place`` (the text has it more or less often), ``inside_character`` (it would part a letter from
@@ -39,8 +38,6 @@ _LEAST: Final = 3  # characters, without blanks, of a certain stretch
 _MOST_COMPARED: Final = 4_000_000  # product of the lengths of two stretches that are compared by characters
 _ALIKE: Final = 70.0  # rapidfuzz's partial ratio (0-100) from which on a value counts as an altered one
 _LONGEST_NAME: Final = 60  # of an unknown type
-
-
 _Search = Callable[[SearchableText, str], list[Range]]
 
 
@@ -74,8 +71,8 @@ class Alignment:
         blocks = _joined(_token_blocks(original, answer))
         gaps = (Stretch(before.ends[0], block.start, before.ends[1], block.place) for before, block in pairwise(blocks))
         self.changes = [gap for gap in gaps if gap.start < gap.end or gap.place < gap.place_end]
-        self._likely = _joined([*blocks, *(block for change in self.changes for block in self._equal_letters(change))])
-        self._certain = [*self._certain_blocks()] if self.changes else blocks
+        letters = (block for change in self.changes for block in self._equal_letters(change))
+        self._certain = [*self._certain_blocks(_joined([*blocks, *letters]))] if self.changes else blocks
 
     @property
     def lost(self) -> int:
@@ -83,11 +80,10 @@ class Alignment:
         pairs = (("".join(self.original[a:b].split()), "".join(self.answer[c:d].split())) for a, b, c, d in self.changes)
         return sum(len(ours) - LCSseq.similarity(ours, theirs) for ours, theirs in pairs)
 
-    def window(self, start: int, end: int, *, likely: bool = False) -> Stretch:
-        """Return the narrowest stretch around ``answer[start:end]`` that is certain, or only *likely*."""
-        blocks = self._likely if likely else self._certain
-        before = blocks[bisect_right(blocks, start, key=lambda block: block.place) - 1]
-        behind = blocks[bisect_left(blocks, end, key=lambda block: block.ends[1])]
+    def window(self, start: int, end: int) -> Stretch:
+        """Return the narrowest certain stretch around ``answer[start:end]``."""
+        before = self._certain[bisect_right(self._certain, start, key=lambda block: block.place) - 1]
+        behind = self._certain[bisect_left(self._certain, end, key=lambda block: block.ends[1])]
         into, back = min(start - before.place, before.size), max(end - behind.place, 0)
         return Stretch(before.start + into, behind.start + back, before.place + into, behind.place + back)
 
@@ -97,10 +93,10 @@ class Alignment:
             for start, place, size in Levenshtein.opcodes(ours, theirs).as_matching_blocks():
                 yield Block(start + change.start, place + change.place, size)
 
-    def _certain_blocks(self) -> Iterator[Block]:
-        """Yield the certain parts of the likely blocks, between empty blocks at both ends."""
-        yield self._likely[0]
-        for before, block, behind in zip(self._likely, self._likely[1:], self._likely[2:], strict=False):
+    def _certain_blocks(self, blocks: Sequence[Block]) -> Iterator[Block]:
+        """Yield the certain parts of *blocks*, between the empty ones at both ends."""
+        yield blocks[0]
+        for before, block, behind in zip(blocks, blocks[1:], blocks[2:], strict=False):
             text = self.original[block.start : block.ends[0]]
             heads = self.original[before.ends[0] : block.start], self.answer[before.ends[1] : block.place]
             tails = self.original[block.ends[0] : behind.start], self.answer[block.ends[1] : behind.place]
@@ -109,7 +105,7 @@ class Alignment:
             text = text[head : block.size - tail]
             if len("".join(text.split())) >= _LEAST and _once(self.original, text) and _once(self.answer, text):
                 yield Block(block.start + head, block.place + head, len(text))
-        yield self._likely[-1]
+        yield blocks[-1]
 
 
 def _token_blocks(original: str, answer: str) -> Iterator[Block]:

@@ -62,7 +62,7 @@ def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[lis
     missing: list[SetAside] = []
     for claim in claims:
         ranges, step = searchable.find(without_quotes(claim.value) or claim.value)
-        reason = None if step in _SURE else "altered" if ranges else step
+        reason: str | None = None if step in _SURE else "altered" if ranges else step
         if reason is None and _is_common(claim.value) and not any(_behind(searchable.text, ranges, claim.before)):
             reason = "common_word"
         if reason is not None:
