@@ -35,8 +35,8 @@ from piiloom.corpus.formats.base import (
 from piiloom.corpus.formats.capid_writing import capid_row
 from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Labels
 from piiloom.corpus.formats.native_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
-from piiloom.corpus.formats.placing import Placed, Range, find_values, keep_disjoint
-from piiloom.corpus.mention_search import stands_alone
+from piiloom.corpus.formats.placing import Placed, find_values, keep_disjoint
+from piiloom.corpus.mention_search import Range, stands_alone
 from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
 
 _RELEVANCE: dict[object, Relevance] = {"1": "high", "high": "high", "0": "low", "low": "low"}

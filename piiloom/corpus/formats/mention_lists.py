@@ -22,8 +22,7 @@ from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, LossEntry, Re
 from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
 from piiloom.corpus.formats.instructions import asks_relevance
 from piiloom.corpus.formats.native_rows import RowFault, fault_of, parse_list
-from piiloom.corpus.formats.placing import Range
-from piiloom.corpus.mention_search import stands_alone
+from piiloom.corpus.mention_search import Range, stands_alone
 from piiloom.corpus.record import LostValue, Record
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -6,13 +6,10 @@ side of a seam, where a digit and a letter meet (``29`` and ``F`` in ``29F``), a
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from piiloom.corpus.mention_search import ends_at_seams, exact_mentions
-
-Range = tuple[int, int]
+from piiloom.corpus.mention_search import Range, ends_at_seams, exact_mentions, occurrences, without_overlaps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,16 +25,9 @@ class Placed:
 
 def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
     """Of overlapping mentions keep the longest, of equally long ones the earliest (of equal ranges the first value)."""
-    kept: list[tuple[Range, int]] = []
-    dropped: list[tuple[Range, int, Range]] = []
-    for (start, end), value in sorted(mentions, key=lambda m: (m[0][0] - m[0][1], m[0][0], m[1])):
-        at = bisect_left(kept, ((start, end), -1))  # kept is sorted and disjoint, so only the two neighbors can overlap
-        winner = next((other for other, _ in kept[max(at - 1, 0) : at + 1] if start < other[1] and other[0] < end), None)
-        if winner is None:
-            kept.insert(at, ((start, end), value))
-        else:
-            dropped.append(((start, end), value, winner))
-    return Placed(kept=tuple(kept), dropped=tuple(sorted(dropped)))
+    longest_first = sorted(mentions, key=lambda m: (m[0][0] - m[0][1], m[0][0], m[1]))
+    kept, dropped = without_overlaps(longest_first, lambda m: m[0])
+    return Placed(kept=tuple(kept), dropped=tuple(sorted((*lost, winner) for lost, (winner, _) in dropped)))
 
 
 def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
@@ -47,15 +37,8 @@ def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
 
 def _at_seam(context: str, value: str) -> list[Range]:
     """Return the only place of *value* that begins and ends at an edge of a word or at a seam; none if there are several."""
-    found = [at for at in _occurrences(context, value) if ends_at_seams(context, at, at + len(value))]
-    return [(found[0], found[0] + len(value))] if len(found) == 1 else []
-
-
-def _occurrences(context: str, value: str) -> Iterator[int]:
-    at = context.find(value) if value else -1
-    while at >= 0:
-        yield at
-        at = context.find(value, at + 1)
+    found = [place for place in occurrences(context, value) if ends_at_seams(context, *place)]
+    return found if len(found) == 1 else []
 
 
 def place_values(context: str, values: Sequence[str]) -> Placed:

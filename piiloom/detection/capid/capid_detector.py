@@ -165,10 +165,7 @@ class CapidDetector(AskingDetector):
 
 def _pieces(text: str, of: Range, limit: int) -> list[Range]:
     """The pieces of a range of at most *limit* characters each; blank ones are left out."""
-    start, end = of
-    part = text[start:end]
-    pieces = cut_text(part, Sentences(part).ends, (), limit)
-    return [(a + start, b + start) for a, b in pieces if not part[a:b].isspace()]
+    return [(start, end) for start, end in cut_text(text, Sentences(text).ends, (), limit, of) if not text[start:end].isspace()]
 
 
 def why_lost(lost: Lost) -> str:
