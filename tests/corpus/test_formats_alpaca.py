@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from record_strategies import records, texts
 from training_rows import assert_equal_but_for_the_named, bare, export, read, record_of, rows_of, shared_records
 
-from piiloom.corpus.formats import capid_writing
-from piiloom.corpus.formats import mention_lists as losses
-from piiloom.corpus.formats.alpaca import AlpacaFormat
+from piiloom.corpus.formats import capid as capid_writing
+from piiloom.corpus.formats import instruction_tuning as losses
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions, read_records
-from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
-from piiloom.corpus.formats.chat import ChatFormat
-from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
-from piiloom.corpus.formats.instructions import message, message_parts, values_message, values_message_parts
+from piiloom.corpus.formats.capid import CapidAlpacaFormat
+from piiloom.corpus.formats.instruction_tuning import (
+    UNKNOWN_TYPE,
+    AlpacaFormat,
+    ChatFormat,
+    message,
+    message_parts,
+    values_message,
+    values_message_parts,
+)
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long

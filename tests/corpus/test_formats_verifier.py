@@ -13,12 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from record_strategies import records
 from training_rows import record_of, rows_of, shared_records
 
-from piiloom.corpus.formats import verifier_candidates
+from piiloom.corpus.formats import verifier as verifier_candidates
 from piiloom.corpus.formats.base import LossReport, WriteOptions
 from piiloom.corpus.formats.registry import get_format, get_readable_format
-from piiloom.corpus.formats.verifier import BLANK, COUNTS, CUT, FILES, NO_TWIN, VerifierFormat
-from piiloom.corpus.formats.verifier_candidates import Candidate, candidates
-from piiloom.corpus.formats.verifier_reasons import reasoning
+from piiloom.corpus.formats.verifier import BLANK, COUNTS, CUT, FILES, NO_TWIN, Candidate, VerifierFormat, candidates, reasoning
 from piiloom.corpus.markers import unmarked
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, RecordPlan, SourceReference

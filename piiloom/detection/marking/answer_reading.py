@@ -23,7 +23,7 @@ from typing import Final, Literal
 
 from rapidfuzz.distance import Levenshtein
 
-from piiloom.corpus.formats.instructions import message_parts
+from piiloom.corpus.formats.instruction_tuning import message_parts
 from piiloom.corpus.markers import TYPES, MarkerFault, MarkerSet, unmarked
 from piiloom.detection.marking.lookalikes import beside_their_like, key_of, text_among, texts_like
 from piiloom.detection.marking.marker_sites import Marker, Site, sites_in

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.openai_finetuning import FEWEST_EXAMPLES
+from piiloom.corpus.formats.instruction_tuning import FEWEST_EXAMPLES
 from piiloom.corpus.record import TRAIN, VALIDATION, Record
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read

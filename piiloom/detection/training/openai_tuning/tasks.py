@@ -12,8 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.formats.base import Format, Json, LossReport, WriteOptions
-from piiloom.corpus.formats.chat import ChatFormat
-from piiloom.corpus.formats.openai_finetuning import MOST_TOKENS, OpenAIFineTuningFormat
+from piiloom.corpus.formats.instruction_tuning import MOST_TOKENS, ChatFormat, OpenAIFineTuningFormat
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.record import Record
