@@ -362,13 +362,7 @@ def _span(context: str, span: Span) -> Json:
         "relevance": span.relevance,
         "id": span.id,
     }
-    if span.subtype is not None:
-        row["subtype"] = span.subtype
-    if span.value_id is not None:
-        row["value_id"] = span.value_id
-    if span.subject is not None:
-        row["subject"] = span.subject
-    return row
+    return row | _stated({"subtype": span.subtype, "value_id": span.value_id, "subject": span.subject})
 
 
 def meta_of(record: Record) -> Json:

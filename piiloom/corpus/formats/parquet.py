@@ -253,9 +253,7 @@ class _Columns:
             [span.end for span in spans],
             [record.context[span.start : span.end] for record in records for span in record.spans],
             self._labels(records, spans),
-            [span.relevance for span in spans]
-            if self._relevance is None
-            else [self._relevance.get(span.relevance or "") for span in spans],
+            [self._relevance.get(span.relevance or "") for span in spans],
             [span.id for span in spans],
             [span.subtype for span in spans],
             [span.value_id for span in spans],

@@ -1,6 +1,6 @@
 """The detector "capid": one language model lists what is personal, and says of each mention whether it matters to the question.
 
-It asks in a form in which exports train (``corpus.formats.instruction_tuning``), for plain text: a tuned model answers with what it learnt, and
+It asks in a form in which exports train (``corpus.formats.instruction_tuning``), for plain text: a tuned model answers with what it learnt,
 a schema would be another form. The form "list" is that of the exports alpaca and chat; "capid" is that of the export capid-alpaca and of
 the published CAPID models, whose answer is an object that names each value once.
 """
