@@ -19,7 +19,7 @@ from typing import Final
 
 from benchmarks.detection.marker_alterations import KINDS, Range3, Spoilt, a_text, answered
 from piiloom.detection.findings import SetAside
-from piiloom.detection.marking.bringing_back import Brought, bring_back
+from piiloom.detection.marking.answer_alignment import AlignedAnswer, align_answer
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 SEVERAL: Final = "three of these"
@@ -27,12 +27,12 @@ _OF_MARKS_KEPT: Final = frozenset({"misspelt_marker", "respelled_value", "no_rel
 _OF_TEXT: Final = frozenset({"dropped_text", "altered_text", "invented_text", "altered_blanks"})
 
 
-def tallied(one: Spoilt, brought: Brought) -> Counter[str]:
+def tallied(one: Spoilt, aligned: AlignedAnswer) -> Counter[str]:
     """Return how the marks of *one* fared ("marked", and of these "exact", "told", "vanished"), and what is "wrong" or "merged"."""
-    found = {(placed.start, placed.end, placed.mark.entity_type) for placed in brought.placed}
+    found = {(placed.start, placed.end, placed.mark.entity_type) for placed in aligned.placed}
     strange = found - set(one.spans)
     merged = strange & one.merged()
-    told = [entry for entry in brought.set_aside if entry.reason not in _OF_MARKS_KEPT]
+    told = [entry for entry in aligned.set_aside if entry.reason not in _OF_MARKS_KEPT]
     missing = [(number, span) for number, span in enumerate(one.spans) if span not in found and not _covered(span, told)]
     unmarked = {number for number, _ in missing} - one.numbers()
     lost = [span for number, span in missing if number not in unmarked and not _within(span, merged)]
@@ -76,7 +76,7 @@ def measured(kind: str, count: int, seed: int) -> Counter[str]:
     total: Counter[str] = Counter()
     for _ in range(count):
         one = spoilt(rng, rng.sample(list(KINDS), 3) if kind == SEVERAL else [kind])
-        total += tallied(one, bring_back(one.reply, one.text, taxonomy=shipped_taxonomy()))
+        total += tallied(one, align_answer(one.reply, one.text, taxonomy=shipped_taxonomy()))
     return total
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -23,7 +22,7 @@ from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, LoraPlac
 from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningOptions
 from piiloom.detection.training.training_options import DATA, HOW, ReasoningOptions, TrainingInput
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
+from piiloom.foundation.errors import Interrupted, ProviderError, RunError, UsageError
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.words import counted
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
@@ -32,12 +31,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from piiloom.detection.encoder.training_history import History, TrainingProgress
-    from piiloom.detection.training.openai_tuning.estimate import Estimate
-    from piiloom.detection.training.openai_tuning.finishing import Standing
-    from piiloom.detection.training.openai_tuning.job_folder import JobFolder
-    from piiloom.detection.training.openai_tuning.preparing import Prepared
-    from piiloom.detection.training.openai_tuning.session import TuningSession
-    from piiloom.providers.tuning_api import RemoteJob
+    from piiloom.detection.training.openai_tuning.job_plan import Plan
+    from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
+    from piiloom.providers.openai_jobs import OpenAIJobs
     from piiloom.tagging.model_card import About
 
 train_app = typer.Typer(
@@ -51,10 +47,8 @@ train_app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_INSTEAD: Final = ("estimate", "status", "cancel", "unpause", "delete_files", "listing")
 _DO: Final = "Instead of training"
 _LISTED: Final = 20
-_TITLES: Final = ("job", "status", "base", "model", "tokens", "made", "ours")
 _ENCODER_EXAMPLES: Final = examples(
     "piiloom train encoder --release v1 --model models/MiniLM-L6 --out outputs/encoder",
     "piiloom train encoder --release v1 --model models/MiniLM-L6 --out outputs/encoder --resume",
@@ -292,183 +286,173 @@ def openai(asked: _Tune) -> None:
     service in January 2027 (docs/openai-tuning.md).
     """
     from piiloom.cli.options import store_for_reading
-    from piiloom.detection.training.openai_tuning.finishing import standing
-    from piiloom.detection.training.openai_tuning.job_folder import JobBusy, JobFolder
-    from piiloom.detection.training.openai_tuning.preparing import prepare_asked
-    from piiloom.detection.training.openai_tuning.session import with_api
+    from piiloom.detection.training.openai_tuning.job_plan import make_plan
+    from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder
+    from piiloom.providers.openai_jobs import with_openai_jobs
 
-    wanted = [name for name in _INSTEAD if getattr(asked, name)]
+    wanted = [name for name in ("estimate", "status", "cancel", "unpause", "delete_files", "listing") if getattr(asked, name)]
     if len(wanted) > 1:
         options = ", ".join(_Tune.option_name(name) for name in wanted)
         raise UsageError("only one of these can be done at a time", where=options, remedy="Give one of them")
     if asked.listing:
-        _print_jobs(with_api(asked, lambda api: api.list_jobs(_LISTED)), as_json=asked.as_json)
+        jobs = with_openai_jobs(lambda api: api.newest_jobs(_LISTED), base_url=asked.base_url, timeout_s=asked.timeout_s)
+        _print_jobs(jobs, as_json=asked.as_json)
         return
     if asked.estimate:
-        _print_estimate(prepare_asked(asked, tell=say_aside, opening=store_for_reading)[1], asked)
+        _print_estimate(make_plan(asked, tell=say_aside, opening=store_for_reading)[0], as_json=asked.as_json)
         return
     if asked.out is None:
         raise UsageError("no folder is named", where="--out", remedy="Name the folder of the job, such as --out outputs/tuned")
     folder = JobFolder(asked.out)
     if wanted:
-        folder.plan()  # raises where there is none
+        folder.plan  # noqa: B018 - raises where there is none
     try:
         with folder:
-            _in_folder(folder, asked)
+            _work_in(folder, asked)
     except JobBusy:
         if not asked.status:
             raise
         say_aside("another process follows the job; this is what it has heard")
-        _print_standing(standing(folder), asked)
+        _print_state(folder, asked)
 
 
-def _in_folder(folder: JobFolder, asked: _Tune) -> None:
-    from piiloom.cli.options import store_for_reading
-    from piiloom.detection.training.openai_tuning.finishing import standing
-    from piiloom.detection.training.openai_tuning.preparing import check_same, plan_job
-    from piiloom.detection.training.openai_tuning.session import in_session
+def _work_in(folder: JobFolder, asked: _Tune) -> None:
+    """Do what is asked with the job in *folder*, which is planned first if it is new."""
+    from piiloom.providers.openai_jobs import with_openai_jobs
 
-    if folder.planned:
-        check_same(folder, asked)
-    else:
-
-        def agree(prepared: Prepared, endpoint: str) -> None:
-            agree_to_send(_sent(prepared, asked, endpoint), yes=asked.yes)
-
-        plan_job(folder, asked, agree=agree, tell=say_aside, opening=store_for_reading)
-    if standing(folder).ended and not asked.delete_files:
-        _print_end(standing(folder), asked)
-        return
+    _plan_in(folder, asked)
+    again = f"piiloom train openai --out {folder.path}"
     try:
-        if asked.delete_files:
-            _print_deleted(in_session(folder, asked, lambda session: session.delete_files(), say_aside), as_json=asked.as_json)
-            return
-        _print_end(in_session(folder, asked, _work(asked), say_aside), asked)
+        if asked.delete_files or not folder.ended:
+            model = folder.plan.model
+            with_openai_jobs(lambda api: _work_on(folder, api, asked), base_url=asked.base_url, timeout_s=asked.timeout_s, model=model)
     except ProviderError:
-        if (job_id := standing(folder).job_id) is not None:
-            say_aside(f"{job_id} is not touched by this; follow it with piiloom train openai --out {folder.path}")
+        if job_id := folder.state()["job"]:
+            say_aside(f"{job_id} is not touched by this; follow it with {again}")
         raise
     except KeyboardInterrupt:
-        stand = standing(folder)
-        where = f"job {stand.job_id}" if stand.job_id else str(folder.path)
-        goes_on = "It goes on at OpenAI. " if stand.job_id else ""
-        remedy = f"{goes_on}Go on with piiloom train openai --out {folder.path}, or end it with --cancel"
-        raise Interrupted("stopped", where=where, remedy=remedy) from None
+        job_id = folder.state()["job"]
+        remedy = f"{'It goes on at OpenAI. ' if job_id else ''}Go on with {again}, or end it with --cancel"
+        raise Interrupted("stopped", where=f"job {job_id}" if job_id else str(folder.path), remedy=remedy) from None
+    if not asked.delete_files:
+        _print_state(folder, asked)
 
 
-def _work(asked: _Tune) -> Callable[[TuningSession], Awaitable[Standing]]:
-    if asked.status:
-        return lambda session: session.look()
-    if asked.cancel:
-        return lambda session: session.cancel()
-    if asked.unpause:
-        return lambda session: session.unpause(wait=not asked.no_wait)
-    return lambda session: session.run(budget_usd=asked.budget_usd, unpriced=asked.unpriced, wait=not asked.no_wait)
+async def _work_on(folder: JobFolder, api: OpenAIJobs, asked: _Tune) -> None:
+    from piiloom.detection.training.openai_tuning.tuning_job import TuningJob
+
+    job = TuningJob(folder, api, tell=say_aside, poll_s=asked.poll_s)
+    if asked.delete_files:
+        deleted = await job.delete_files()
+        if asked.as_json:
+            say_json({"deleted": deleted})
+        else:
+            say(f"deleted: {', '.join(deleted)}" if deleted else "no file of this job is known to be there")
+    elif asked.status:
+        await job.look()
+    elif asked.cancel:
+        await job.cancel()
+    elif asked.unpause:
+        await job.unpause(wait=not asked.no_wait)
+    else:
+        await job.run(budget_usd=asked.budget_usd, unpriced=asked.unpriced, wait=not asked.no_wait)
 
 
-def _sent(prepared: Prepared, asked: _Tune, endpoint: str) -> str:
-    """Return the description of the data that would be sent, a line each."""
-    files = ", ".join(f"{counted(len(rows.lines), 'example')} ({part})" for part, rows in prepared.rows.items())
-    line = f"would be sent to openai at {endpoint}, to be kept there until deleted: {files}, with all texts of their records"
-    return "\n".join([line, *_estimate_lines(prepared.estimate, asked)])
+def _plan_in(folder: JobFolder, asked: _Tune) -> None:
+    """Plan a new job in *folder*, after the user has agreed to its cost and to sending the texts; or check that the options are its own."""
+    from piiloom.cli.options import store_for_reading
+    from piiloom.detection.training.openai_tuning.job_plan import make_plan
+    from piiloom.providers.factory import make_provider
 
-
-def _print_estimate(prepared: Prepared, asked: _Tune) -> None:
-    from piiloom.detection.training.openai_tuning.estimate import warnings_about
-
-    estimate = prepared.estimate
-    if asked.as_json:
-        files = {part: {"examples": len(rows.lines), "tokens": rows.tokens} for part, rows in prepared.rows.items()}
-        told = {"task": asked.task, "model": asked.base, "files": files, "estimate": estimate.to_json()}
-        say_json(told | {"left_out": len(prepared.left_out), "warnings": warnings_about(asked.base)})
+    if folder.planned:
+        folder.plan.check_same(asked, folder.path)
         return
-    for part, rows in prepared.rows.items():
-        say(f"{part}: {counted(len(rows.lines), 'example')}, about {counted(rows.tokens, 'token')}")
-    for line in _estimate_lines(estimate, asked):
+    endpoint = make_provider("openai", base_url=asked.base_url).endpoint
+    plan, contents = make_plan(asked, endpoint=endpoint, tell=say_aside, opening=store_for_reading)
+    plan.check_affordable(asked.budget_usd, unpriced=asked.unpriced)
+    files = ", ".join(f"{counted(file.examples, 'example')} ({file.part})" for file in plan.files)
+    sent = f"would be sent to openai at {plan.endpoint}, to be kept there until deleted: {files}, with all texts of their records"
+    agree_to_send("\n".join([sent, *_estimate_lines(plan)]), yes=asked.yes)
+    folder.write(contents)
+
+
+def _print_estimate(plan: Plan, *, as_json: bool) -> None:
+    from piiloom.detection.training.openai_tuning.job_plan import warnings_about
+
+    if as_json:
+        files = {file.part: {"examples": file.examples, "tokens": file.tokens} for file in plan.files}
+        totals = {"left_out": sum(plan.left_out.values()), "warnings": warnings_about(plan.model)}
+        say_json({"task": plan.task, "model": plan.model, "files": files, "estimate": plan.estimate, **totals})
+        return
+    for file in plan.files:
+        say(f"{file.part}: {counted(file.examples, 'example')}, about {counted(file.tokens, 'token')}")
+    for line in _estimate_lines(plan):
         say(line)
 
 
-def _estimate_lines(estimate: Estimate, asked: _Tune) -> list[str]:
+def _estimate_lines(plan: Plan) -> list[str]:
     """Return the cost of the training, and where the price comes from."""
     from piiloom.cli.run_summary import count_text, dollars
-    from piiloom.detection.training.openai_tuning.estimate import warnings_about
-    from piiloom.detection.training.openai_tuning.tasks import get_task
+    from piiloom.detection.training.openai_tuning.job_plan import USES, warnings_about
 
-    by = "as OpenAI's guide says it chooses" if estimate.chosen else "as told"
-    tokens = f"{count_text(estimate.tokens)} tokens (four bytes each)"
-    epochs = f"{estimate.epochs} epoch{'' if estimate.epochs == 1 else 's'} ({by})"
-    lines = [f"training {asked.base} to {get_task(asked.task).about}: {epochs}, about {tokens}"]
-    if estimate.usd is None or estimate.most_usd is None or estimate.price is None:
+    estimate, price = plan.estimate, plan.price
+    by = "as OpenAI's guide says it chooses" if estimate["chosen"] else "as told"
+    epochs = f"{counted(estimate['epochs'], 'epoch')} ({by})"
+    tokens = f"about {count_text(estimate['tokens'])} tokens (four bytes each)"
+    lines = [f"training {plan.model} to {USES[plan.task][0]}: {epochs}, {tokens}"]
+    if price is None:
         lines.append("the price of training this model is unknown")
     else:
-        price = estimate.price
+        usual, most = dollars(estimate["usd"]), dollars(estimate["most_usd"])
         dated = f"as noted on {price.dated}: " if price.dated else ""
-        lines.append(f"estimated cost: {dollars(estimate.usd)}, or {dollars(estimate.most_usd)} if the texts have only 2.5 bytes a token")
+        lines.append(f"estimated cost: {usual}, or {most} if the texts have only 2.5 bytes a token")
         lines.append(f"at {dollars(price.usd)} per million trained tokens ({dated}{price.source})")
-    return [*lines, *warnings_about(asked.base)]
+    return [*lines, *warnings_about(plan.model)]
 
 
-def _print_end(standing: Standing, asked: _Tune) -> None:
+def _print_state(folder: JobFolder, asked: _Tune) -> None:
     """Print the state of a job. Raises ``RunError`` for a job that failed, where its end was wanted and not only its state."""
-    failure = standing.failure
-    if failure is not None and not (asked.status or asked.cancel):
-        raise failure
-    _print_standing(standing, asked)
-
-
-def _print_standing(standing: Standing, asked: _Tune) -> None:
     from piiloom.cli.run_summary import dollars
 
+    plan, state = folder.plan, folder.state()
+    if state["status"] == "failed" and not (asked.status or asked.cancel):
+        why = f": {state['fault']}" if state["fault"] else ""
+        remedy = "Correct what it names, and begin another job in a new folder; files that are uploaded are not uploaded again"
+        raise RunError(f"the job failed{why}", where=state["job"], remedy=remedy)
     if asked.as_json:
-        say_json({"out": str(asked.out), **standing.to_json()})
+        say_json({"out": str(asked.out), **state})
         return
-    say(f"{standing.job_id or 'no job'}: {standing.status} ({standing.plan.task}, {standing.plan.model})")
-    if standing.trained_tokens is not None:
-        if standing.cost_usd is not None:
-            cost = f"{dollars(standing.cost_usd)} (piiloom cost --run {standing.run_id} --store {standing.plan.store})"
-        else:
-            cost = "at an unknown price" if standing.plan.price is None else "cost not booked yet"
-        say(f"trained on {counted(standing.trained_tokens, 'token')}: {cost}")
-    elif standing.charged_usd:
-        say(f"{dollars(standing.charged_usd)} set aside: the server did not say what it trained on")
-    if standing.fault is not None:
-        say(f"why: {standing.fault}")
-    if standing.status == "paused":
+    say(f"{state['job'] or 'no job'}: {state['status']} ({plan.task}, {plan.model})")
+    if state["trained_tokens"] is not None:
+        cost = "at an unknown price" if plan.price is None else "cost not booked yet"
+        if state["cost_usd"] is not None:
+            cost = f"{dollars(state['cost_usd'])} (piiloom cost --run {state['run']} --store {plan.store})"
+        say(f"trained on {counted(state['trained_tokens'], 'token')}: {cost}")
+    elif state["charged_usd"]:
+        say(f"{dollars(state['charged_usd'])} set aside: the server did not say what it trained on")
+    if state["fault"] is not None:
+        say(f"why: {state['fault']}")
+    if state["status"] == "paused":
         say(f"go on with: piiloom train openai --out {asked.out} --unpause")
-    elif not standing.ended:
+    elif not folder.ended:
         say(f"follow it with: piiloom train openai --out {asked.out}")
-    if standing.use is not None:
-        say(f"use it: {standing.use}")
+    if state["use"] is not None:
+        say(f"use it: {state['use']}")
 
 
-def _print_deleted(files: Sequence[str], *, as_json: bool) -> None:
+def _print_jobs(jobs: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
     if as_json:
-        say_json({"deleted": list(files)})
-    else:
-        say(f"deleted: {', '.join(files)}" if files else "no file of this job is known to be there")
-
-
-def _print_jobs(jobs: Sequence[RemoteJob], *, as_json: bool) -> None:
-    if as_json:
-        say_json({"jobs": [asdict(job) for job in jobs]})
-        return
-    if not jobs:
+        say_json({"jobs": jobs})
+    elif not jobs:
         say("the account has no fine-tuning jobs")
-        return
-    rows = [
-        (
-            job.id,
-            job.status,
-            job.model,
-            job.tuned_model or "-",
-            "-" if job.trained_tokens is None else f"{job.trained_tokens:,}",
-            datetime.fromtimestamp(job.created_at, UTC).strftime("%Y-%m-%d %H:%M"),
-            job.label or "-",
-        )
-        for job in jobs
-    ]
-    for line in in_columns([_TITLES, *rows], left=(0, 1, 2, 3, 5, 6)):
-        say(line)
+    else:
+        rows = [("job", "status", "base", "model", "tokens", "made", "ours")]
+        for job in jobs:
+            tokens = "-" if job["trained_tokens"] is None else f"{job['trained_tokens']:,}"
+            made = datetime.fromtimestamp(job["created_at"], UTC).strftime("%Y-%m-%d %H:%M")
+            rows.append((job["id"], job["status"], job["model"], job["tuned_model"] or "-", tokens, made, job["label"] or "-"))
+        for line in in_columns(rows, left=(0, 1, 2, 3, 5, 6)):
+            say(line)
 
 
 class _Verifier(ReasoningOptions):

@@ -27,13 +27,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.marks import BROKEN_MARK, Mention
-from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, is_inflected, is_same_spelling, stands_alone
-from piiloom.corpus.normalising import trim
+from piiloom.corpus.mention_search import (
+    QUOTES,
+    Range,
+    SearchableText,
+    exact_mentions,
+    is_inflected,
+    is_same_spelling,
+    stands_alone,
+    without_overlaps,
+)
+from piiloom.corpus.normalising import stripped, trim
 from piiloom.foundation.errors import UsageError
 
 Rung = Literal["mark", "exact", "normalised", "fuzzy"]
 _RUNGS: tuple[Rung, ...] = ("mark", "exact", "normalised", "fuzzy")
-_ENCLOSING = " \t\r\n`\"'\u2018\u2019\u201c\u201d"
+_ENCLOSING = f" \t\r\n{QUOTES}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +132,7 @@ def locate_reply(text: str, reply: str) -> Range | None:
     The reply is tried as it is, then without surrounding quotes, then without surrounding periods too.
     """
     for words in dict.fromkeys((reply.strip(), reply.strip(_ENCLOSING), reply.strip(_ENCLOSING + "."))):
-        found = exact_mentions(text, _trimmed(words))
+        found = exact_mentions(text, stripped(words))
         if found:
             return found[0]
     return None
@@ -153,7 +162,7 @@ def _is_mention(surface: str, target: Target) -> bool:
 
 def _climb(searchable: SearchableText, target: Target, marked: Sequence[Range]) -> list[Located]:
     """Return all mentions of *target*, found by the first search step that finds one."""
-    value = _trimmed(target.text)
+    value = stripped(target.text)
     if not value:
         return []
     by_range: dict[Range, Rung] = dict.fromkeys(marked, "mark")
@@ -182,7 +191,7 @@ def _add_repeats(searchable: SearchableText, value: str, by_range: dict[Range, R
 
 def _reason(searchable: SearchableText, target: Target, rejected: Sequence[Dropped]) -> str:
     reasons = {mark.reason for mark in rejected}
-    if not _trimmed(target.text):
+    if not stripped(target.text):
         return "empty"
     if "changed" in reasons:
         return "changed"
@@ -192,11 +201,8 @@ def _reason(searchable: SearchableText, target: Target, rejected: Sequence[Dropp
 def _without_overlaps(candidates: Sequence[Located], targets: Sequence[Target]) -> tuple[Located, ...]:
     """Keep disjoint candidates: the longest first; of equal lengths the earlier rung, then the earlier place, then the earlier target."""
     rank = {target.value_id: position for position, target in enumerate(targets)}
-    kept: list[Located] = []
-    for span in sorted(candidates, key=lambda s: (s.start - s.end, _RUNGS.index(s.rung), s.start, rank[s.value_id])):
-        if all(span.end <= other.start or other.end <= span.start for other in kept):
-            kept.append(span)
-    return tuple(sorted(kept, key=lambda s: s.start))
+    best_first = sorted(candidates, key=lambda s: (s.start - s.end, _RUNGS.index(s.rung), s.start, rank[s.value_id]))
+    return tuple(without_overlaps(best_first, lambda s: (s.start, s.end))[0])
 
 
 def _overlapped_marks(candidates: Sequence[Located], spans: Sequence[Located]) -> list[Dropped]:
@@ -209,11 +215,6 @@ def _broken_marks(text: str) -> Iterator[Dropped]:
     for found in BROKEN_MARK.finditer(text):
         value_id = found.group().strip("[] \t\r\n") or None
         yield Dropped(value_id=value_id, start=found.start(), end=found.end(), reason="broken_mark")
-
-
-def _trimmed(text: str) -> str:
-    start, end = trim(text, 0, len(text))
-    return text[start:end]
 
 
 def _drop(mention: Mention, reason: str) -> Dropped:

@@ -1,4 +1,7 @@
-r"""Search of a text for mentions of a value: exactly, by normalized spelling, and by similarity.
+r"""Search of a text for mentions of a value: exactly, by normalized spelling, in other groups, and by similarity.
+
+``SearchableText.find`` finds a value as a model copied it from the text. Models copy with small changes: another case, typographic quotes,
+a number in other groups, a letter more or less. The result names the search step that found the words of the text, or why none did.
 
 Ranges are half-open code-point offsets into the original text. Every range is a whole word or a sequence of whole words, and the ranges
 of one search do not overlap.
@@ -19,11 +22,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
 from math import ceil
+from typing import Literal, NamedTuple, TypeVar
 
-from piiloom.corpus.normalising import APOSTROPHES, Folded, extends, fold, is_zero_width, plain, trim
+from piiloom.corpus.normalising import APOSTROPHES, Folded, extends, fold, is_zero_width, plain, stripped, trim
 from piiloom.foundation.words import STOP_WORDS, WORD, is_unspaced
 
 _JOINER = "\u200d"
@@ -80,7 +85,7 @@ def _joined_before(text: str, start: int) -> bool:
         return not (is_unspaced(before) or is_unspaced(first))
     if last == 0 or not is_word_character(first):
         return False
-    inside_word = before in APOSTROPHES and is_word_character(text[last - 1])
+    inside_word = before in APOSTROPHES and is_word_character(text[last - 1]) and not (is_unspaced(text[last - 1]) or is_unspaced(first))
     inside_number = before in _IN_NUMBERS and first.isdigit() and text[last - 1].isdigit()
     return inside_word or inside_number
 
@@ -101,7 +106,8 @@ def _joined_after(text: str, end: int) -> bool:
         return True
     if following + 1 == size or not is_word_character(text[following + 1]):
         return False
-    inside_word = after in APOSTROPHES and is_word_character(last) and not _CLITIC.match(text, following)
+    parted = is_unspaced(last) or is_unspaced(text[following + 1]) or _CLITIC.match(text, following)
+    inside_word = after in APOSTROPHES and is_word_character(last) and not parted
     inside_number = after in _IN_NUMBERS and last.isdigit() and text[following + 1].isdigit()
     return inside_word or inside_number
 
@@ -119,11 +125,29 @@ def _is_flag_half(character: str) -> bool:
 
 
 Range = tuple[int, int]
+T = TypeVar("T")
 
 FUZZY_SCORE = 88.0  # rapidfuzz ratio (0-100): about one letter in eight
 _FUZZY_LETTERS = 5  # one letter changed in a shorter word usually makes another word
 _ENDING, _STEM = 3, 0.6  # most letters of an ending, and the least share of a word that stays, whichever allows more
+_LETTERS_A_SLIP, _MOST_SLIPS = 6, 2  # one letter in six may differ, at most two
+_LEAST_REGROUPED = 5  # letters and digits of a value that is searched without anything between them
+QUOTES = "\"'`“”‘’«»„「」『』"
 _DIGITS = re.compile(r"\d")
+Step = Literal["exact", "normalised", "regrouped", "fuzzy", "inside_word", "invented", "empty"]
+
+
+class FoundValue(NamedTuple):
+    """The whole-word mentions of a value, and the search step that found them; or no mentions, and why.
+
+    "normalised": in other typography or case, or without the quotes around the value; "regrouped": a code with other blanks and signs;
+    "fuzzy": very similar words. Without mentions: "inside_word" (only in longer words), "invented" or "empty".
+    """
+
+    ranges: list[Range]
+    step: Step
+
+
 _CLITIC_END = re.compile(r"['’]s$", re.IGNORECASE)
 
 
@@ -137,6 +161,24 @@ class SearchableText:
     def folded(self) -> Folded:
         """The text in the form in which values are compared."""
         return fold(self.text)
+
+    def find(self, value: str) -> FoundValue:
+        """Return the mentions of *value*, which a model copied from the text, by the first step that finds any."""
+        form, bare = stripped(value), without_quotes(value)
+        if exact := self.exact(form):
+            return FoundValue(exact, "exact")
+        if not any(map(str.isalnum, form)):
+            return FoundValue([], "invented" if form else "empty")
+        for spelling in dict.fromkeys((bare, form)):
+            if found := self.exact(spelling) or self.normalised(spelling):
+                return FoundValue(found, "normalised")
+        if form in self.text or self.only_touched(form):
+            return FoundValue([], "inside_word")
+        if found := self.regrouped(form):
+            return FoundValue(found, "regrouped")
+        similar = self.fuzzy(bare) or self._with_a_slip(bare)
+        found = self.exact(self.text[slice(*similar)]) if similar else []
+        return FoundValue(found, "fuzzy" if found else "invented")
 
     def exact(self, value: str) -> list[Range]:
         """Whole-word occurrences of exactly *value*."""
@@ -186,6 +228,45 @@ class SearchableText:
                 best = (score, start, end)
         return None if best is None else best[1:]
 
+    def regrouped(self, value: str) -> list[Range]:
+        """Whole-word occurrences that differ from *value* in blanks and signs only: "0612 345" for "06-12345"."""
+        wanted = "".join(filter(str.isalnum, fold(value).text))
+        letters, places = self._letters
+        found: list[Range] = []
+        for start, end in occurrences(letters, wanted) if len(wanted) >= _LEAST_REGROUPED else ():
+            place = self.folded.original_range(places[start], places[end - 1] + 1)
+            if place is not None and stands_alone(self.text, *place) and (not found or found[-1][1] <= place[0]):
+                found.append(self._with_signs(value, *place))
+        return found
+
+    @cached_property
+    def _letters(self) -> tuple[str, list[int]]:
+        """The letters and digits of the folded text, and their places in it."""
+        places = [at for at, character in enumerate(self.folded.text) if character.isalnum()]
+        return "".join(self.folded.text[at] for at in places), places
+
+    def _with_signs(self, value: str, start: int, end: int) -> Range:
+        """Return the range with the sign that *value* begins or ends with, if the text has it there: the "+" of a telephone number."""
+        before = not value[0].isalnum() and self.text[max(0, start - 1) : start] == value[0]
+        behind = not value[-1].isalnum() and self.text[end : end + 1] == value[-1]
+        return start - before, end + behind
+
+    def _with_a_slip(self, value: str) -> Range | None:
+        """Return the first words in which a few letters differ from *value*; never a number."""
+        wanted = _needle(value)
+        most = min(len(wanted) // _LETTERS_A_SLIP, _MOST_SLIPS)
+        if not most or has_number(value):
+            return None
+        from rapidfuzz.distance import Levenshtein  # noqa: PLC0415 - as in _ratio
+
+        words = [found.span() for found in WORD.finditer(self.text)]
+        for first, last in zip(words, words[max(len(WORD.findall(value)), 1) - 1 :], strict=False):
+            surface = self.text[first[0] : last[1]]
+            near = abs(len(surface) - len(wanted)) <= most and not has_number(surface)
+            if near and Levenshtein.distance(_needle(surface), wanted, score_cutoff=most) <= most:
+                return first[0], last[1]
+        return None
+
     def occurrences(self, value: str) -> Iterator[Range | None]:
         """Yield the range of each occurrence of the folded *value* in the folded text; None for one inside a longer word."""
         needle = _needle(value)
@@ -213,20 +294,45 @@ def _needle(value: str) -> str:
     return fold(value).text.strip()
 
 
+def occurrences(text: str, value: str, start: int = 0, end: int | None = None) -> Iterator[Range]:
+    """Yield every range in ``text[start:end]`` that equals *value*, also overlapping ones."""
+    at = text.find(value, start, end) if value else -1
+    while at >= 0:
+        yield at, at + len(value)
+        at = text.find(value, at + 1, end)
+
+
 def exact_mentions(text: str, value: str) -> list[Range]:
     """Whole-word occurrences of exactly *value* in *text*, without overlaps, in text order."""
     found: list[Range] = []
-    if not value:
-        return found
-    at = text.find(value)
-    while at >= 0:
-        end = at + len(value)
-        if stands_alone(text, at, end):
-            found.append((at, end))
-        else:
-            end = at + 1
-        at = text.find(value, end)
+    for start, end in occurrences(text, value):
+        if (not found or found[-1][1] <= start) and stands_alone(text, start, end):
+            found.append((start, end))
     return found
+
+
+def without_overlaps(items: Iterable[T], place_of: Callable[[T], Range]) -> tuple[list[T], list[tuple[T, T]]]:
+    """Keep those of *items* that overlap none kept before them.
+
+    Return them in text order, and the others, each with a kept item that it overlaps.
+    """
+    kept: list[T] = []
+    dropped: list[tuple[T, T]] = []
+    for item in items:
+        start, end = place_of(item)
+        at = bisect_left(kept, start, key=lambda one: place_of(one)[0])
+        neighbours = ((place_of(one), one) for one in kept[max(at - 1, 0) : at + 1])
+        winner = next((one for (first, last), one in neighbours if start < last and first < end), None)
+        if winner is None:
+            kept.insert(at, item)
+        else:
+            dropped.append((item, winner))
+    return kept, dropped
+
+
+def without_quotes(value: str) -> str:
+    """Return *value* without quotes and blanks around it."""
+    return stripped(stripped(value).strip(QUOTES))
 
 
 def is_same_spelling(surface: str, value: str) -> bool:
@@ -248,8 +354,7 @@ def is_same_value(surface: str, value: str) -> bool:
     """Whether ``alignment`` would accept *surface* as a mention of *value*: the same spelling, or a typing error."""
     if is_same_spelling(surface, value):
         return True
-    start, end = trim(surface, 0, len(surface))
-    return SearchableText(surface).fuzzy(value) == (start, end)
+    return SearchableText(surface).fuzzy(value) == trim(surface, 0, len(surface))
 
 
 def is_inflected(surface: str, value: str) -> bool:

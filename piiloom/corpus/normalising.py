@@ -189,3 +189,9 @@ def trim(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and (text[end - 1].isspace() or is_zero_width(text[end - 1])):
         end -= 1
     return start, end
+
+
+def stripped(text: str) -> str:
+    """Return *text* without white space and zero-width characters at its ends."""
+    start, end = trim(text, 0, len(text))
+    return text[start:end]

@@ -10,19 +10,19 @@ from piiloom.corpus.normalising import extends
 Range = tuple[int, int]
 
 
-def cut_text(text: str, ends: Sequence[int], whole: Iterable[Range], limit: int) -> list[Range]:
-    """Return the ranges of the pieces of *text*: they cover it exactly and have at most *limit* code points each.
+def cut_text(text: str, ends: Sequence[int], whole: Iterable[Range], limit: int, within: Range | None = None) -> list[Range]:
+    """Return the ranges of the pieces of *text*, or of its range *within*: they cover it exactly, with at most *limit* code points each.
 
     Cuts are at *ends* (of sentences, ascending); in a sentence longer than *limit* between words, or anywhere if there is no other place.
-    None is inside a range of *whole*; a piece with a longer one of these is longer than *limit*.
+    No cut is inside a range of *whole*; a piece with a longer one of these is longer than *limit*.
     """
     blocks = _joined(whole)
     starts = [start for start, _ in blocks]
     free = [end for end in ends if _free(end, blocks, starts)]
     pieces: list[Range] = []
-    at, size = 0, len(text)
+    at, size = within or (0, len(text))
     while size - at > limit:
-        cut = _cut(text, at, at + limit, free, blocks, starts)
+        cut = min(_cut(text, at, at + limit, free, blocks, starts), size)
         pieces.append((at, cut))
         at = cut
     if at < size:

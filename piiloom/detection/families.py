@@ -94,7 +94,7 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
         ),
         MARKERS: Family(
             about="a language model gives the text back with markers around what is personal, after examples if there are any",
-            make="piiloom.detection.marking.making:make",
+            make="piiloom.detection.marking.marking_detector:make",
             needs=frozenset({"model"}),
             may=frozenset({"prompting"}),
             waits=True,

@@ -30,7 +30,7 @@ def plural(noun: str) -> str:
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 # Scripts that write no blanks between words: Han and kana, of which a word has two characters or so, and those of mainland South East
 # Asia. Sets of so many letters take milliseconds to compile, so that is done when a text needs it.
-EAST = r"\u3040-\u30ff\u3400-\u9fff"
+EAST = r"\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 UNSPACED = rf"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff{EAST}"
 _FIRST_UNSPACED = "\u0e00"
 LETTERS_A_WORD = {True: 2, False: 5}

@@ -32,11 +32,10 @@ from piiloom.pii_values.entity_values.drawers import draw_phone
 from piiloom.pii_values.entity_values.drawing import draw_value, holder_of
 from piiloom.pii_values.entity_values.locale_words import GENDERS
 from piiloom.pii_values.entity_values.named_person import NamedPerson, romanised
-from piiloom.pii_values.identifiers import draw_payment_card
-from piiloom.pii_values.numbering.accounts import bank_code, iban, in_fours, national_account
-from piiloom.pii_values.numbering.choices import Stream
+from piiloom.pii_values.identifiers import draw_iban, draw_payment_card
+from piiloom.pii_values.numbering.accounts import national_account
 from piiloom.pii_values.numbering.holders import rule_of
-from piiloom.pii_values.numbering.masks import ALPHABETS
+from piiloom.pii_values.numbering.masks import filled
 from piiloom.pii_values.people import draw_handle
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.locales import cldr_locale, get_locale, locale_codes
@@ -305,16 +304,10 @@ def written_amount(amount: float, locale: str) -> str:
     return _plain(format_currency(amount, currency, whole, locale=found, currency_digits=False))
 
 
-def _filled(mask: str, rng: random.Random) -> str:
-    return "".join(rng.choice(ALPHABETS[sign]) if sign in ALPHABETS else sign for sign in mask)
-
-
 def _account(person: NamedPerson, rng: random.Random) -> str:
     country = person.locale.partition("_")[2]
-    facts, choices = facts_of(country), Stream(rng)
-    if facts.iban is None:
-        return national_account(country, _filled(rng.choice(facts.bank_account or ["%#########"]), rng))
-    return in_fours(iban(country, _filled(facts.iban.replace("{bank}", bank_code(choices)), rng), choices))
+    found = draw_iban(country, rng)
+    return found or national_account(country, filled(rng.choice(facts_of(country).bank_account or ["%#########"]), rng))
 
 
 def _paper(paper: Literal["passport", "driving_licence", "licence_plate"], person: NamedPerson, rng: random.Random) -> str:
@@ -327,4 +320,4 @@ def _paper(paper: Literal["passport", "driving_licence", "licence_plate"], perso
     given = {"{yymmdd}": f"{person.born:%y%m%d}", "{ddmmyy}": f"{person.born:%d%m%y}", "{F}": person.latin_family[:1].upper() or "X"}
     for slot, text in given.items():
         mask = mask.replace(slot, text)
-    return _filled(mask, rng)
+    return filled(mask, rng)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from typing import Final
 
 from pydantic import Field
 
+from piiloom.foundation.words import whole_word
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.languages import folder, spelled
 from piiloom.pii_values.sampling import Weighted, weighted
@@ -52,6 +54,24 @@ def creeds(locale: str, family: str) -> Weighted[Creed]:
         for c in found
         if c.family == family
     )
+
+
+_OTHER_WORDS: Final = {"Jewish": "jewish", "Coptic": "eastern_christian"}  # which the lists of creeds do not have alone
+
+
+@lru_cache(maxsize=1024)
+def families_of(told: str, locale: str) -> frozenset[str]:
+    """Return the families of religions to which *told* ("Sunni", "Orthodox Jewish", "Islam") belongs; empty if it is not known."""
+    found: dict[str, set[str]] = {}
+    for creed in load_yaml(folder(locale) / "creeds.yaml", _CreedsFile).creeds:
+        for word in (*creed.members, *creed.faiths):
+            found.setdefault(spelled(word, locale), set()).add(creed.family)
+    for word, family in _OTHER_WORDS.items():
+        found.setdefault(word, set()).add(family)
+    longest = max((word for word in found if whole_word(word).search(told)), key=len, default=None)
+    if longest is not None:
+        return frozenset(found[longest])
+    return frozenset(family for word, families in found.items() if whole_word(told).search(word) for family in families)
 
 
 def pick(words: tuple[str, ...], rng: random.Random) -> str:

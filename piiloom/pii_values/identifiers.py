@@ -16,6 +16,7 @@ from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.countries import CheckedId, country_of, from_mask, shaped
+from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban, in_fours
@@ -24,6 +25,7 @@ from piiloom.pii_values.numbering.asian_ids import NRIC_ENDS, aadhaar, pan
 from piiloom.pii_values.numbering.check_digits import check_of, completed
 from piiloom.pii_values.numbering.choices import Stream, digits
 from piiloom.pii_values.numbering.holders import Holder
+from piiloom.pii_values.numbering.masks import filled
 from piiloom.pii_values.numbering.pacific_ids import tfn
 from piiloom.pii_values.numbering.western_european_ids import nhs, nino
 
@@ -44,6 +46,14 @@ def draw_payment_card(locale: str, rng: random.Random) -> str:
         head, length = rng.choice(("6011", "65") if locale != "en_IN" else ("60", "65", "81", "82")), 16
     number = card_number(head, length, Stream(rng))
     return card_in_groups(number, rng.choice((" ", " ", "-", "")))
+
+
+def draw_iban(country: str, rng: random.Random) -> str | None:
+    """Draw an IBAN of *country* (ISO 3166 alpha-2), in groups of four; None if ``data/country_facts.yaml`` has no mask for it."""
+    mask, choices = facts_of(country).iban, Stream(rng)
+    if mask is None:
+        return None
+    return in_fours(iban(country, filled(mask.replace("{bank}", bank_code(choices)), rng), choices))
 
 
 def draw_bank_account(locale: str, rng: random.Random) -> str:

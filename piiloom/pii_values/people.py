@@ -152,8 +152,8 @@ def draw_form(kind: str, given: str, family: str, birth_year: int, rng: random.R
     """Draw one of the forms of *kind* in ``data/handles.yaml``, filled with names and words."""
     words, forms = _handles()
     parts = {
-        "first": _plain(given),
-        "last": _plain(family),
+        "first": plain(given),
+        "last": plain(family),
         "year": str(birth_year),
         "yy": f"{birth_year % 100:02d}",
         "d": str(rng.randint(2, 4)),
@@ -182,10 +182,10 @@ def _handles() -> tuple[Mapping[str, Sequence[str]], Mapping[str, Weighted[str]]
 
 def draw_glued_handle(given: str, family: str, rng: random.Random) -> str:
     """Draw a user name in which no part of the name is a whole word: "dwhitlock84"."""
-    return f"{_plain(given)[0]}{_plain(family)}{rng.randint(1, 999)}"
+    return f"{plain(given)[0]}{plain(family)}{rng.randint(1, 999)}"
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
     """Return *name* as lower-case ASCII letters and digits ("João" as "joao"), or "user" if none are left."""
     return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if c.isascii() and c.isalnum()) or "user"
 

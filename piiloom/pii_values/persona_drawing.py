@@ -22,8 +22,16 @@ _ASSIMILATED = 0.35  # share of people whose given name comes from the majority'
 _WHOLE_LIFE = 105
 
 
-def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max_age: int = 90, gender: Gender | None = None) -> Persona:
-    """Draw a person of *min_age* to *max_age* (years, inclusive; older people are rarer), of any gender if none is given.
+def draw_persona(
+    rng: random.Random,
+    locale_code: str,
+    *,
+    min_age: int = 18,
+    max_age: int = 90,
+    gender: Gender | None = None,
+    heritage: Heritage | None = None,
+) -> Persona:
+    """Draw a person of *min_age* to *max_age* (years, inclusive; older people are rarer), of any gender and background if none is given.
 
     Raises ``UsageError`` if the ages are no range within 0 to 105, or if the locale has no values.
     """
@@ -31,7 +39,7 @@ def draw_persona(rng: random.Random, locale_code: str, *, min_age: int = 18, max
         raise UsageError(f"ages {min_age} to {max_age} are not a valid range", remedy=f"Give 0 <= min_age <= max_age <= {_WHOLE_LIFE}.")
     # A distribution between uniform and triangular: younger writers are more frequent, but no age is rare.
     age = min_age + int((1 - (1 - rng.random()) ** 0.7) * (max_age - min_age + 1)) if max_age > min_age else min_age
-    return draw_persona_of(rng, locale_code, age=age, gender=gender or draw_gender(rng))
+    return draw_persona_of(rng, locale_code, age=age, gender=gender or draw_gender(rng), heritage=heritage)
 
 
 def draw_gender(rng: random.Random) -> Gender:

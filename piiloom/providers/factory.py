@@ -19,7 +19,6 @@ from piiloom.providers.protocol import Provider
 from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider
-from piiloom.providers.tuning_api import TuningApi
 
 if TYPE_CHECKING:
     import httpx2
@@ -249,14 +248,3 @@ def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> Bat
         if isinstance(provider, AnthropicProvider):
             return AnthropicBatches(provider, limits) if limits else AnthropicBatches(provider)
     raise UsageError(f"the provider {provider.name!r} has no batch API", where="--batch", remedy="Use it with openai or anthropic")
-
-
-def make_tuning_api(provider: Provider) -> TuningApi:
-    """Return the fine-tuning jobs of *provider*'s account; raises ``UsageError`` if the provider has none."""
-    if provider.name == "openai":
-        from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
-        from piiloom.providers.openai_jobs import OpenAIJobs  # noqa: PLC0415 - imports an SDK
-
-        if isinstance(provider, OpenAIProvider):
-            return OpenAIJobs(provider)
-    raise UsageError(f"the provider {provider.name!r} has no fine-tuning jobs", remedy="Use openai")

@@ -1,226 +1,159 @@
-"""OpenAI's fine-tuning jobs (``files`` with the purpose "fine-tune", ``fine_tuning.jobs``) through its SDK.
+"""OpenAI's fine-tuning jobs: the SDK's own calls with our errors, and searches in its lists.
 
-Answers are read with care, because servers that imitate the API leave fields out. Lists are gone through to their end where something
-is looked for: to overlook a job would mean to make, and pay for, a second one.
+Servers that imitate the API leave fields out, which the SDK then reads as None. A search reads a list to its end: an overlooked job would
+be made, and paid for, a second time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Collection, Mapping
-from typing import Literal, TypeVar
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, Final, TypeAlias, TypeVar
 
-import openai
-from openai.types import FileObject
-from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent, SupervisedHyperparametersParam, SupervisedMethodParam
+from openai import AsyncOpenAI
+from openai.types.fine_tuning import FineTuningJob, FineTuningJobEvent
 
+from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.batch_api import TRANSFER_TIMEOUT_S
-from piiloom.providers.errors import InvalidRequest
-from piiloom.providers.openai_api import OpenAIProvider
-from piiloom.providers.sdk_provider import as_count
-from piiloom.providers.tuning_api import FileState, JobEvent, JobFault, JobRequest, RemoteFile, RemoteJob, Stage, TuningUnknown
+from piiloom.providers.errors import NotServed
+from piiloom.providers.factory import make_provider
+from piiloom.providers.sdk_provider import SdkProvider, as_count
 
 T = TypeVar("T")
+RemoteJob: TypeAlias = FineTuningJob
+LABEL: Final = "piiloom_job"  # the key of our own id in a job's metadata
+ENDED: Final = frozenset({"succeeded", "failed", "cancelled"})
+_PAGE: Final = 100
 
-_PURPOSE: Literal["fine-tune"] = "fine-tune"
-OUR_ID = "piiloom_job"
-_PAGE = 100
-_STAGES: Mapping[str, Stage] = {
-    "pausing": "working",
-    "paused": "paused",
-    "succeeded": "succeeded",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
-_FILE_STATES: Mapping[str, FileState] = {"uploaded": "uploaded", "processed": "processed", "error": "error"}
+
+class TuningUnknown(ProviderError):
+    """The server has no such job or file, or does not show it to this key."""
 
 
 class OpenAIJobs:
-    """``TuningApi`` for OpenAI: the jobs of *provider*'s account. Its model is the base model."""
+    """The files and fine-tuning jobs of *provider*'s account. All methods raise the errors in ``piiloom.providers.errors``."""
 
-    def __init__(self, provider: OpenAIProvider) -> None:
-        self.name, self.endpoint = provider.name, provider.endpoint
-        self._provider, self._client = provider, provider.client
+    def __init__(self, provider: SdkProvider[AsyncOpenAI]) -> None:
+        self.endpoint, self.name = provider.endpoint, provider.name
+        self.files, self.jobs = provider.client.files, provider.client.fine_tuning.jobs
+        self.present = provider.translator.redactor.presentable
+        self._provider = provider
 
-    async def upload(self, name: str, data: bytes) -> RemoteFile:
-        """Upload a file of training or validation rows as *name*."""
-        work = self._client.files.create(file=(name, data), purpose=_PURPOSE, timeout=TRANSFER_TIMEOUT_S)
-        return self._file(await self._guarded(work, TRANSFER_TIMEOUT_S))
+    async def ask(self, call: Awaitable[T], name: str = "", *, timeout_s: float | None = None) -> T:
+        """Return the answer to *call*, one of ``files`` or ``jobs``, about the existing file or job *name*.
 
-    async def find_file(self, name: str, size: int) -> RemoteFile | None:
-        """Return the newest file called *name* with *size* bytes and no error; None if there is none."""
-
-        async def search() -> list[FileObject]:
-            files = self._client.files.list(purpose=_PURPOSE, order="desc")
-            return [one async for one in files if one.filename == name and one.bytes == size and str(one.status) != "error"]
-
-        found = await self._guarded(search(), TRANSFER_TIMEOUT_S)
-        return self._file(max(found, key=lambda one: one.created_at or 0)) if found else None
-
-    async def look_up_file(self, file_id: str) -> RemoteFile:
-        """Return the current state of a file."""
-        return self._file(await self._guarded(self._known(self._client.files.retrieve(file_id), file_id)))
-
-    async def delete_file(self, file_id: str) -> None:
-        """Delete a file; does nothing if it is gone."""
+        Raises ``TuningUnknown`` if *name* does not exist, or is not visible to this key.
+        """
         try:
-            await self._guarded(self._known(self._client.files.delete(file_id), file_id))
-        except TuningUnknown:
-            return
+            answer = await self._provider.guarded(call, timeout_s=timeout_s)
+        except NotServed:
+            if not name:
+                raise
+            problem, remedy = f"there is no {name} at this endpoint for this key", "Check that the key is one of the account that made it"
+            raise TuningUnknown(f"{self.name}: {problem}", where=self.endpoint, remedy=remedy) from None
+        if not getattr(answer, "id", None):
+            raise self._provider.translator.not_our_api(answer)
+        return answer
 
-    async def create(self, request: JobRequest) -> RemoteJob:
-        """Make a job. What is None in *request* is left out, so that the server chooses."""
-        hyperparameters: SupervisedHyperparametersParam = {}
-        if request.epochs is not None:
-            hyperparameters["n_epochs"] = request.epochs
-        if request.batch_size is not None:
-            hyperparameters["batch_size"] = request.batch_size
-        if request.learning_rate is not None:
-            hyperparameters["learning_rate_multiplier"] = request.learning_rate
-        supervised: SupervisedMethodParam = {"hyperparameters": hyperparameters} if hyperparameters else {}
-        work = self._client.fine_tuning.jobs.create(
-            model=request.model,
-            training_file=request.training_file,
-            validation_file=request.validation_file or openai.omit,
-            method={"type": "supervised", "supervised": supervised},
-            suffix=request.suffix or openai.omit,
-            seed=openai.omit if request.seed is None else request.seed,
-            metadata={OUR_ID: request.label},
-        )
-        return self._job(await self._guarded(work))
+    async def upload(self, name: str, data: bytes) -> str:
+        """Upload a file of training or validation rows as *name*, and return its id."""
+        call = self.files.create(file=(name, data), purpose="fine-tune", timeout=TRANSFER_TIMEOUT_S)
+        return (await self.ask(call, timeout_s=TRANSFER_TIMEOUT_S)).id
 
-    async def find_jobs(self, request: JobRequest, since: float) -> list[RemoteJob]:
-        """Return the jobs made by *request*, at most one but for faults of the server, the oldest first."""
+    async def find_file(self, name: str, size: int) -> str | None:
+        """Return the id of the newest file called *name* with *size* bytes and no error; None if there is none."""
 
-        def is_it(job: RemoteJob, bare: bool) -> bool:
-            if not bare:
-                return job.label == request.label
-            return job.training_file == request.training_file and job.created_at >= since
+        async def search() -> str | None:
+            async for one in self.files.list(purpose="fine-tune", order="desc"):
+                if (one.filename, one.bytes) == (name, size) and str(one.status) != "error":
+                    return one.id
+            return None
 
-        async def search() -> list[RemoteJob]:
-            jobs = self._client.fine_tuning.jobs.list(limit=_PAGE)
-            return [self._job(one) async for one in jobs if is_it(self._job(one), bare=not one.metadata)]
+        return await self._provider.guarded(search(), timeout_s=TRANSFER_TIMEOUT_S)
 
-        found = await self._guarded(search(), TRANSFER_TIMEOUT_S)
-        return sorted(found, key=lambda job: (job.created_at, job.id))
+    async def create(self, label: str, request: Mapping[str, Any]) -> RemoteJob:
+        """Make a job with our *label*; *request* has the arguments of the SDK's call."""
+        return await self.ask(self.jobs.create(**request, metadata={LABEL: label}))
 
-    async def list_jobs(self, limit: int) -> list[RemoteJob]:
-        """Return the newest *limit* jobs of the account."""
+    async def find_jobs(self, label: str, training_file: str, since: float) -> list[RemoteJob]:
+        """Return the jobs with our *label*, the oldest first. Several are a fault of the server.
+
+        A job without any metadata counts if it trains *training_file* and was made after *since*.
+        """
+
+        def alike(job: RemoteJob) -> bool:
+            if job.metadata:
+                return job.metadata.get(LABEL) == label
+            return job.training_file == training_file and as_count(job.created_at) >= since
 
         async def search() -> list[RemoteJob]:
-            found: list[RemoteJob] = []
-            async for one in self._client.fine_tuning.jobs.list(limit=min(limit, _PAGE)):
-                found.append(self._job(one))
-                if len(found) >= limit:
-                    break
-            return found
+            return [job async for job in self.jobs.list(limit=_PAGE) if alike(job)]
 
-        return await self._guarded(search(), TRANSFER_TIMEOUT_S)
+        found = await self._provider.guarded(search(), timeout_s=TRANSFER_TIMEOUT_S)
+        return sorted(found, key=lambda job: (as_count(job.created_at), job.id))
 
-    async def look_up(self, job_id: str) -> RemoteJob:
-        """Return the current state of a job."""
-        return self._job(await self._guarded(self._known(self._client.fine_tuning.jobs.retrieve(job_id), job_id)))
+    async def newest_jobs(self, limit: int) -> list[dict[str, Any]]:
+        """Return the newest *limit* jobs of the account as JSON values."""
+        page = await self._provider.guarded(self.jobs.list(limit=limit))
+        return [self._row(job) for job in page.data or ()]
 
-    async def events(self, job_id: str, known: Collection[str]) -> list[JobEvent]:
-        """Return the events of a job whose ids are not *known*, the oldest first.
+    async def events(self, job_id: str, known: Collection[str]) -> list[dict[str, Any]]:
+        """Return the events of a job whose ids are not *known* as JSON values, the oldest first.
 
-        OpenAI lists the newest first, so that pages behind a known one need not be asked for.
+        OpenAI lists the newest first, so the pages behind a known event are not requested. "metrics" are the numbers of a training step.
         """
 
         async def search() -> list[FineTuningJobEvent]:
-            page = await self._client.fine_tuning.jobs.list_events(job_id, limit=_PAGE)
-            found = list(page.data or ())
-            while page.has_next_page() and not (_newest_first(page.data) and any(one.id in known for one in page.data)):
-                page = await page.get_next_page()
+            found: list[FineTuningJobEvent] = []
+            first = await self.jobs.list_events(job_id, limit=_PAGE)
+            async for page in first.iter_pages():
                 found += page.data or ()
-            return found
+                newest_first = page.data and as_count(page.data[0].created_at) >= as_count(page.data[-1].created_at)
+                if newest_first and any(one.id in known for one in page.data):
+                    break
+            return found[::-1]
 
-        found = await self._guarded(self._known(search(), job_id), TRANSFER_TIMEOUT_S)
-        if _newest_first(found):
-            found.reverse()
+        found = await self._provider.guarded(search(), timeout_s=TRANSFER_TIMEOUT_S)
         new = {one.id: one for one in found if one.id not in known}
-        return sorted((self._event(one) for one in new.values()), key=lambda event: event.at)
+        return sorted(map(self._event, new.values()), key=lambda event: int(event["at"]))
 
-    async def cancel(self, job_id: str) -> RemoteJob:
-        """Cancel a job; does nothing if it has ended."""
-        before = await self.look_up(job_id)
-        if before.ended:
-            return before
+    def _row(self, job: RemoteJob) -> dict[str, Any]:
+        status, error = str(job.status), job.error
+        fault = {"code": error.code, "message": self.present(error.message or ""), "parameter": error.param or ""} if error else {}
+        epochs = job.hyperparameters.n_epochs if job.hyperparameters else None
+        return {
+            "id": job.id,
+            "status": status,
+            "stage": status if status in ENDED | {"paused"} else "working",
+            "model": job.model,
+            "created_at": as_count(job.created_at),
+            "label": (job.metadata or {}).get(LABEL),
+            "training_file": job.training_file,
+            "tuned_model": job.fine_tuned_model,
+            "trained_tokens": job.trained_tokens,
+            "epochs": epochs if isinstance(epochs, int) else None,
+            "expected_end": job.estimated_finish,
+            "result_files": job.result_files or [],
+            "fault": fault if fault.get("code") or fault.get("message") else None,
+        }
+
+    def _event(self, event: FineTuningJobEvent) -> dict[str, Any]:
+        numbers = event.data.items() if isinstance(event.data, Mapping) else ()
+        metrics = [(str(name), float(value)) for name, value in numbers if isinstance(value, int | float)]
+        message = self.present(event.message or "")
+        return {"id": event.id, "at": as_count(event.created_at), "level": event.level, "message": message, "metrics": metrics}
+
+
+def with_openai_jobs(
+    work: Callable[[OpenAIJobs], Awaitable[T]], *, base_url: str | None, timeout_s: float | None = None, model: str | None = None
+) -> T:
+    """Return the result of *work* with the account that the environment and *base_url* name (see ``make_provider``)."""
+
+    async def whole() -> T:
+        provider = make_provider("openai", model=model, base_url=base_url, timeout_s=timeout_s)
         try:
-            return self._job(await self._guarded(self._known(self._client.fine_tuning.jobs.cancel(job_id), job_id)))
-        except InvalidRequest:
-            after = await self.look_up(job_id)  # it may have ended between the two requests
-            if after.ended:
-                return after
-            raise
+            return await work(OpenAIJobs(provider))
+        finally:
+            await provider.aclose()
 
-    async def unpause(self, job_id: str) -> RemoteJob:
-        """Let a paused job go on."""
-        return self._job(await self._guarded(self._known(self._client.fine_tuning.jobs.resume(job_id), job_id)))
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._provider.aclose()
-
-    async def _known(self, work: Awaitable[T], name: str) -> T:
-        """Await *work*; raise ``TuningUnknown`` on a 404: *name* does not exist, no longer exists, or is not visible to this key."""
-        try:
-            return await work
-        except openai.NotFoundError:
-            pass
-        remedy = "Check that the key is one of the account that made it"
-        raise TuningUnknown(f"{self.name}: there is no {name} at this endpoint for this key", where=self.endpoint, remedy=remedy)
-
-    async def _guarded(self, work: Awaitable[T], timeout_s: float | None = None) -> T:
-        return await self._provider.guarded(work, timeout_s=timeout_s)
-
-    def _shown(self, text: str | None) -> str:
-        return self._provider.translator.redactor.presentable(text or "")
-
-    def _file(self, file: object) -> RemoteFile:
-        if not isinstance(file, FileObject) or not getattr(file, "id", None):
-            raise self._provider.translator.not_our_api(file)
-        state = _FILE_STATES.get(str(file.status), "uploaded")
-        return RemoteFile(
-            id=file.id,
-            name=file.filename or "",
-            bytes=file.bytes or 0,
-            state=state,
-            note=self._shown(getattr(file, "status_details", None)),
-        )
-
-    def _job(self, job: object) -> RemoteJob:
-        if not isinstance(job, FineTuningJob) or not getattr(job, "id", None):
-            raise self._provider.translator.not_our_api(job)
-        status = str(job.status)
-        fault = job.error if job.error is not None and (job.error.code or job.error.message) else None
-        epochs = getattr(getattr(job, "hyperparameters", None), "n_epochs", None)
-        return RemoteJob(
-            id=job.id,
-            status=status,
-            stage=_STAGES.get(status, "working"),
-            model=job.model or "",
-            created_at=as_count(getattr(job, "created_at", None)),
-            label=(getattr(job, "metadata", None) or {}).get(OUR_ID),
-            training_file=getattr(job, "training_file", None) or "",
-            tuned_model=getattr(job, "fine_tuned_model", None) or None,
-            trained_tokens=job.trained_tokens if isinstance(getattr(job, "trained_tokens", None), int) else None,
-            epochs=epochs if isinstance(epochs, int) else None,
-            expected_end=getattr(job, "estimated_finish", None),
-            result_files=tuple(getattr(job, "result_files", None) or ()),
-            fault=None
-            if fault is None
-            else JobFault(code=str(fault.code or ""), message=self._shown(fault.message), parameter=str(fault.param or "")),
-        )
-
-    def _event(self, event: FineTuningJobEvent) -> JobEvent:
-        data = getattr(event, "data", None)
-        numbers = data.items() if isinstance(data, Mapping) else ()
-        metrics = tuple((str(name), float(value)) for name, value in numbers if isinstance(value, int | float))
-        return JobEvent(
-            id=event.id, at=as_count(event.created_at), level=str(event.level), message=self._shown(event.message), metrics=metrics
-        )
-
-
-def _newest_first(events: list[FineTuningJobEvent]) -> bool:
-    """Whether *events* are in OpenAI's order; told by the first and the last."""
-    return bool(events) and (events[0].created_at or 0) >= (events[-1].created_at or 0)
+    return run_in_own_loop(whole)

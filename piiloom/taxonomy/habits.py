@@ -11,8 +11,19 @@ from pydantic import Field
 from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
 
 Habit = Literal[
-    *("lower_case", "no_apostrophes", "dots", "no_final_stop", "double_spaces", "misspelling"),
-    *("fields_capital", "fields_dotted", "fields_dashed", "fields_bare", "fields_below", "fields_hash", "fields_equal"),
+    "lower_case",
+    "no_apostrophes",
+    "dots",
+    "no_final_stop",
+    "double_spaces",
+    "misspelling",
+    "fields_capital",
+    "fields_dotted",
+    "fields_dashed",
+    "fields_bare",
+    "fields_below",
+    "fields_hash",
+    "fields_equal",
 ]
 Shares = Mapping[Habit, float]
 

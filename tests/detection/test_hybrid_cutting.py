@@ -25,6 +25,12 @@ def texts_with_ranges(draw):
 @given(texts_with_ranges())
 def test_pieces_cover_the_text_and_cut_no_match(case):
     text, whole, limit = case
+    for within in ((0, len(text)), (min(3, len(text)), len(text) * 2 // 3)):
+        ends = Sentences(text).ends
+        inside = [(a, b) for a, b in whole if within[0] <= a and b <= within[1]]
+        pieces = cut_text(text, ends, inside, limit, within)
+        assert "".join(text[a:b] for a, b in pieces) == text[slice(*within)]
+        assert not any(start < cut < end for _, cut in pieces[:-1] for start, end in inside)
     pieces = cut_text(text, Sentences(text).ends, whole, limit)
     assert "".join(text[a:b] for a, b in pieces) == text
     assert all(a < b for a, b in pieces)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from benchmarks.detection.marker_alterations import KINDS, a_text, answered
 from benchmarks.detection.marker_survival import SEVERAL, measured
-from piiloom.corpus.markers import PRIVACYAI, marked_text
+from piiloom.corpus.markers import PRIVACYAI, TYPES, marked_text
 from piiloom.corpus.record import Span
-from piiloom.detection.marking.bringing_back import bring_back
+from piiloom.detection.marking.answer_alignment import align_answer
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import EXPLORE, case_by_case
 
@@ -25,19 +25,19 @@ RIGHT = (
 FOUND = [("Anna Smith", "name"), ("34", "age"), ("asthma", "health"), ("Anna", "name"), ("Kraków", "location"), ("王伟", "name")]
 
 
-def spans(brought, text=TEXT):
-    return [(text[one.start : one.end], one.mark.entity_type) for one in brought.placed]
+def spans(aligned, text=TEXT):
+    return [(text[one.start : one.end], one.mark.entity_type) for one in aligned.placed]
 
 
-def reasons(brought):
-    return [one.reason for one in brought.set_aside]
+def reasons(aligned):
+    return [one.reason for one in aligned.set_aside]
 
 
 def test_a_right_answer_says_all_and_nothing_else():
-    brought = bring_back(RIGHT, TEXT, taxonomy=shipped_taxonomy())
-    assert spans(brought) == FOUND
-    assert (list(brought.set_aside), brought.lost) == ([], 0)
-    assert [one.start for one in brought.placed][3] == TEXT.index("Anna's")
+    aligned = align_answer(RIGHT, TEXT, taxonomy=shipped_taxonomy())
+    assert spans(aligned) == FOUND
+    assert (list(aligned.set_aside), aligned.lost) == ([], 0)
+    assert [one.start for one in aligned.placed][3] == TEXT.index("Anna's")
 
 
 # What was done to the answer, what of it is then lacking, and what is told.
@@ -82,9 +82,9 @@ ALTERED = {
 def test_an_altered_answer(name):
     (old, new), lacking, told = ALTERED[name]
     assert old in RIGHT
-    brought = bring_back(RIGHT.replace(old, new, 1), TEXT, taxonomy=shipped_taxonomy())
-    assert spans(brought) == [one for one in FOUND if one not in lacking]
-    assert reasons(brought) == told
+    aligned = align_answer(RIGHT.replace(old, new, 1), TEXT, taxonomy=shipped_taxonomy())
+    assert spans(aligned) == [one for one in FOUND if one not in lacking]
+    assert reasons(aligned) == told
 
 
 @case_by_case(
@@ -99,37 +99,37 @@ def test_an_altered_answer(name):
     ],
 )
 def test_what_stands_around_an_answer_is_left_alone(reply):
-    brought = bring_back(reply, TEXT, taxonomy=shipped_taxonomy())
-    assert (spans(brought), list(brought.set_aside)) == (FOUND, [])
+    aligned = align_answer(reply, TEXT, taxonomy=shipped_taxonomy())
+    assert (spans(aligned), list(aligned.set_aside)) == (FOUND, [])
 
 
 def test_entities_of_html_are_what_they_stand_for():
-    brought = bring_back("&lt;name&gt;Anna&lt;/name&gt; &amp; <b>Bob</b>", "Anna & <b>Bob</b>", taxonomy=shipped_taxonomy())
-    assert ([(one.start, one.end) for one in brought.placed], list(brought.set_aside)) == ([(0, 4)], [])
-    assert reasons(bring_back("Anna &amp;amp; Bob", "Anna &amp; Bob", taxonomy=shipped_taxonomy())) == ["invented_text"]
+    aligned = align_answer("&lt;name&gt;Anna&lt;/name&gt; &amp; <b>Bob</b>", "Anna & <b>Bob</b>", taxonomy=shipped_taxonomy())
+    assert ([(one.start, one.end) for one in aligned.placed], list(aligned.set_aside)) == ([(0, 4)], [])
+    assert reasons(align_answer("Anna &amp;amp; Bob", "Anna &amp; Bob", taxonomy=shipped_taxonomy())) == ["invented_text"]
 
 
 def test_relevance_is_read_however_it_is_said():
     text = "a b c d e"
     reply = '<age high>a</age> <age relevance="low">b</age> <age HIGH>c</age> <age hihg>d</age> <age>e</age>'
-    brought = bring_back(reply, text, relevance=True, taxonomy=shipped_taxonomy())
-    assert [one.mark.relevance for one in brought.placed] == ["high", "low", "high", "high", None]
-    assert reasons(brought) == ["misspelt_marker"] * 3 + ["no_relevance"]
+    aligned = align_answer(reply, text, relevance=True, taxonomy=shipped_taxonomy())
+    assert [one.mark.relevance for one in aligned.placed] == ["high", "low", "high", "high", None]
+    assert reasons(aligned) == ["misspelt_marker"] * 3 + ["no_relevance"]
 
 
 def test_a_repeated_word_is_placed_where_it_was_marked_or_not_at_all():
     text = "Anna called. Anna left."
-    assert [one.start for one in bring_back("Anna called. <name>Anna</name> left.", text, taxonomy=shipped_taxonomy()).placed] == [13]
-    assert [one.start for one in bring_back("Anna rang. <name>Anna</name> left.", text, taxonomy=shipped_taxonomy()).placed] == [11 + 2]
-    brought = bring_back("<name>Anna</name> left.", text, taxonomy=shipped_taxonomy())
-    assert (brought.placed, reasons(brought)) == ([], ["ambiguous_place", "dropped_text"])
+    assert [one.start for one in align_answer("Anna called. <name>Anna</name> left.", text, taxonomy=shipped_taxonomy()).placed] == [13]
+    assert [one.start for one in align_answer("Anna rang. <name>Anna</name> left.", text, taxonomy=shipped_taxonomy()).placed] == [11 + 2]
+    aligned = align_answer("<name>Anna</name> left.", text, taxonomy=shipped_taxonomy())
+    assert (aligned.placed, reasons(aligned)) == ([], ["ambiguous_place", "dropped_text"])
 
 
 def test_what_is_left_out_is_told_with_its_place():
-    brought = bring_back("Dear \\<name>, I am <name>Anna Smith</name>, <age>34</age>", TEXT, taxonomy=shipped_taxonomy())
-    (dropped,) = brought.set_aside
+    aligned = align_answer("Dear \\<name>, I am <name>Anna Smith</name>, <age>34</age>", TEXT, taxonomy=shipped_taxonomy())
+    (dropped,) = aligned.set_aside
     assert (dropped.reason, dropped.value, dropped.end) == ("dropped_text", TEXT[dropped.start :], len(TEXT))
-    assert brought.lost == len("".join(dropped.value.split()))
+    assert aligned.lost == len("".join(dropped.value.split()))
 
 
 SIGNED = "Mail (@Dana Fox) at d.fox@x.org or 555-0100; site www.fox.org. ### C# ~~~"
@@ -150,9 +150,9 @@ def test_signs_are_read_leniently_and_exactly_placed():
         f"Mail (@Dana Fox) at {MAIL.replace('^^^', '')} {REST}": (FOUND_SIGNED[2:], ["unclosed"]),
     }
     for reply, (found, reasons) in cases.items():
-        brought = bring_back(reply, SIGNED, shipped_taxonomy(), PRIVACYAI)
-        assert [(SIGNED[one.start : one.end], one.mark.entity_type) for one in brought.placed] == found, reply
-        assert [one.reason for one in brought.set_aside if not one.reason.endswith("_text")] == reasons, reply
+        aligned = align_answer(reply, SIGNED, shipped_taxonomy(), PRIVACYAI)
+        assert [(SIGNED[one.start : one.end], one.mark.entity_type) for one in aligned.placed] == found, reply
+        assert [one.reason for one in aligned.set_aside if not one.reason.endswith("_text")] == reasons, reply
 
 
 PARTS = st.sampled_from(
@@ -179,32 +179,26 @@ def test_what_the_export_writes_comes_back_whole(example):
     text, found = example
     if text.strip() != text or not text:
         return
-    brought = bring_back(marked_text(text, found), text, taxonomy=shipped_taxonomy())
-    assert [(one.start, one.end, one.mark.entity_type) for one in brought.placed] == [
+    aligned = align_answer(marked_text(text, found), text, taxonomy=shipped_taxonomy())
+    assert [(one.start, one.end, one.mark.entity_type) for one in aligned.placed] == [
         (one.start, one.end, one.entity_type) for one in found
     ]
-    assert not brought.set_aside
+    assert not aligned.set_aside
 
 
-@given(marked(), st.text(alphabet="@#&$Q^%~\\ ab\n", max_size=40))
-@settings(max_examples=40, deadline=None)
-def test_any_answer_with_signs_gives_places_within_the_text_and_none_twice(example, reply):
+SIGNS, ANGLES = (PRIVACYAI, "@#&$Q^%~\\ ab\n"), (TYPES, "<>/\\ nameaghi王\n")
+
+
+@given(marked(), st.sampled_from([SIGNS, ANGLES]).flatmap(lambda one: st.tuples(st.just(one[0]), st.text(one[1], max_size=40))))
+@settings(max_examples=80, deadline=None)
+def test_any_answer_gives_places_within_the_text_and_none_twice(example, spoilt):
     text, found = example
-    for answer in (reply, marked_text(text, found, PRIVACYAI) + reply, reply + marked_text(text, found, PRIVACYAI)):
-        brought = bring_back(answer, text, shipped_taxonomy(), PRIVACYAI)
-        assert all(0 <= one.start < one.end <= len(text) for one in brought.placed)
-        assert all(one.end <= other.start for one, other in pairwise(brought.placed))
-
-
-@given(marked(), st.text(alphabet="<>/\\ nameaghi王\n", max_size=40))
-@settings(max_examples=40, deadline=None)
-def test_any_answer_gives_places_within_the_text_and_none_twice(example, reply):
-    text, found = example
-    for answer in (reply, marked_text(text, found) + reply, reply + marked_text(text, found)):
-        brought = bring_back(answer, text, taxonomy=shipped_taxonomy())
-        assert all(0 <= one.start < one.end <= len(text) for one in brought.placed)
-        assert all(one.end <= other.start for one, other in pairwise(brought.placed))
-        assert all(one.start is None or 0 <= one.start <= one.end <= len(text) for one in brought.set_aside)
+    markers, reply = spoilt
+    for answer in (reply, marked_text(text, found, markers) + reply, reply + marked_text(text, found, markers)):
+        aligned = align_answer(answer, text, shipped_taxonomy(), markers)
+        assert all(0 <= one.start < one.end <= len(text) for one in aligned.placed)
+        assert all(one.end <= other.start for one, other in pairwise(aligned.placed))
+        assert all(one.start is None or 0 <= one.start <= one.end <= len(text) for one in aligned.set_aside)
 
 
 def strange(tally):

@@ -10,18 +10,19 @@ import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from piiloom.detection.training.openai_tuning.ledger import Did, Ledger
+from piiloom.detection.training.openai_tuning.tuning_job import Ledger
 from tests.detection.tuning_jobs import in_session
 
-_write = Ledger._append
+_write = Ledger.append
 
 
 def main() -> None:
     folder, when, number = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     written = 0
 
-    def write(self: Ledger, step: str, did: Did, facts: Mapping[str, object]) -> None:
+    def write(self: Ledger, *rows: Mapping[str, Any]) -> None:
         nonlocal written
         written += 1
         if written == number and when == "before":
@@ -30,11 +31,11 @@ def main() -> None:
             with (folder / "ledger.jsonl").open("ab") as fh:
                 fh.write(b'{"at": 1795802065.1, "step": "cre')
             os.kill(os.getpid(), signal.SIGKILL)
-        _write(self, step, did, facts)
+        _write(self, *rows)
         if written == number and when == "after":
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Ledger._append = write
+    Ledger.append = write
     in_session(folder, lambda session: session.run(budget_usd=1), timeout_s=30)
 
 

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from piiloom.corpus.formats.base import LossReport
 from piiloom.corpus.store.database import Store
-from piiloom.detection.training.openai_tuning.estimate import TrainingPrice
-from piiloom.detection.training.openai_tuning.insisting import Timing
-from piiloom.detection.training.openai_tuning.job_folder import JobFolder
-from piiloom.detection.training.openai_tuning.plan import Plan
-from piiloom.detection.training.openai_tuning.preparing import data_file
-from piiloom.detection.training.openai_tuning.session import TuningSession
-from piiloom.detection.training.openai_tuning.tasks import Rows
+from piiloom.detection.training.openai_tuning.job_plan import PLAN, Plan, TrainingPrice, data_file, plan_file
+from piiloom.detection.training.openai_tuning.tuning_job import JobFolder, TuningJob
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.providers.factory import make_provider, make_tuning_api
-
-T = TypeVar("T")
+from piiloom.foundation.whole_files import write_folder
+from piiloom.providers.openai_jobs import OpenAIJobs, with_openai_jobs
 
 MODEL = "gpt-4o-mini-2024-07-18"
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, limited_s=0.05)
-# What may be there already is looked for three times.
-TIMING = Timing(settle_s=0.02, settle_step_s=0.01, first_poll_s=0.002, longest_poll_s=0.002)
 
 
-def rows(examples: int, word: str = "baker") -> Rows:
+def rows(examples: int, word: str = "baker") -> list[bytes]:
     """Rows of which each has the same number of bytes."""
-    lines = [_line(f"I am {word} {number:04d}.") for number in range(examples)]
-    return Rows(lines=lines, tokens=100 * examples, most_tokens=160 * examples, left_out=(), loss=LossReport())
+    return [_line(f"I am {word} {number:04d}. " + 8 * "Nothing else is known about me. ") for number in range(examples)]
 
 
 def _line(text: str) -> bytes:
@@ -48,38 +37,34 @@ def planned(folder: Path, url: str, *, examples: int = 20, validation: int | Non
         "model": MODEL,
         "endpoint": url,
         "store": str(folder.parent / "costs.duckdb"),
-        "files": tuple(data_file("markers", part, one) for part, one in parts.items()),
+        "files": tuple(data_file("markers", part, lines) for part, lines in parts.items()),
         "types": ("occupation",),
         "data": {"counts": {"train": examples}},
         "suffix": "mine",
         "epochs": 3,
         "price": TrainingPrice(usd=3.0, dated="2026-11-27", source="a test"),
     }
-    with JobFolder(folder) as job:
-        job.write_plan(Plan(**(plan | changes)), {part: list(one.lines) for part, one in parts.items()}, [])
+    files = {f"{part}.jsonl": b"".join(lines) for part, lines in parts.items()}
+    write_folder(folder, files | {PLAN: plan_file(Plan(**(plan | changes)))})
     return folder
 
 
 def in_session(
     folder: Path,
-    work: Callable[[TuningSession], Awaitable[T]],
+    work: Callable[[TuningJob], Awaitable[object]],
     *,
     said: list[str] | None = None,
     timeout_s: float = 5.0,
     url: str | None = None,
-) -> T:
-    """Return what *work* gives in a session with the job in *folder*; *said* gets what the user is told."""
+) -> dict[str, Any]:
+    """Return the state of the job in *folder* after *work*; *said* gets what the user is told. A lost request is searched for thrice."""
 
-    async def whole() -> T:
-        with JobFolder(folder) as job:
-            plan = job.plan()
-            api = make_tuning_api(make_provider("openai", model=plan.model, base_url=url or plan.endpoint, timeout_s=timeout_s))
-            try:
-                return await work(TuningSession(job, api, policy=QUICK, timing=TIMING, tell=[].append if said is None else said.append))
-            finally:
-                await api.aclose()
+    async def whole(api: OpenAIJobs) -> None:
+        await work(TuningJob(job, api, policy=QUICK, poll_s=0.002, settle_s=0.02, tell=[].append if said is None else said.append))
 
-    return asyncio.run(whole())
+    with JobFolder(folder) as job:
+        with_openai_jobs(whole, base_url=url or job.plan.endpoint, timeout_s=timeout_s, model=job.plan.model)
+        return job.state()
 
 
 def booked(folder: Path) -> list[dict[str, Any]]:

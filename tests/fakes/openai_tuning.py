@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from tests.fakes.llm_wire import BadCall
 
-Operation = Literal["upload", "files", "file", "delete", "create", "jobs", "job", "events", "cancel", "pause", "resume"]
+Operation = Literal["upload", "files", "file", "delete", "create", "jobs", "job", "events", "cancel", "resume"]
 # "server_error", "rate_limit": not done. "lost", "cut", "hang", "error_after": done, but there is no (whole) answer, or a 500.
 # "never": not done, and no answer.
 Trouble = Literal["rate_limit", "server_error", "lost", "cut", "hang", "error_after", "never"]
@@ -188,10 +188,10 @@ class FakeTuning:
         self.tell(job, "Fine tuning process stopping due to job cancellation", level="warn")
         return self.view(job)
 
-    def set_paused(self, job: FakeJob, *, paused: bool) -> dict[str, Any]:
-        if job.status != ("running" if paused else "paused"):
+    def resume(self, job: FakeJob) -> dict[str, Any]:
+        if job.status != "paused":
             raise BadCall(400, _INVALID, "Invalid state for this", code="invalid_request")
-        job.status = "paused" if paused else "running"
+        job.status = "running"
         return self.view(job)
 
     def tell(self, job: FakeJob, message: str, *, level: str = "info", **metrics: float) -> None:

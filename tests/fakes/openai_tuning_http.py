@@ -156,8 +156,8 @@ class _Handler(BaseHTTPRequestHandler):
                 return page(job.events[::-1], after, limit)
             case "cancel":
                 return owner.cancel(job)
-            case "pause" | "resume":
-                return owner.set_paused(job, paused=operation == "pause")
+            case "resume":
+                return owner.resume(job)
         return owner.look(job)
 
 
@@ -171,7 +171,6 @@ _PATHS: tuple[tuple[str, str, Operation], ...] = (
     ("GET", "fine_tuning/jobs/*", "job"),
     ("GET", "fine_tuning/jobs/*/events", "events"),
     ("POST", "fine_tuning/jobs/*/cancel", "cancel"),
-    ("POST", "fine_tuning/jobs/*/pause", "pause"),
     ("POST", "fine_tuning/jobs/*/resume", "resume"),
 )
 

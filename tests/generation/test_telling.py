@@ -11,6 +11,7 @@ import pytest
 from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit, wordings_in_turn
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
 from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
+from piiloom.pii_values.belonging import heritages_told, reminds_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.habits import habit_shares
 from piiloom.taxonomy.stories import Story
@@ -161,6 +162,36 @@ def test_other_languages_have_their_own_pronouns(tmp_path: Path) -> None:
     assert texts == {"diz ele e a mãe dele.", "diz ela e a mãe dela."}
 
 
+FITTING = BARE.replace(
+    "      fee:",
+    """\
+      me: {type: name.full_name, of: writer}
+      mail: {type: code.email, draw: true}
+      user: {type: name.username, draw: true}
+      iban: {type: code.iban, draw: true}
+      nat: {type: demographic.nationality, any: [Japanese, Nigerian]}
+      age: {type: age.years, any: ["19", "24"]}
+      job: {type: occupation.job_title, any: [barista, dentist, retired teacher]}
+      fee:""",
+)
+
+
+def test_what_belongs_to_one_person_fits(tmp_path: Path) -> None:
+    """A name has the told origin, addresses are made of it, a job fits the told age, and an IBAN is of the named country."""
+    step = "{say: ['{home} {fee} {me}/{mail}/{user}/{iban}/{nat}/{age}/{job}']}"
+    story = story_of(tmp_path, FITTING.replace("VOICE", "forum").replace("VALUES", "[Berlin]").replace("STEPS", f"      - {step}"))
+    for one in told(story, 100):
+        value = {span.fact: span.value for span in one.spans}
+        given, _, family = value["me"].partition(" ")
+        assert value["job"] == "barista"
+        assert value["iban"].startswith("DE")
+        assert reminds_of(value["mail"], given, family)
+        assert reminds_of(value["user"], given, family)
+        origin = heritages_told("en_US", (value["nat"],), ())
+        assert origin is not None
+        assert family in origin.items[0].family.items
+
+
 def test_paragraphs_are_lines_in_a_chat(tmp_path: Path) -> None:
     steps = ("{say: ['In {home}.']}", "{para: true, say: ['For {fee}.']}")
     assert "\n\nFor" in told(bare(tmp_path, *steps))[0].text
@@ -244,6 +275,15 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
         ("dots", "In Dayton. Dr. No left. So.", "Dayton", "location", "In Dayton... Dr. No left... So.", "What's Up?"),
         ("no_final_stop", "In Dayton. So.", "Dayton", "location", "In Dayton. So", "What's Up?"),
         ("double_spaces", "In Dayton. So? Yes.", "Dayton", "location", "In Dayton.  So?  Yes.", "What's Up?"),
+        (
+            "double_spaces",
+            "Dr. Ro is in Dayton. At 5 p.m. we go.",
+            "Dayton",
+            "location",
+            "Dr. Ro is in Dayton.  At 5 p.m. we go.",
+            "What's Up?",
+        ),
+        ("dots", "John Q. Public, no. 5, Dayton. So.", "Dayton", "location", "John Q. Public, no. 5, Dayton... So.", "What's Up?"),
         ("fields_capital", "Town: Dayton\nSo: be it: no.", "Dayton", "location", "TOWN: Dayton\nSO: be it: no.", "What's Up?"),
         ("fields_dotted", "Town: Dayton\nJob: none", "Dayton", "location", f"Town {'.' * 20} Dayton\nJob {'.' * 21} none", "What's Up?"),
         ("fields_dashed", "Town: Dayton", "Dayton", "location", "Town - Dayton", "What's Up?"),
@@ -266,6 +306,12 @@ def test_a_habit_is_kept_up_and_spans_move_with_it(
 def test_a_habit_that_would_hide_a_name_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {"lower_case": 100})
     kept = _flat("Will you ask Will. Now.", "Will")
+    assert with_habit(kept, "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy()) == kept
+
+
+def test_an_abbreviation_keeps_its_last_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {"no_final_stop": 100})
+    kept = _flat("In Dayton at 5 p.m.", "Dayton")
     assert with_habit(kept, "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy()) == kept
 
 

@@ -11,8 +11,9 @@ import pytest
 import typer
 
 from piiloom.cli.main import app_of, run
-from piiloom.detection.training.openai_tuning.job_folder import JobFolder
-from piiloom.detection.training.openai_tuning.tuning_options import JobSettings
+from piiloom.detection.training.openai_tuning.job_plan import base_model
+from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
+from piiloom.detection.training.openai_tuning.tuning_options import TuningOptions
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.openai_tuning import JobPlan
 from tests.fakes.openai_tuning_http import TuningServer
@@ -144,4 +145,4 @@ def test_the_job_is_named_when_the_server_goes_away(server: TuningServer, capsys
 def test_the_help_names_the_base_model_in_force() -> None:
     command = typer.main.get_command(app_of()).commands["train"].commands["openai"]
     (model,) = (parameter for parameter in command.params if parameter.name == "model")
-    assert f"(default {JobSettings().base})" in model.help
+    assert f"(default {base_model(TuningOptions())})" in model.help

@@ -52,9 +52,9 @@ from piiloom.corpus.formats.base import (
     quoted,
 )
 from piiloom.corpus.formats.native_rows import RowFault, fault_of, parse_list
-from piiloom.corpus.formats.row_reading import JsonRowFormat, Range, Reading
+from piiloom.corpus.formats.row_reading import JsonRowFormat, Reading
 from piiloom.corpus.markers import MARKER_SETS, TYPES, MarkerFault, MarkerSet, marked_text, marker_name, unmarked
-from piiloom.corpus.mention_search import stands_alone
+from piiloom.corpus.mention_search import Range, stands_alone
 from piiloom.corpus.record import LostValue, Record
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 
@@ -366,10 +366,14 @@ def _read_mentions(context: str, answer: str, reading: Reading) -> tuple[list[Js
     unplaced = [mention for place, mention in placed if place is None]
     if reading.options.all_mentions:
         return [*spans, *(mention.span(None) for mention in unplaced)], []
-    known, lost = reading.options.taxonomy, list[LostValue]()
-    for one in unplaced:
-        reason = TOO_OFTEN if _find(context, one.value, 0) else INSIDE_WORD if one.value in context else ABSENT
-        lost.append(LostValue(text=one.value, entity_type=known.resolve(one.type) or one.type, relevance=one.relevance, reason=reason))
+    reasons: dict[str, str] = {}  # by value, since a long list may repeat a value that is costly to search
+    for value in dict.fromkeys(mention.value for mention in unplaced):
+        reasons[value] = TOO_OFTEN if _find(context, value, 0) else INSIDE_WORD if value in context else ABSENT
+    resolve = reading.options.taxonomy.resolve
+    lost = [
+        LostValue(text=one.value, entity_type=resolve(one.type) or one.type, relevance=one.relevance, reason=reasons[one.value])
+        for one in unplaced
+    ]
     return spans, lost
 
 

@@ -16,7 +16,6 @@ used only for a span that still has the place and the label that were written.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,7 +55,7 @@ from piiloom.corpus.formats.native_rows import (
     write_array,
     write_rows,
 )
-from piiloom.corpus.mention_search import ends_at_seams, exact_mentions
+from piiloom.corpus.mention_search import Range, ends_at_seams, exact_mentions, occurrences, without_overlaps
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -65,7 +64,6 @@ from piiloom.taxonomy.locales import resolve_locale
 
 UNKNOWN_TYPE = "not one of the known types"
 
-Range = tuple[int, int]
 Made = TypeVar("Made")
 # Makes something of (1-based number, row in the native shape); raises ``RowFault`` if it cannot.
 MakeRow = Callable[[int, Json], Made]
@@ -379,16 +377,9 @@ class Placed:
 
 def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
     """Of overlapping mentions keep the longest, of equally long ones the earliest (of equal ranges the first value)."""
-    kept: list[tuple[Range, int]] = []
-    dropped: list[tuple[Range, int, Range]] = []
-    for (start, end), value in sorted(mentions, key=lambda m: (m[0][0] - m[0][1], m[0][0], m[1])):
-        at = bisect_left(kept, ((start, end), -1))  # kept is sorted and disjoint, so only the two neighbors can overlap
-        winner = next((other for other, _ in kept[max(at - 1, 0) : at + 1] if start < other[1] and other[0] < end), None)
-        if winner is None:
-            kept.insert(at, ((start, end), value))
-        else:
-            dropped.append(((start, end), value, winner))
-    return Placed(kept=tuple(kept), dropped=tuple(sorted(dropped)))
+    longest_first = sorted(mentions, key=lambda m: (m[0][0] - m[0][1], m[0][0], m[1]))
+    kept, dropped = without_overlaps(longest_first, lambda m: m[0])
+    return Placed(kept=tuple(kept), dropped=tuple(sorted((*lost, winner) for lost, (winner, _) in dropped)))
 
 
 def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
@@ -398,21 +389,8 @@ def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
 
 def _at_seam(context: str, value: str) -> list[Range]:
     """Return the only place of *value* that begins and ends at an edge of a word or at a seam; none if there are several."""
-    found = [at for at in _occurrences(context, value) if ends_at_seams(context, at, at + len(value))]
-    return [(found[0], found[0] + len(value))] if len(found) == 1 else []
-
-
-def _occurrences(context: str, value: str) -> Iterator[int]:
-    at = context.find(value) if value else -1
-    while at >= 0:
-        yield at
-        at = context.find(value, at + 1)
-
-
-def place_values(context: str, values: Sequence[str]) -> Placed:
-    """Return the disjoint mentions of *values* in *context*."""
-    found = find_values(context, values)
-    return keep_disjoint((place, number) for number, places in enumerate(found) for place in places)
+    found = [place for place in occurrences(context, value) if ends_at_seams(context, *place)]
+    return found if len(found) == 1 else []
 
 
 def kept_aside(record: Record) -> Json:

@@ -1,8 +1,8 @@
 """The detector "capid": one language model lists what is personal, and says of each mention whether it matters to the question.
 
-It asks in a form in which exports train (``corpus.formats.instruction_tuning``), for plain text: a tuned model answers with what it learnt,
-a schema would be another form. The form "list" is that of the exports alpaca and chat; "capid" is that of the export capid-alpaca and of
-the published CAPID models, whose answer is an object that names each value once.
+It asks in a form in which exports train (``corpus.formats.instruction_tuning``), for plain text: a tuned model answers with what it
+learnt, and a schema would be another form. The form "list" is that of the exports alpaca and chat; "capid" is that of the export
+capid-alpaca and of the published CAPID models, whose answer is an object that names each value once.
 """
 
 from __future__ import annotations
@@ -165,10 +165,7 @@ class CapidDetector(AskingDetector):
 
 def _pieces(text: str, of: Range, limit: int) -> list[Range]:
     """The pieces of a range of at most *limit* characters each; blank ones are left out."""
-    start, end = of
-    part = text[start:end]
-    pieces = cut_text(part, Sentences(part).ends, (), limit)
-    return [(a + start, b + start) for a, b in pieces if not part[a:b].isspace()]
+    return [(start, end) for start, end in cut_text(text, Sentences(text).ends, (), limit, of) if not text[start:end].isspace()]
 
 
 def why_lost(lost: Lost) -> str:

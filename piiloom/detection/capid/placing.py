@@ -15,11 +15,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.row_reading import find_values
-from piiloom.corpus.mention_search import Range, SearchableText
+from piiloom.corpus.mention_search import FoundValue, Range, SearchableText, without_overlaps
 from piiloom.detection.capid.entries import PHASE, Entry
 from piiloom.detection.findings import SetAside
-from piiloom.detection.locating import Located, ValueFinder
-from piiloom.detection.mentions import is_whole, mentions_of
 from piiloom.foundation.words import STOP_WORDS
 
 _SURE: Final = 5  # a number with so many characters is the same thing everywhere
@@ -48,8 +46,8 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
     gives the place that was taken: the text has the value in another spelling.
     """
     begin, end = piece
-    finder = ValueFinder(text[begin:end])
-    found: dict[str, Located] = {}
+    searched = SearchableText(text[begin:end])
+    found: dict[str, FoundValue] = {}
     taken: list[Range] = []  # sorted; those that overlap something are rare, so that looking at neighbours is enough
     behind = 0
     mentions: list[Mention] = []
@@ -57,14 +55,13 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
     for entry in entries:
         located = found.get(entry.value)
         if located is None:
-            located = finder.find(entry.value)
-            if located.reason == "inside_word" and (seams := find_values(text[begin:end], [entry.value])[0]):
-                located = Located(seams)  # where digits meet letters, as in 34F
+            located = searched.find(entry.value)
+            if located.step == "inside_word" and (seams := find_values(searched.text, [entry.value])[0]):
+                located = FoundValue(seams, "exact")  # where digits meet letters, as in 34F
             found[entry.value] = located
         free = [one for one in located.ranges if one not in taken]
         if not free:
-            reason = located.reason if not located.ranges else "too_often"
-            set_aside.setdefault(_aside(reason or "invented", entry))
+            set_aside.setdefault(_aside("too_often" if located.ranges else located.step, entry))
             continue
         apart = [one for one in free if _is_apart(one, taken)]
         at = next((one for one in apart if one[0] >= behind), (apart or free)[0])
@@ -72,8 +69,8 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
         behind = at[1]
         start, stop = at[0] + begin, at[1] + begin
         mentions.append(Mention(start, stop, entry))
-        if located.reason is not None:
-            set_aside.setdefault(_aside(located.reason, entry, (start, stop)))
+        if located.step != "exact":
+            set_aside.setdefault(_aside("altered", entry, (start, stop)))
     return Placed(mentions, list(set_aside))
 
 
@@ -95,7 +92,7 @@ def everywhere(text: str, listed: Sequence[Mention], *, once: bool = False) -> P
     searchable = SearchableText(text)
     same = {surface: known for surface, known in by_surface.items() if once or _means_one_thing(surface)}
     more = [one for surface, known in same.items() for one in _repeats(searchable, surface, known)]
-    kept = _disjoint([*listed, *more])
+    kept, _ = without_overlaps(sorted((*listed, *more), key=lambda one: (one.start - one.end, not one.listed, one.start)), _place_of)
     staying = set(kept)
     gone = dict.fromkeys(_aside("overlap", one.entry, (one.start, one.end)) for one in listed if one not in staying)
     return Placed(kept, list(gone))
@@ -108,21 +105,10 @@ def _means_one_thing(surface: str) -> bool:
 
 
 def _repeats(searchable: SearchableText, surface: str, known: Sequence[Mention]) -> Iterable[Mention]:
-    text = searchable.text
     starts = [one.start for one in known]
-    spellings = (one for one in searchable.mentions(surface) if is_whole(text, *one))
-    for start, end in sorted({*mentions_of(text, surface), *spellings} - {(one.start, one.end) for one in known}):
+    for start, end in sorted({*searchable.mentions(surface)} - {_place_of(one) for one in known}):
         before = known[max(bisect_right(starts, start) - 1, 0)]
         yield Mention(start, end, before.entry, listed=False)
-
-
-def _disjoint(mentions: Iterable[Mention]) -> list[Mention]:
-    kept: list[Mention] = []
-    for one in sorted(mentions, key=lambda one: (one.start - one.end, not one.listed, one.start)):
-        at = bisect_left(kept, one.start, key=lambda other: other.start)
-        if (at == 0 or kept[at - 1].end <= one.start) and (at == len(kept) or one.end <= kept[at].start):
-            kept.insert(at, one)
-    return kept
 
 
 def _place_of(one: Mention) -> Range:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from piiloom.corpus.mention_search import is_word_character
+from piiloom.foundation.words import is_unspaced
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -140,14 +141,4 @@ def _one_word(left: str, right: str) -> bool:
     """Whether two neighbours are of one word: not in scripts that write no blanks, where characters stand for themselves."""
     if unicodedata.combining(right):
         return True
-    return is_word_character(left) and is_word_character(right) and not (_without_blanks(left) or _without_blanks(right))
-
-
-def _without_blanks(character: str) -> bool:
-    """Whether *character* is Thai, Lao, Burmese, Khmer, Chinese or Japanese."""
-    code = ord(character)
-    return 0x0E00 <= code <= 0x0EFF or 0x1000 <= code <= 0x109F or 0x1780 <= code <= 0x17FF or 0x3040 <= code <= 0x30FF or _han(code)
-
-
-def _han(code: int) -> bool:
-    return 0x3400 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF or 0x20000 <= code <= 0x3FFFF
+    return is_word_character(left) and is_word_character(right) and not (is_unspaced(left) or is_unspaced(right))

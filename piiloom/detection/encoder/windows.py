@@ -8,12 +8,14 @@ question has an empty one, so that the form is the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from piiloom.detection.encoder.encoder_settings import Windows
+from piiloom.detection.token_decoding.windows import Window as Part
+from piiloom.detection.token_decoding.windows import windows_of
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 
@@ -69,8 +71,11 @@ class WindowMaker:
         asked = self._tokenizer.encode(_encodable(question), add_special_tokens=False).ids if question else []
         asked = asked[: self._windows.question_tokens]
         room = self._windows.max_tokens - self._special - len(asked)
-        windows = [self._window(asked, encoded.ids, part) for part in _parts(len(encoded.ids), room, self._windows.overlap)]
-        return Tokens(list(encoded.offsets), windows, _homes(windows))
+        count = len(encoded.ids)
+        parts = windows_of(count, room, self._windows.overlap, range(count)) or [Part(0, 0, 0, 0)]
+        windows = [self._window(asked, encoded.ids, (part.first, part.last)) for part in parts]
+        homes = [number for number, part in enumerate(parts) for _ in range(part.own_first, part.own_last)]
+        return Tokens(list(encoded.offsets), windows, homes)
 
     def _window(self, asked: list[int], ids: list[int], part: tuple[int, int]) -> Window:
         first, second = self._type_of
@@ -116,24 +121,3 @@ def _run(segments: Sequence[int | None], which: int) -> tuple[int, int]:
     """Return where the tokens of sequence *which* are."""
     places = [place for place, segment in enumerate(segments) if segment == which]
     return places[0], places[-1] + 1
-
-
-def _homes(windows: Sequence[Window]) -> list[int]:
-    """Return the home of each token: neighbours share [following.text[0], window.text[1]), and each has the half nearer to its middle."""
-    found: list[int] = []
-    for number, window in enumerate(windows):
-        following = windows[number + 1] if number + 1 < len(windows) else None
-        end = window.text[1] if following is None else (following.text[0] + window.text[1] + 1) // 2
-        found += [number] * (end - len(found))
-    return found
-
-
-def _parts(count: int, room: int, overlap: int) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of the parts of *count* tokens, each of up to *room*, of which two neighbours share *overlap*."""
-    start = 0
-    while True:
-        end = min(count, start + room)
-        yield start, end
-        if end == count:
-            return
-        start = end - overlap

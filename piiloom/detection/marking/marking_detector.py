@@ -1,59 +1,58 @@
-"""The detector "markers": a language model gives the text back with markers around what is personal.
+"""The detector "markers": a language model gives the text back with markers around personal information.
 
 It asks in the form in which the export for tuning trains (``corpus.formats.instruction_tuning``), for plain text; examples, if there are
 any, are turns of user and assistant in that form. Signs (``corpus.markers.MarkerSet.pairs``) are asked for without the question of a text,
-since they say no relevance. A long text is asked in pieces that end with sentences and part no value that the
-patterns know. A piece whose answer was cut off, or did not give the text back, is asked in halves, down to ``FLOOR`` characters.
+since they state no relevance. A long text is asked in pieces that end with sentences and part no value that the patterns find. A piece
+whose answer was cut off, or did not give the text back, is asked in halves, down to ``FLOOR`` characters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final, NamedTuple
+from functools import cached_property
+from typing import Final
 
 from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
+from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.detector_settings import ModelSettings
+from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.marking.bringing_back import Brought, bring_back
-from piiloom.detection.marking.cutting import Cutting, WholeRanges
-from piiloom.detection.marking.placing import Placed
+from piiloom.detection.marking.answer_alignment import AlignedAnswer, PlacedMark, align_answer
 from piiloom.detection.marking.shots import Shots
+from piiloom.detection.registry import make_patterns
+from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.words import trimmed
 from piiloom.providers.protocol import Message, Provider, SamplingSettings
+from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales
 from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "markers"
 TEMPLATE: Final = "detect_marking"
-SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
-REPAIRED: Final = 0.6  # where its marker or its value had to be read leniently
+SCORE: Final = 0.75  # confidence of a finding for which a model gives no score
+REPAIRED: Final = 0.6  # the same, if its marker or its value was read leniently
 FLOOR: Final = 200  # a piece of so many characters is not asked in halves
 _LEAST_TOKENS: Final = 512
 _NOT_THE_TEXT: Final = "not_the_text"
 _TRUNCATED: Final = "truncated"  # the code of a reply that reached the token limit
 _HALVED: Final = frozenset({_NOT_THE_TEXT, _TRUNCATED})
 _LONGER: Final = 5  # an answer is not so many times as long as its text
-_FEW: Final = 12  # so many characters that are lost tell nothing
+_FEW: Final = 12  # so many lost characters are no fault
 
-
-class _Piece(NamedTuple):
-    """What came of ``text[start:…]``."""
-
-    start: int
-    brought: Brought
+WholeRanges = Callable[[str, str], Sequence[Range]]  # of a text and its locale: the ranges that no cut may part
 
 
 class MarkingDetector(AskingDetector):
-    """See ``findings.ModelDetector``. A text of which a piece got no usable answer has failed.
+    """See ``findings.ModelDetector``. A text has failed if a piece of it got no usable answer.
 
-    *shots* are the examples; *whole* gives the ranges that no cut parts.
+    *shots* are the examples; *whole* returns the ranges that no cut may part.
     """
 
     name = NAME
@@ -74,7 +73,7 @@ class MarkingDetector(AskingDetector):
     ) -> None:
         super().__init__(model, provider=provider, policy=policy)
         self.taxonomy, self._chunk_chars, self._threshold = taxonomy, chunk_chars, threshold
-        self.markers, self._shots, self._whole = markers, shots, whole
+        self.markers, self._shots, self.whole = markers, shots, whole
         self.instructions = ("mark_signs",) if markers.pairs else ("mark", "mark_relevant")
 
     async def examine_async(
@@ -83,22 +82,21 @@ class MarkingDetector(AskingDetector):
         """Ask for the marked *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         session = self.session()
         question = None if self.markers.pairs else question
-        shown: tuple[Message, ...] = ()
-        if self._shots is not None:
-            shown = self._shots.messages(text, relevance=question is not None, group_keys=group_keys)
-        asking = _Asking(self, Cutting(text, locale, self._whole), question, shown, item_id or digest(locale, text)[:16])
+        shown = self._shots.messages(text, relevance=question is not None, group_keys=group_keys) if self._shots else ()
+        asking = _Asking(self, text, locale, question, shown, item_id or digest(locale, text)[:16])
         session.channel.items(1)
         try:
-            answers = await asking.ask_all((0, len(text)), self._chunk_chars)
+            lost = await asking.ask((0, len(text)), self._chunk_chars)
         finally:
             session.channel.items(-1)
-        if isinstance(answers, Lost):
-            return Findings(spans=(), failed=f"no usable answer came ({answers.code}, attempts: {answers.attempts}): {answers.message}")
-        spans = [self._span(one, piece.start) for piece in answers for one in piece.brought.placed]
-        told = [_moved(one, piece.start) for piece in answers for one in piece.brought.set_aside]
-        return Findings(spans=[span for span in spans if span.score >= self._threshold], set_aside=[*asking.told, *told])
+        if lost is not None:
+            return Findings(spans=(), failed=f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}")
+        answers = sorted(asking.answers.items())
+        spans = [self._span(one, start) for start, answer in answers for one in answer.placed]
+        aside = [_moved(one, start) for start, answer in answers for one in answer.set_aside]
+        return Findings(spans=[span for span in spans if span.score >= self._threshold], set_aside=[*asking.halved, *aside])
 
-    def _span(self, one: Placed, shift: int) -> ScoredSpan:
+    def _span(self, one: PlacedMark, shift: int) -> ScoredSpan:
         entity_type, subtype = self.markers.type_of(one.mark.entity_type)
         return ScoredSpan(
             start=one.start + shift,
@@ -112,25 +110,25 @@ class MarkingDetector(AskingDetector):
 
 
 class _Asking:
-    """Asks for the pieces of one text. ``told``: what is to be told of how they were asked."""
+    """Asks for the pieces of one text. ``answers`` are those of the pieces, by their starts; ``halved`` are the pieces asked in halves."""
 
-    def __init__(self, detector: MarkingDetector, cutting: Cutting, question: str | None, shown: tuple[Message, ...], item_id: str) -> None:
-        self._detector, self._cutting, self._question, self._shown, self._item_id = detector, cutting, question, shown, item_id
-        self.told: list[SetAside] = []
+    def __init__(
+        self, detector: MarkingDetector, text: str, locale: str, question: str | None, shown: tuple[Message, ...], item_id: str
+    ) -> None:
+        self._detector, self._text, self._locale = detector, text, locale
+        self._question, self._shown, self._item_id = question, shown, item_id
+        self.answers: dict[int, AlignedAnswer] = {}
+        self.halved: list[SetAside] = []
 
-    async def ask_all(self, of: Range, limit: int) -> list[_Piece] | Lost:
-        """Ask for all pieces of a range; ``Lost`` if that one is of which no usable answer came."""
-        found: list[_Piece] = []
-        for answer in await all_of(self._ask(piece) for piece in self._cutting.pieces(of, limit)):
-            if isinstance(answer, Lost):
-                return answer
-            found += answer
-        return found
+    async def ask(self, within: Range, limit: int) -> Lost | None:
+        """Ask for all pieces of a range; return a piece without a usable answer, if there is one."""
+        lost = await all_of(self._ask_piece(piece) for piece in self._pieces(within, limit))
+        return next((one for one in lost if one is not None), None)
 
-    async def _ask(self, piece: Range) -> list[_Piece] | Lost:
+    async def _ask_piece(self, piece: Range) -> Lost | None:
         start, end = piece
-        text = self._cutting.text[start:end]
-        relevance, taxonomy, markers = self._question is not None, self._detector.taxonomy, self._detector.markers
+        text, relevance = self._text[start:end], self._question is not None
+        taxonomy, markers = self._detector.taxonomy, self._detector.markers
         answer = await self._detector.session().asker.ask(
             TEMPLATE,
             {"instruction": marking(taxonomy, relevance=relevance, markers=markers), "message": message(text, self._question)},
@@ -142,25 +140,66 @@ class _Asking:
             hopeless=(_TRUNCATED,),
         )
         if not isinstance(answer, Lost):
-            return [_Piece(start, answer)]
+            self.answers[start] = answer
+            return None
         half = max(FLOOR, -(-(end - start) // 2))
-        if answer.code not in _HALVED or len(self._cutting.pieces(piece, half)) < 2:
+        if answer.code not in _HALVED or len(self._pieces(piece, half)) < 2:
             return answer
-        self.told.append(SetAside(phase=0, reason=f"asked_in_halves: {answer.code}", start=start, end=end))
-        return await self.ask_all(piece, half)
+        self.halved.append(SetAside(phase=0, reason=f"asked_in_halves: {answer.code}", start=start, end=end))
+        return await self.ask(piece, half)
+
+    def _pieces(self, within: Range, limit: int) -> list[Range]:
+        """Return the pieces of a range, without blanks at their ends."""
+        is_short = within[1] - within[0] <= limit
+        pieces = [within] if is_short else cut_text(self._text, self._ends, self._whole, limit, within)
+        return [(start, end) for start, end in (trimmed(self._text, *piece) for piece in pieces) if start < end]
+
+    @cached_property
+    def _ends(self) -> Sequence[int]:
+        return Sentences(self._text).ends
+
+    @cached_property
+    def _whole(self) -> Sequence[Range]:
+        return self._detector.whole(self._text, self._locale)
 
 
-def _usable(reply: str, text: str, taxonomy: Taxonomy, markers: MarkerSet, *, relevance: bool) -> Brought:
-    """Return what *reply* says. Raises ``Fault`` if it does not give *text* back."""
+def _usable(reply: str, text: str, taxonomy: Taxonomy, markers: MarkerSet, *, relevance: bool) -> AlignedAnswer:
+    """Return the content of *reply*. Raises ``Fault`` if it does not give *text* back."""
     fault = Fault(_NOT_THE_TEXT, "it does not give the text back; give back all of it, character by character, with the markers in it")
     if len(reply) > _LONGER * len(text) + _LEAST_TOKENS:
         raise fault
-    brought = bring_back(reply, text, taxonomy, markers, relevance=relevance)
+    answer = align_answer(reply, text, taxonomy, markers, relevance=relevance)
     size = len("".join(text.split()))
-    if 2 * brought.lost > size or brought.lost > max(_FEW, size // 4):
+    if 2 * answer.lost > size or answer.lost > max(_FEW, size // 4):
         raise fault
-    return brought
+    return answer
 
 
 def _moved(one: SetAside, shift: int) -> SetAside:
     return one if one.start is None or one.end is None else replace(one, start=one.start + shift, end=one.end + shift)
+
+
+def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> MarkingDetector:
+    """See ``registry.Make``. Raises ``DataError`` if the file of examples cannot be read."""
+    model, prompting = settings.asked, settings.prompting
+    assert model is not None  # noqa: S101 - checked when the settings were made
+    taxonomy, markers, longest = settings.taxonomy, settings.marker_set, settings.chunk_chars
+    shots = None
+    if prompting is not None and prompting.examples is not None:
+        shots = Shots.read(prompting.examples, prompting.shots, taxonomy, seed=model.seed, longest=longest, markers=markers)
+    patterns = make_patterns(settings)
+
+    def matches(text: str, locale: str) -> Sequence[Range]:
+        return [(span.start, span.end) for span in patterns.detect(text, locale)] if locale in catalogue_locales() else ()
+
+    return MarkingDetector(
+        model,
+        taxonomy=taxonomy,
+        chunk_chars=longest,
+        threshold=settings.threshold,
+        markers=markers,
+        shots=shots,
+        whole=matches,
+        provider=provider,
+        policy=policy,
+    )

@@ -1,16 +1,17 @@
-"""Examples with their answers, drawn from records, as they stand in a training set.
+"""Draw examples with their answers from records, in the form of a training set.
 
-Drawn so that each type is shown as often as every other, as far as the records allow; with the same seed the same ones. No example comes
-from the text's own group: records with its text, or that share a group key with it or with such a record, are left out, and so are those
-whose text stands within it. Nor do two examples come from one group. Most texts thus get the same examples, which providers' prompt
-caches like.
+Each type is shown as often as every other, as far as the records allow; the same seed gives the same examples. No example comes from the
+group of the text: a record is left out if it has the same text, if it shares a group key with the text or with such a record, or if its
+text is part of the text. Nor do two examples come from one group. Most texts get the same examples, as prompt caches of providers like.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple, Self
 
@@ -24,28 +25,21 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.protocol import Message
 from piiloom.taxonomy.entity_types import Taxonomy
 
-_MOST_KEPT: Final = 256  # draws without certain groups, each kept in case that another text of the group comes
+_MOST_KEPT: Final = 256  # draws without certain groups, each kept for other texts of the groups
 
 
-class Candidate(NamedTuple):
-    """A record, the types that it shows, and what records of its group share: group keys, and the text."""
+class _Candidate(NamedTuple):
+    """A record, the types that it shows, and the keys that records of its group share: group keys, and the text."""
 
     record: Record
     types: frozenset[str]
     keys: frozenset[str]
 
-    @classmethod
-    def of(cls, record: Record, markers: MarkerSet = TYPES) -> Self:
-        """Make the candidate for *record*; its types are those that *markers* can mark."""
-        labels = (markers.label(span, record.context) for span in record.spans)
-        types = frozenset(label for label in labels if label is not None)
-        return cls(record, types, frozenset((*record.group_keys, _plain(record.context))))
-
 
 class Shots:
     """Up to *count* examples of *records* for a text.
 
-    No example is what has no spans, a type that is not of *taxonomy*, or more than *longest* characters. *where* names the file in errors.
+    No example has no spans, a type that *taxonomy* lacks, or more than *longest* characters. *where* names the file in errors.
     """
 
     def __init__(
@@ -59,22 +53,21 @@ class Shots:
         where: str,
         markers: MarkerSet = TYPES,
     ) -> None:
-        known = taxonomy.types
         groups: defaultdict[str, set[str]] = defaultdict(set)
-        usable: list[Candidate] = []
+        usable: list[_Candidate] = []
         for record in records:
             groups[_plain(record.context)].update(record.group_keys)
-            candidate = Candidate.of(record, markers)
-            if candidate.types and len(record.context) <= longest and all(span.entity_type in known for span in record.spans):
-                usable.append(candidate)
+            types = frozenset(filter(None, (markers.label(span, record.context) for span in record.spans)))
+            if types and len(record.context) <= longest and all(span.entity_type in taxonomy.types for span in record.spans):
+                usable.append(_Candidate(record, types, frozenset((*record.group_keys, _plain(record.context)))))
         derive_rng("shots", seed).shuffle(usable)
         self._groups, self._count, self._where, self._markers = groups, count, where, markers
         self._usable = {False: usable, True: [one for one in usable if asks_relevance(one.record)]}
-        self._drawn: dict[tuple[bool, frozenset[str]], list[Candidate]] = {}
+        self._drawn = lru_cache(_MOST_KEPT)(lambda relevance, barred: _evenly(self._usable[relevance], count, barred))
 
     @classmethod
     def read(cls, path: Path, count: int, taxonomy: Taxonomy, *, seed: int, longest: int, markers: MarkerSet = TYPES) -> Self:
-        """Return those of *path*, native rows. Raises ``DataError`` (file, line, field) for a row that is no record."""
+        """Return the examples of *path*, native rows. Raises ``DataError`` (file, line, field) for a row that is not a record."""
         options = ReadOptions(taxonomy=taxonomy, blank_contexts=True)
         records = read_records(NativeFormat(), path, options)
         return cls(records, count, taxonomy, seed=seed, longest=longest, where=str(path), markers=markers)
@@ -88,37 +81,25 @@ class Shots:
             shown = "a question, and spans with their relevance to it" if relevance else "spans of known types in a text of usual length"
             raise DataError(f"no record has {shown}", where=self._where, remedy="Give other --examples, or --shots 0")
         own = {*group_keys, _plain(text), *self._groups.get(_plain(text), ())}
-        while True:
-            drawn = self._draw(own, relevance=relevance)
-            within = [one for one in drawn if one.record.context.strip() in text]
-            if not within:
-                return tuple(turn for one in drawn for turn in _turns(one.record, self._markers, relevance=relevance))
-            own.update(key for one in within for key in one.keys)
-
-    def _draw(self, barred: set[str], *, relevance: bool) -> list[Candidate]:
-        """Draw without *barred* groups; what is drawn without them is what is drawn with them, unless one of them is among it."""
-        left_out = frozenset[str]()
-        while True:
-            known = (relevance, left_out)
-            if known not in self._drawn:
-                if len(self._drawn) >= _MOST_KEPT:
-                    self._drawn.popitem()
-                self._drawn[known] = evenly(self._usable[relevance], self._count, left_out)
-            among = {key for one in self._drawn[known] for key in one.keys & barred}
-            if not among:
-                return self._drawn[known]
+        left_out = frozenset[str]()  # most texts share the draw that leaves nothing out
+        while among := {key for one in self._drawn(relevance, left_out) for key in _shared(one, own, text)}:
             left_out |= among
+        return tuple(turn for one in self._drawn(relevance, left_out) for turn in _turns(one.record, self._markers, relevance=relevance))
 
 
-def evenly(candidates: Sequence[Candidate], count: int, barred: Collection[str] = ()) -> list[Candidate]:
+def _shared(candidate: _Candidate, own: AbstractSet[str], text: str) -> AbstractSet[str]:
+    """Return the groups for which *candidate* is no example for *text*, of the groups *own*."""
+    return candidate.keys if candidate.record.context.strip() in text else candidate.keys & own
+
+
+def _evenly(candidates: Sequence[_Candidate], count: int, barred: Collection[str]) -> list[_Candidate]:
     """Return *count* of *candidates*, or as many as there are, that show all types as evenly as can be; none of a *barred* group or text.
 
-    They are taken one by one: each time the one with most of the types that were shown least and least of the others, of equal ones the
-    first.
+    They are taken one by one: each time the first of those with most of the types that were shown least, and fewest of the others.
     """
     taken = set(barred)
     shown = Counter({name: 0 for one in candidates for name in one.types})
-    drawn: list[Candidate] = []
+    drawn: list[_Candidate] = []
     left = [one for one in candidates if taken.isdisjoint(one.keys)]
     while left and len(drawn) < count:
         least = min(shown.values())

@@ -23,6 +23,7 @@ from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.told import ToldSpan, ToldStory
+from piiloom.pii_values.belonging import age_told, can_be_done_at, heritages_told, iban_in, reminds_of
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
 from piiloom.pii_values.kinds import kinds_for
@@ -35,7 +36,7 @@ from piiloom.taxonomy.grammar import Slot, Text, combinations, expand, expansion
 from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.pronouns import pronoun
-from piiloom.taxonomy.stories import LINE_VOICES, WRITER, Cell, Counted, Fact, InRows, Listed, Step, Story, Wording
+from piiloom.taxonomy.stories import LINE_VOICES, WRITER, Cell, Counted, Fact, FromGenerator, InRows, Listed, Step, Story, Wording
 from piiloom.taxonomy.telling_plan import Demand
 
 _CURRENCY: Final = re.compile(r"[A-Z]*[$£€]|USD|bucks|dollars|reais|kronor|kr\b")
@@ -78,6 +79,11 @@ def _currency(spelling: str) -> str:
 
 _ADULTS: Final = (18, 90)
 _TOWNS: Final = frozenset({"city", "region", "city_region", "area", "country"})
+_ORIGINS: Final = ("heritage", "ethnicity", "nationality", "citizen", "language")  # those that say most of a name come first
+_FAITHS: Final = ("religion", "faith")
+_HOMES: Final = ("country", "nationality", "citizen", "city", "city_region")  # of accounts
+_HANDLES: Final = frozenset({"email", "username"})
+_NAMES: Final = frozenset({"full_name", "first_name", "last_name"})
 
 
 class StoryValues:
@@ -113,15 +119,51 @@ class StoryValues:
     def _draw(self, fact: Fact) -> str:
         source = fact.source
         if isinstance(source, Listed):
-            return self._written(fact.name, source.cells[int(self._rng.random() * len(source.cells))])
+            cells = self._possible(fact, source.cells)
+            return self._written(fact.name, cells[int(self._rng.random() * len(cells))])
         if isinstance(source, InRows):
             return self._written(fact.name, self._row(source.rows)[source.column])
         if isinstance(source, Counted):
             return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance" or fact.subtype == "price")
         if fact.subtype == "address" and any(one.subtype in _TOWNS for one in self._story.facts.values()):
             return self._persona(fact.person).street_address  # another town behind it would contradict the story's
+        if fact.subtype == "iban" and (account := iban_in(self._told(_HOMES), self._rng)) is not None:
+            return account
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
-        return kind.draw(self._persona(fact.person), self._rng, 0)
+        owner, attempt = self._persona(fact.person), 0
+        value = kind.draw(owner, self._rng, attempt)
+        while fact.subtype in _HANDLES and self._is_named(fact.person) and not reminds_of(value, owner.given_name, owner.family_name):
+            attempt += 1  # later attempts always do
+            value = kind.draw(owner, self._rng, attempt)
+        return value
+
+    def _possible(self, fact: Fact, cells: Sequence[Cell]) -> Sequence[Cell]:
+        """Return those of *cells* that fit the person's age, where *fact* is a job and the story tells the age; all if none does."""
+        age = self._age(fact.person) if fact.entity_type == "occupation" else None
+        if age is None:
+            return cells
+        return [cell for cell in cells if can_be_done_at(age, cell.text, self._locale)] or cells
+
+    def _age(self, person: str) -> int | None:
+        for fact in self._story.facts.values():
+            if fact.person == person and not isinstance(fact.source, InRows):
+                if fact.entity_type == "age":
+                    return age_told(self.value(fact.name), self._locale)
+                if fact.subtype == "date_of_birth" and isinstance(fact.source, FromGenerator):
+                    return self._persona(person).age
+        return None
+
+    def _is_named(self, person: str) -> bool:
+        return any(one.entity_type == "name" and one.subtype in _NAMES and one.person == person for one in self._story.facts.values())
+
+    def _told(self, subtypes: Sequence[str], person: str | None = None) -> list[str]:
+        """Return the values that the story lists for *subtypes*, in their order, of *person* if one is given."""
+        return [
+            self.value(fact.name)
+            for subtype in subtypes
+            for fact in self._story.facts.values()
+            if fact.subtype == subtype and isinstance(fact.source, Listed | InRows) and person in (None, fact.person)
+        ]
 
     def _written(self, name: str, cell: Cell) -> str:
         self._cells[name] = cell
@@ -169,7 +211,15 @@ class StoryValues:
     def _persona(self, name: str) -> Persona:
         if name not in self._people:
             youngest, oldest = self._story.cast[name].ages or _ADULTS
-            self._people[name] = draw_persona(self._rng, self._locale, min_age=youngest, max_age=oldest, gender=self._gender(name))
+            told = heritages_told(self._locale, tuple(self._told(_ORIGINS, name)), tuple(self._told(_FAITHS, name)))
+            self._people[name] = draw_persona(
+                self._rng,
+                self._locale,
+                min_age=youngest,
+                max_age=oldest,
+                gender=self._gender(name),
+                heritage=told.draw(self._rng) if told else None,
+            )
         return self._people[name]
 
 
@@ -420,8 +470,13 @@ def folded(text: str) -> str:
 Change = Callable[[str], str]
 
 _APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])['’](?=(?:t|m|s|d|re|ve)(?!\w))")  # not of "he'll", which would be another word
-_STOP: Final = re.compile(r"(?<!\.)(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)\.(?= )")
-_SENTENCE_END: Final = re.compile(r"([.!?][\"')]?) (?=\S)")
+# Before a stop that ends no sentence: "Dr", "p.m", "J".
+_SHORT: Final = "".join(
+    rf"(?<!\b{word})" for word in "[A-Za-z] Dr Mr Ms Mrs St No no Nos nos Jr Sr vs etc Inc Co Ave approx ext Ext tel Tel Re incl ca".split()
+)
+_STOP: Final = re.compile(rf"(?<!\.){_SHORT}\.(?= )")
+_SENTENCE_END: Final = re.compile(rf"((?:[!?]|{_SHORT}\.)[\"')]?) (?=\S)")
+_LAST_STOP: Final = re.compile(rf"{_SHORT}\.$")
 _COPIED: Final = frozenset({"code"})  # types whose values people do not type
 _FIELD: Final = re.compile(r"(?m)^([A-Za-z][\w ./'-]{0,26}?)(?: no\.| number)?: (?=\S|\Z)")  # label of a form's field, before its entry
 
@@ -456,7 +511,7 @@ def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, tax
     if change is None:
         return told
     text, spans = _changed(told, change, taxonomy, lower=habit == "lower_case")
-    if habit == "no_final_stop" and text.endswith(".") and (not spans or spans[-1].end < len(text)):
+    if habit == "no_final_stop" and _LAST_STOP.search(text) and (not spans or spans[-1].end < len(text)):
         text = text[:-1]
     if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
         return told

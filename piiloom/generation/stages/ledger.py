@@ -184,7 +184,7 @@ def _read(
         raise faults[0] if faults else Fault("questions", f"there are {len(entries)} questions; at least {wanted} are wanted")
     sets = [chosen for chosen in combinations(fit, wanted) if len({one.deciding for one in chosen}) == wanted]
     if not sets:
-        raise Fault("same_facts", "the questions turn on the same facts; each must need a fact that the others do not")
+        raise Fault("same_facts", "all questions turn on exactly the same facts; one of them must need another one")
     return min(sets, key=_dispute)
 
 

@@ -223,7 +223,7 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], car
         if text == value.text:
             continue
         if value.entity_type in _VERBATIM or value.id in carried or not figures(text) <= figures(value.text):
-            raise Fault("figures_changed", f"{value.id} must be said as it is given: names, codes and figures stay")
+            raise Fault("figures_changed", f"{value.id} must be said as it is given: names and codes stay, and no number is added")
         fit_value(text, [other for name, other in said.items() if name != value.id])
     return said
 

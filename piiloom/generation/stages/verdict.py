@@ -1,9 +1,8 @@
 """Stage of the recipe ``case``: the blind judge, and what becomes of a label that it contradicts.
 
 In: an item with spans. Out: the same with the judgements of ``judge_relevance``, whose judge sees text, question and values but no
-label. Its grade is held against the ledger: 3 and 4 are high, 0 and 1 low, 2 is unsure. A single low value that the judge is unsure of
-is left as it is: hardly any question that people ask is without one. What happens to another record with a label that is contradicted,
-or unsure, is the run's ``on_disagreement``:
+label. Its grade is compared with the ledger: 3 and 4 are high, 0 and 1 low, 2 is unsure. What happens to a record with a label that is
+contradicted or unsure is the run's ``on_disagreement``:
 
 - ``redo``: the question is thought up once more, with the judge's reasons told; what is contradicted again is rejected;
 - ``reject``: it is rejected;
@@ -63,15 +62,14 @@ class VerdictStage:
 
 
 def objections_to(item: Item) -> tuple[Objection, ...]:
-    """Return the values of *item* whose label its judgements contradict or are unsure of; none for a single low one, if that is all."""
+    """Return the values of *item* whose label its judgements contradict or are unsure of."""
     found = []
     for judgement in item.judgements:
         grade = round(judgement.score * HIGHEST)
         verdict: Relevance | None = "high" if grade >= SURELY_HIGH else "low" if grade <= SURELY_LOW else None
         if verdict != item.value(judgement.value_id).relevance:
             found.append(Objection(judgement=judgement, verdict=verdict))
-    unsure = [one for one in found if one.verdict is None and item.value(one.judgement.value_id).relevance == "low"]
-    return () if len(found) == len(unsure) == 1 else tuple(found)
+    return tuple(found)
 
 
 def _relabelled(item: Item, objections: Sequence[Objection]) -> Item:

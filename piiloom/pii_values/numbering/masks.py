@@ -37,6 +37,11 @@ def _place(size: int, rng: random.Random) -> str:
     return LETTERS[int(rng.random() * len(LETTERS))] if size else str(rng.randint(1, 9))
 
 
+def filled(mask: str, rng: random.Random) -> str:
+    """Return *mask* with each free place filled by one of its ``ALPHABETS``."""
+    return "".join(rng.choice(ALPHABETS[sign]) if sign in ALPHABETS else sign for sign in mask)
+
+
 def drawn(mask: str, rng: random.Random) -> str:
     """Return *mask* with its free places filled; of the signs "#", "%" and "@" only, from left to right. A run of digits is one draw."""
     template, places = _compiled(mask)

@@ -6,18 +6,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from piiloom.corpus.mention_search import Range, SearchableText
+from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, without_quotes
 from piiloom.corpus.normalising import fold
 from piiloom.detection.findings import SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
-from piiloom.detection.mentions import located, mentions_of
 from piiloom.foundation.words import STOP_WORDS
 from piiloom.taxonomy.entities.entity import Entity
 
 MODEL: Final = "model"
 SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
 _PHASE: Final = 1
+_SURE: Final = frozenset({"exact", "normalised"})  # search steps that find the very value
 _SHORTEST: Final = 2  # letters of a word in small letters that is no value
 
 
@@ -61,7 +61,8 @@ def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[lis
     by_surface: defaultdict[str, list[_Found]] = defaultdict(list)
     missing: list[SetAside] = []
     for claim in claims:
-        ranges, reason = located(searchable, claim.value)
+        ranges, step = searchable.find(without_quotes(claim.value) or claim.value)
+        reason: str | None = None if step in _SURE else "altered" if ranges else step
         if reason is None and _is_common(claim.value) and not any(_behind(searchable.text, ranges, claim.before)):
             reason = "common_word"
         if reason is not None:
@@ -86,7 +87,7 @@ def _of_one_surface(text: str, surface: str, found: Sequence[_Found]) -> Iterato
     anchored = {one.claim: frozenset(_behind(text, one.ranges, one.claim.before)) for one in found}
     told = frozenset().union(*anchored.values())
     for one in found:
-        everywhere = {*one.ranges, *(mentions_of(text, surface) if words else ())}
+        everywhere = {*one.ranges, *(exact_mentions(text, surface) if words else ())}
         if several and told:
             places: Iterable[Range] = anchored[one.claim] | (everywhere - told)
         elif told and not words:

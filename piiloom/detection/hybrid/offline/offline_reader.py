@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Protocol
 
-from piiloom.corpus.mention_search import Range
+from piiloom.corpus.mention_search import Range, stands_alone
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
 from piiloom.detection.hybrid.offline.address_rules import AddressRules
@@ -20,7 +20,6 @@ from piiloom.detection.hybrid.offline.labels import LabelReader
 from piiloom.detection.hybrid.offline.uncased_names import UncasedNames
 from piiloom.detection.hybrid.offline.word_lists import WordLists
 from piiloom.detection.hybrid.phases import TextUnderWay
-from piiloom.detection.mentions import is_whole
 
 _UNCASED: Final = frozenset({"ar", "hi"})
 _FAMILY_FIRST: Final = frozenset({"vi"})
@@ -61,7 +60,7 @@ class RuleReader:
         """Yield what the rules find in *text*, each only as whole words."""
         for rule in self._rules:
             for one in rule.read(text):
-                if one.entity_id in self._entities and one.start < one.end and is_whole(text, one.start, one.end):
+                if one.entity_id in self._entities and one.start < one.end and stands_alone(text, one.start, one.end):
                     yield one
 
 

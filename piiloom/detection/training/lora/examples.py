@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Any, Final
 
-from piiloom.corpus.formats.base import Format, WriteOptions
+from piiloom.corpus.formats.base import Format, LossReport, WriteOptions
 from piiloom.corpus.formats.capid import CapidAlpacaFormat
 from piiloom.corpus.formats.instruction_tuning import ChatFormat, OpenAIFineTuningFormat, chat_row
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
@@ -72,16 +72,21 @@ class Examples:
 
 def chat_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> Iterator[list[dict[str, str]]]:
     """Yield the conversations in which *records* teach *task*: what ``piiloom export`` writes, which a file in between makes sure."""
+    for line in written_rows(records, task, taxonomy, markers)[0]:
+        row: Any = json.loads(line)
+        if task == CAPID_ALPACA:
+            row = chat_row(*row.values())
+        yield row["messages"]
+
+
+def written_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> tuple[list[bytes], LossReport]:
+    """Return the lines that ``piiloom export`` writes of *records* for *task*, and what its format cannot express."""
     file_format, file_name = _FORMATS[task]
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(prefix="piiloom-") as folder:
         written = Path(folder) / "rows"
-        file_format.write(records, written, WriteOptions(taxonomy=taxonomy, markers=markers))
-        with (written / file_name if file_name else written).open(encoding="utf-8") as rows:
-            for line in rows:
-                row: Any = json.loads(line)
-                if task == CAPID_ALPACA:
-                    row = chat_row(*row.values())
-                yield row["messages"]
+        loss = file_format.write(records, written, WriteOptions(taxonomy=taxonomy, markers=markers))
+        with (written / file_name if file_name else written).open("rb") as rows:
+            return [line for line in rows if line.strip()], loss
 
 
 def examples_of(

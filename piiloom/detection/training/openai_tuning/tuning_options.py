@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from pydantic import field_validator, model_validator
 
 from piiloom.corpus.markers import MarkerChoice
+from piiloom.detection.families import CAPID, MARKERS
+from piiloom.detection.training.lora.lora_settings import VERIFIER_1, VERIFIER_2
 from piiloom.detection.training.training_options import DEFAULT_EPOCHS, TrainingInput, check_markers
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import Converted, setting
 from piiloom.providers.model_calls import CALLS, MONEY
 
-if TYPE_CHECKING:
-    from piiloom.detection.training.openai_tuning.estimate import TrainingPrice
-
 JOB: Final = "Job"
-DEFAULT_TASK: Final = "markers"
+TASKS: Final = (MARKERS, CAPID, VERIFIER_1, VERIFIER_2)
 _LONGEST_SUFFIX: Final = 64
 _LARGEST_SEED: Final = 2**31 - 1
 _MOST_EPOCHS: Final = 50
@@ -25,7 +24,7 @@ _MOST_EPOCHS: Final = 50
 class JobSettings(MarkerChoice):
     """The settings of a job at OpenAI. ``epochs`` None: OpenAI chooses. Raises ``UsageError`` for values that OpenAI would refuse."""
 
-    task: str = setting(DEFAULT_TASK, "Task that is learnt: markers, capid, verifier-1 or verifier-2.", panel=JOB)
+    task: str = setting(MARKERS, "Task that is learnt: markers, capid, verifier-1 or verifier-2.", panel=JOB)
     model: str | None = setting(None, "The base model (default gpt-4.1-mini-2025-04-14), or a tuned one.", metavar="NAME", panel=JOB)
     suffix: str | None = setting(None, "Part of the tuned model's name (default piiloom-TASK).", panel=JOB, advanced=True)
     seed: int | None = setting(None, "OpenAI's seed, and that of the part for validation.", panel=JOB)
@@ -37,9 +36,6 @@ class JobSettings(MarkerChoice):
     )
     learning_rate: float | None = setting(
         None, "Multiplier of the learning rate; OpenAI's by default.", metavar="X", panel=JOB, ge=0, advanced=True
-    )
-    training_price: float | None = setting(
-        None, "USD per million trained tokens, if not as listed.", metavar="USD", panel=JOB, ge=0, advanced=True
     )
 
     @field_validator("epochs", mode="before")
@@ -53,9 +49,8 @@ class JobSettings(MarkerChoice):
 
     @model_validator(mode="after")
     def _accepted(self) -> Self:
-        from piiloom.detection.training.openai_tuning.tasks import get_task  # noqa: PLC0415 - loads the formats
-
-        get_task(self.task)
+        if self.task not in TASKS:
+            raise UsageError(f"there is no task {self.task!r}", where="--task", remedy=f"Choose one of {', '.join(TASKS)}")
         check_markers(self, self.task)
         suffix = self.suffix
         if suffix is not None and not (0 < len(suffix) <= _LONGEST_SUFFIX and suffix.isascii() and suffix.replace("-", "a").isalnum()):
@@ -67,24 +62,13 @@ class JobSettings(MarkerChoice):
             raise UsageError("this is no number of epochs", where="--epochs", remedy=f"Give a number from 1 to {_MOST_EPOCHS}, or auto")
         return self
 
-    @property
-    def base(self) -> str:
-        """The model to be tuned."""
-        from piiloom.detection.training.openai_tuning.estimate import tuning_terms  # noqa: PLC0415 - loads YAML
-
-        return self.model or tuning_terms().model
-
-    @property
-    def price(self) -> TrainingPrice | None:
-        """The price of training it; None: unknown."""
-        from piiloom.detection.training.openai_tuning.estimate import training_price  # noqa: PLC0415 - as above
-
-        return training_price(self.base, self.training_price)
-
 
 class TuningOptions(TrainingInput, JobSettings):
     """The options of a training at OpenAI."""
 
+    training_price: float | None = setting(
+        None, "USD per million trained tokens, if not as listed.", metavar="USD", panel=JOB, ge=0, advanced=True
+    )
     base_url: str | None = setting(None, "Another server with OpenAI's fine-tuning API.", metavar="URL", panel=CALLS, advanced=True)
     budget_usd: float | None = setting(
         None, "Hard limit of the costs: nothing is sent that could exceed it.", metavar="USD", panel=MONEY, gt=0
