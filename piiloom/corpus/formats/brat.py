@@ -39,6 +39,21 @@ INDEX = "index.jsonl"
 UNMARKED = "consists of line breaks, which BRAT cannot mark"
 _REMEDY = "Export again, or remove the index"
 TRIMMED = "begins or ends with a line break, which BRAT cannot mark"
+NOTE = "AnnotatorNotes"
+_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]{1,15} [0-9]{1,15}(?:;[0-9]{1,15} [0-9]{1,15})*)(?:\t(.*))?", re.DOTALL)
+_ABOUT_SPAN = re.compile(r"[A#]\S*\t(\S+) (T\S+)(?:[ \t](.*))?", re.DOTALL)
+_IGNORED = {
+    "E": "events",
+    "R": "relations",
+    "N": "normalisations",
+    "A": "attributes",
+    "M": "modifications",
+    "#": "notes",
+    "*": "equivalences",
+}
+RELEVANCE = "Relevance"
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]")  # a name in BRAT has nothing else
+_COLOURS = ("#ffd7a8", "#b8e0d2", "#d6c8f0", "#f7c1c1", "#c5dcf5", "#e6e6a1", "#f2c6de", "#cfe8b4", "#c2e7ee", "#e0cfc0")
 
 
 class BratFormat(NativeShapedFormat):
@@ -61,7 +76,7 @@ class BratFormat(NativeShapedFormat):
                 row = row_of(record)
                 about = {"file": name, **{key: row[key] for key in ("id", "locale", "question", "meta")}}
                 index.write(json.dumps(about, ensure_ascii=False) + "\n")
-        write_configuration(path, types_and(types, options.taxonomy))
+        _write_configuration(path, types_and(types, options.taxonomy))
         return LossReport(entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
@@ -126,12 +141,12 @@ class _Document:
         if "\r\n" in text and not _fits(text, ann) and _fits(text.replace("\r\n", "\n"), ann):
             tally.ignored_fields["carriage returns, which the offsets do not count"] += text.count("\r\n")
             text = text.replace("\r\n", "\n")
-        return {**row, "context": text, "spans": read_annotations(text, ann, tally)}
+        return {**row, "context": text, "spans": _Annotations(text, tally).spans(ann)}
 
 
 def _fits(text: str, ann: str) -> bool:
     """Whether all spans of *ann* have their text in *text*."""
-    spans: list[Any] = read_annotations(text, ann, ReadTally())
+    spans: list[Any] = _Annotations(text, ReadTally()).spans(ann)
     return all(text[span["start"] : span["end"]] == span["text"] for span in spans)
 
 
@@ -191,30 +206,8 @@ def _shown(content: bytes | None) -> str | None:
     return None if content is None else content.decode("utf-8", "replace")
 
 
-NOTE = "AnnotatorNotes"
-_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]{1,15} [0-9]{1,15}(?:;[0-9]{1,15} [0-9]{1,15})*)(?:\t(.*))?", re.DOTALL)
-_ABOUT_SPAN = re.compile(r"[A#]\S*\t(\S+) (T\S+)(?:[ \t](.*))?", re.DOTALL)
-_IGNORED = {
-    "E": "events",
-    "R": "relations",
-    "N": "normalisations",
-    "A": "attributes",
-    "M": "modifications",
-    "#": "notes",
-    "*": "equivalences",
-}
-
-
-def read_annotations(text: str, ann: str, tally: ReadTally) -> list[Json]:
-    """Return the native spans of *text* that *ann* has; *tally* counts the lines that are not stored.
-
-    Raises ``RowFault`` for a line that is no annotation.
-    """
-    return _Annotations(text, tally).spans(ann)
-
-
 class _Annotations:
-    """Reads the ``.ann`` file of *text*."""
+    """Reads the ``.ann`` file of *text*; *tally* counts the lines that are not stored."""
 
     def __init__(self, text: str, tally: ReadTally) -> None:
         self._text, self._tally = text, tally
@@ -281,17 +274,12 @@ def _in_order(parts: Sequence[tuple[int, int]]) -> bool:
     return all(end <= start for (_, end), (start, _) in pairwise(parts))
 
 
-RELEVANCE = "Relevance"
-_UNFIT = re.compile(r"[^A-Za-z0-9_-]")  # a name in BRAT has nothing else
-_COLOURS = ("#ffd7a8", "#b8e0d2", "#d6c8f0", "#f7c1c1", "#c5dcf5", "#e6e6a1", "#f2c6de", "#cfe8b4", "#c2e7ee", "#e0cfc0")
-
-
 def brat_name(entity_type: str) -> str:
     """Return the name of a type in BRAT: ``_`` for blanks."""
     return _UNFIT.sub("_", entity_type)
 
 
-def write_configuration(folder: Path, types: Iterable[str]) -> None:
+def _write_configuration(folder: Path, types: Iterable[str]) -> None:
     """Write ``annotation.conf`` and ``visual.conf`` for *types* into *folder*."""
     names = {brat_name(name): name for name in types}
     annotation = [

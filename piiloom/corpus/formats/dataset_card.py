@@ -318,8 +318,7 @@ class Statements:
         for side, names in sided.items():
             if names:
                 found.append(f"Nearly always of {side} relevance, so that the type alone tells the label: {', '.join(names)}.")
-        if self.facts.relevance["high"] + self.facts.relevance["low"]:
-            labelled = self.facts.relevance["high"] + self.facts.relevance["low"]
+        if labelled := self.facts.relevance["high"] + self.facts.relevance["low"]:
             found.append(f"{_share(self.facts.relevance['high'], labelled)} of the labelled spans are of high relevance.")
         if len(self.facts.locales) > 1:
             locale, count = self.facts.locales.most_common(1)[0]

@@ -33,6 +33,8 @@ from piiloom.foundation.errors import DataError
 
 _IDENTIFIERS = {"DIRECT": "direct", "QUASI": "quasi", "NO_MASK": "none"}
 _Offset = Annotated[int, Field(ge=0, strict=True)]
+_BLANKS = re.compile(r"\s+")
+_RANGE = re.compile(r"(\d{1,12})~(\d{1,12})")
 
 
 class _Mention(BaseModel):
@@ -98,10 +100,6 @@ def _span(text: str, annotator: str, one: _Mention) -> Json:
         "value_id": one.entity_id,
     }
     return {**span, "annotator": annotator, "identifier": _IDENTIFIERS.get(one.identifier_type or "")} if annotator else span
-
-
-_BLANKS = re.compile(r"\s+")
-_RANGE = re.compile(r"(\d{1,12})~(\d{1,12})")
 
 
 class I2b2Format(NativeShapedFormat):

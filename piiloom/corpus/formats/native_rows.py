@@ -40,19 +40,24 @@ class _RepeatedKey(ValueError):
     """A JSON object has the same key twice."""
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (1-based number, line) of the non-blank lines of *path*; raises ``DataError`` if it cannot be read or is not UTF-8."""
+def decoded_lines(path: Path, remedy: str | None = None) -> Iterator[tuple[int, str]]:
+    """Yield (1-based number, line with its end) of *path*; raises ``DataError`` (*remedy*) if it cannot be read or is not UTF-8."""
     number = 0
     try:
         with path.open("rb") as fh:
             for number, raw in enumerate(fh, start=1):
-                line = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8").rstrip("\r\n")
-                if line.strip(" \t\r"):
-                    yield number, line
+                yield number, (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", where=f"{path.name}:{number}", remedy="Convert it to UTF-8") from error
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path), remedy="Check the path") from error
+        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path), remedy=remedy) from error
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (1-based number, line) of the non-blank lines of *path*; raises ``DataError`` if it cannot be read or is not UTF-8."""
+    for number, line in decoded_lines(path, "Check the path"):
+        if line.strip(" \t\r\n"):
+            yield number, line.rstrip("\r\n")
 
 
 def read_rows(

@@ -20,7 +20,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.class_labels import RELEVANCE, ClassLabel, class_labels, dataset_info, features_metadata
+from piiloom.corpus.formats.class_labels import (
+    RELEVANCE,
+    SPAN_KEYS,
+    TEXT_COLUMNS,
+    ClassLabel,
+    class_labels,
+    dataset_info,
+    features_metadata,
+)
 from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
 from piiloom.corpus.formats.croissant import croissant_json
 from piiloom.corpus.formats.dataset_card import card_text
@@ -29,6 +37,13 @@ from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import Taxonomy
+
+_CARD = "README.md"
+_CROISSANT = "croissant.json"
+# A batch, written or read, ends at whichever comes first: with long contexts, records alone would not bound its memory.
+_MOST_RECORDS: Final = 2_000
+_MOST_CHARACTERS: Final = 4_000_000
+_MOST_ROWS_READ: Final = 500
 
 
 class ParquetFormat(NativeShapedFormat):
@@ -61,10 +76,6 @@ def _shown(row: Json | RowFault) -> str:
     return "" if isinstance(row, RowFault) else json.dumps(row, ensure_ascii=False, default=str)
 
 
-_CARD = "README.md"
-_CROISSANT = "croissant.json"
-
-
 class HuggingFaceFormat(NativeShapedFormat):
     """The format of Hugging Face ``datasets``; see the module docstring."""
 
@@ -92,12 +103,6 @@ class HuggingFaceFormat(NativeShapedFormat):
         text = json.dumps(croissant_json(folder, about, taxonomy), ensure_ascii=False, indent=2) + "\n"
         (folder / _CROISSANT).write_text(text, encoding="utf-8", newline="\n")
         return (_CARD, _CROISSANT)
-
-
-# A batch, written or read, ends at whichever comes first: with long contexts, records alone would not bound its memory.
-_MOST_RECORDS: Final = 2_000
-_MOST_CHARACTERS: Final = 4_000_000
-_MOST_ROWS_READ: Final = 500
 
 
 def write_parquet(records: Iterable[Record], path: Path, types: Sequence[str] | None = None) -> None:
@@ -210,20 +215,9 @@ class _Columns:
         text, label = pyarrow.string(), pyarrow.string() if types is None else pyarrow.int64()
         self._types = None if types is None else {name: at for at, name in enumerate(types)}
         self._relevance = {None: None} | {name: name if types is None else at for at, name in enumerate(RELEVANCE)}
-        span = pyarrow.struct(
-            [
-                ("start", pyarrow.int32()),
-                ("end", pyarrow.int32()),
-                ("text", text),
-                ("type", label),
-                ("relevance", label),
-                ("id", text),
-                ("subtype", text),
-                ("value_id", text),
-                ("subject", text),
-            ]
-        )
-        texts = [(name, text) for name in ("id", "locale", "context", "question")]
+        kinds = {"int32": pyarrow.int32(), "string": text}
+        span = pyarrow.struct([(key, kinds.get(dtype, label)) for key, dtype in SPAN_KEYS.items()])
+        texts = [(name, text) for name in TEXT_COLUMNS]
         self._spans = pyarrow.list_(span)
         self.schema = pyarrow.schema(
             [*texts, ("spans", self._spans), ("meta", text)], metadata=None if types is None else features_metadata(types)

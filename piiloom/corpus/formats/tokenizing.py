@@ -37,6 +37,10 @@ _TOKENS = regex.compile(
 _WORDS = re.compile(r"\S+")
 # What belongs to the character before it: marks, joiners and other format characters.
 _CONTINUING = regex.compile(r"[\p{M}\p{Cf}]+")
+# Languages that spaCy knows under another code.
+_CODES = {"no": "nb"}
+_ANY_LANGUAGE = "xx"
+_LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 class Tokenizer(Protocol):
@@ -130,12 +134,6 @@ def _add_dropped(text: str, start: int, end: int, tokens: list[Range]) -> None:
 
 def _words(text: str, start: int, end: int) -> Iterator[Range]:
     return (match.span() for match in _WORDS.finditer(text, start, end))
-
-
-# Languages that spaCy knows under another code.
-_CODES = {"no": "nb"}
-_ANY_LANGUAGE = "xx"
-_LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
 def import_spacy() -> Any:
