@@ -16,7 +16,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject
-from piiloom.corpus.record import LostValue, Provenance, Record, SourceReference, Span
+from piiloom.corpus.record import LostValue, Record, SourceReference, Span
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
@@ -373,32 +373,26 @@ def _span(context: str, span: Span) -> Json:
 def meta_of(record: Record) -> Json:
     """Return ``meta`` of the native row: everything about *record* that is neither text nor span."""
     plan, made, source = record.plan, record.provenance, record.source
-    meta: Json = {}
-    if plan is not None:
-        meta |= {"pair": list(plan.pair), "topic": plan.topic, "subtopic": plan.subtopic}
+    meta: Json = {} if plan is None else {"pair": list(plan.pair), "topic": plan.topic, "subtopic": plan.subtopic}
     if made is not None:
         meta |= {"provider": made.provider, "model": made.model}
     if plan is not None:
         meta |= _stated({"scenario": plan.scenario, "rationale": plan.rationale, "register": plan.register, "cue_level": plan.cue_level})
-        meta |= {"lookalikes": list(plan.lookalikes)} if plan.lookalikes else {}
+        meta |= _filled({"lookalikes": list(plan.lookalikes)})
     if source is not None:
         meta["source"] = _source(source)
     elif plan is None and made is None:
         meta["source"] = None  # explicit null: otherwise a reader takes the row for one that piiloom did not write
-    if record.group_keys:
-        meta["group_keys"] = list(record.group_keys)
-    if record.revision:
-        meta["revision"] = record.revision
+    meta |= _filled({"group_keys": list(record.group_keys), "revision": record.revision})
     if made is not None:
-        meta["provenance"] = _provenance(made)
+        lists = _filled({"templates": [list(template) for template in made.templates], "parents": list(made.parents)})
+        meta["provenance"] = {"stage": made.stage, **_stated({"seed": made.seed}), **lists}
     return meta
 
 
 def _source(source: SourceReference) -> Json:
-    row = {"file": source.file, **_stated({"line": source.line, "id": source.id, "relevance_as": source.relevance_as})}
-    if source.lost:
-        row["lost"] = [_lost(one) for one in source.lost]
-    return row
+    about = _stated({"line": source.line, "id": source.id, "relevance_as": source.relevance_as})
+    return {"file": source.file, **about, **_filled({"lost": [_lost(one) for one in source.lost]})}
 
 
 def _lost(value: LostValue) -> Json:
@@ -406,10 +400,9 @@ def _lost(value: LostValue) -> Json:
     return {"text": value.text, "type": value.entity_type, "reason": value.reason, **place}
 
 
-def _provenance(made: Provenance) -> Json:
-    lists = {"templates": [list(template) for template in made.templates], "parents": list(made.parents)}
-    return {"stage": made.stage, **_stated({"seed": made.seed}), **{key: value for key, value in lists.items() if value}}
-
-
 def _stated(fields: Mapping[str, object]) -> Json:
     return {key: value for key, value in fields.items() if value is not None}
+
+
+def _filled(fields: Mapping[str, object]) -> Json:
+    return {key: value for key, value in fields.items() if value}
