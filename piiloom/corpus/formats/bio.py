@@ -25,7 +25,8 @@ from piiloom.corpus.formats.columns import TOKEN_FIELDS, Columns
 from piiloom.corpus.formats.native_rows import RowFault, array_or_lines, array_rows, fault_of, parse_object, read_rows, write_array
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import bio_tags, joined, on_tokens, relevances, span_row, token_places
-from piiloom.corpus.formats.tokenizing import Range, Tokenizer, tokenizer_named
+from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named
+from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import Taxonomy
 
