@@ -14,9 +14,7 @@ from markdown_it import MarkdownIt
 from released import FEATURES, RELEVANCE, TYPES, about_of, rows_of, write_parquet
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.dataset_card import card_text, shown
-from piiloom.corpus.formats.dataset_facts import COMPOSED, IMPORTED, UNSTATED, WRITTEN, DatasetFacts
-from piiloom.corpus.formats.dataset_statements import Statements
+from piiloom.corpus.formats.dataset_card import COMPOSED, IMPORTED, UNSTATED, WRITTEN, DatasetFacts, Statements, card_text, shown
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Relevance, SourceReference, Span
 from piiloom.corpus.releases.manifest import producer_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from record_strategies import records, texts
 from training_rows import assert_equal_but_for_the_named, bare, export, read, record_of, rows_of, shared_records
 
-from piiloom.corpus.formats import capid_writing
-from piiloom.corpus.formats import mention_lists as losses
-from piiloom.corpus.formats.alpaca import AlpacaFormat
+from piiloom.corpus.formats import capid
+from piiloom.corpus.formats import instruction_tuning as losses
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions, read_records
-from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
-from piiloom.corpus.formats.chat import ChatFormat
-from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
-from piiloom.corpus.formats.instructions import message, message_parts, values_message, values_message_parts
+from piiloom.corpus.formats.capid import CapidAlpacaFormat
+from piiloom.corpus.formats.instruction_tuning import (
+    UNKNOWN_TYPE,
+    AlpacaFormat,
+    ChatFormat,
+    message,
+    message_parts,
+    values_message,
+    values_message_parts,
+)
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
@@ -125,7 +130,7 @@ def test_a_record_comes_back_or_is_named(record: Record, file_format: ReadableFo
 
 
 # Losses of a record that comes back.
-_COMES_BACK = {capid_writing.REPEATED, capid_writing.OWN_TYPE}
+_COMES_BACK = {capid.REPEATED, capid.OWN_TYPE}
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
@@ -145,14 +150,14 @@ def test_the_form_of_capid_names_each_value_once_and_the_loss_report_names_the_r
     assert row["output"] == '{"Ohio": {"type": "location", "relevance": "0"}, "asthma": {"type": "health", "relevance": "1"}}'
     assert "- " not in str(row["instruction"]), "the types have no definitions"
     table = [
-        (record_of("flu and flu", ("flu", "health", "low"), ("flu", "health", "low")), [("flu", capid_writing.REPEATED)]),
+        (record_of("flu and flu", ("flu", "health", "low"), ("flu", "health", "low")), [("flu", capid.REPEATED)]),
         (
             record_of("May in May", ("May", "name", "low"), ("May", "datetime", "high")),
-            [("May", capid_writing.DISAGREE), ("May", capid_writing.REPEATED)],
+            [("May", capid.DISAGREE), ("May", capid.REPEATED)],
         ),
-        (record_of("flu and flu", ("flu", "health", "low")), [("flu", capid_writing.UNMARKED)]),
-        (record_of("influx", ("in…flu", "health", "low")), [("flu", capid_writing.NOT_WHOLE)]),
-        (record_of("a flu", ("flu", "health", None), question=None), [("flu", capid_writing.NO_RELEVANCE)]),
+        (record_of("flu and flu", ("flu", "health", "low")), [("flu", capid.UNMARKED)]),
+        (record_of("influx", ("in…flu", "health", "low")), [("flu", capid.NOT_WHOLE)]),
+        (record_of("a flu", ("flu", "health", None), question=None), [("flu", capid.NO_RELEVANCE)]),
     ]
     for record, expected in table:
         assert [(value, why) for _, value, why in export(CAPID, file, record)] == expected, record.context

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from record_strategies import records
 
-from piiloom.corpus.formats import capid_writing as losses
+from piiloom.corpus.formats import capid as losses
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions, read_records
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record, Relevance, Span

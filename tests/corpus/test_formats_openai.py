@@ -14,8 +14,7 @@ from record_strategies import records
 from training_rows import assert_equal_but_for_the_named, bare, export, read, record_of, rows_of, shared_records
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject, WriteOptions, read_records
-from piiloom.corpus.formats.chat_rows import UNKNOWN_TYPE
-from piiloom.corpus.formats.openai_finetuning import NO_SIGN, TOO_FEW, TOO_LONG, OpenAIFineTuningFormat
+from piiloom.corpus.formats.instruction_tuning import NO_SIGN, TOO_FEW, TOO_LONG, UNKNOWN_TYPE, OpenAIFineTuningFormat
 from piiloom.corpus.markers import PRIVACYAI
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import shipped_taxonomy

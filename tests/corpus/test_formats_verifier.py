@@ -13,12 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from record_strategies import records
 from training_rows import record_of, rows_of, shared_records
 
-from piiloom.corpus.formats import verifier_candidates
+from piiloom.corpus.formats import verifier
 from piiloom.corpus.formats.base import LossReport, WriteOptions
 from piiloom.corpus.formats.registry import get_format, get_readable_format
-from piiloom.corpus.formats.verifier import BLANK, COUNTS, CUT, FILES, NO_TWIN, VerifierFormat
-from piiloom.corpus.formats.verifier_candidates import Candidate, candidates
-from piiloom.corpus.formats.verifier_reasons import reasoning
+from piiloom.corpus.formats.verifier import BLANK, COUNTS, CUT, FILES, NO_TWIN, Candidate, VerifierFormat, candidates, reasoning
 from piiloom.corpus.markers import unmarked
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, RecordPlan, SourceReference
@@ -91,7 +89,7 @@ def test_another_type_is_never_one_that_could_be_true_as_well() -> None:
 
 def test_two_types_exclude_each_other_both_ways_and_each_type_has_a_few_to_be_taken_for() -> None:
     names = set(shipped_taxonomy().types)
-    for pair in verifier_candidates._PAIRS:
+    for pair in verifier._PAIRS:
         assert len(pair) == 2
         assert pair <= names
     for name in names:
@@ -99,7 +97,7 @@ def test_two_types_exclude_each_other_both_ways_and_each_type_has_a_few_to_be_ta
         assert one.right
         asked = {wrong.entity_type for _, wrong in wrong_of(*many(record_of("Xyz", ("Xyz", name, "low"))))}
         assert len(asked) >= 4
-        assert all(frozenset((name, other)) not in verifier_candidates._PAIRS for other in asked)
+        assert all(frozenset((name, other)) not in verifier._PAIRS for other in asked)
 
 
 def test_a_value_with_two_types_is_asked_for_neither() -> None:

@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record_strategies import texts
 
-from piiloom.corpus.formats.tokenizing import Range, Tokenizer, tidied, tokenizer_named
+from piiloom.corpus.formats.tokenizing import Tokenizer, tidied, tokenizer_named
+from piiloom.corpus.mention_search import Range
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 

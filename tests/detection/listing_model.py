@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from piiloom.corpus.formats.instructions import extracting, message_parts, verifying
+from piiloom.corpus.formats.instruction_tuning import extracting, message_parts, verifying
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.corpus.store.spending import Spending, spending

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from piiloom.corpus.formats.instructions import marking, message_parts
+from piiloom.corpus.formats.instruction_tuning import marking, message_parts
 from piiloom.corpus.markers import TYPES, MarkerSet, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.detector_settings import ModelSettings

@@ -10,9 +10,8 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
-from piiloom.corpus.formats.capid_writing import REPEATED
-from piiloom.corpus.formats.instructions import extracting, message
+from piiloom.corpus.formats.capid import REPEATED, CapidAlpacaFormat
+from piiloom.corpus.formats.instruction_tuning import extracting, message
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import make_detector

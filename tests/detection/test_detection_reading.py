@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from piiloom.corpus.formats.arrow_rows import write_parquet
 from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
+from piiloom.corpus.formats.parquet import write_parquet
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.running.chunks import Document, Refused

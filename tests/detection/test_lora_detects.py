@@ -11,7 +11,7 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 pytest.importorskip("torch")
 pytest.importorskip("piiloom.detection.capid.capid_detector")
 
-from piiloom.corpus.formats.instructions import extracting, extracting_values, marking, verifying
+from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, marking, verifying
 from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.detector import ScoredSpan

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from piiloom.corpus.formats.instructions import marking, message
+from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import ModelDetector

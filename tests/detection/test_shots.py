@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from piiloom.corpus.formats.instructions import message_parts
+from piiloom.corpus.formats.instruction_tuning import message_parts
 from piiloom.corpus.markers import PRIVACYAI, unmarked
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.marking.shots import Shots

@@ -16,7 +16,7 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 pytest.importorskip("spacy")
 
-from piiloom.corpus.formats.spacy_pipelines import import_spacy
+from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Text
 from piiloom.detection.registry import make_detector

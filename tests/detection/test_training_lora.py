@@ -14,7 +14,7 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 pytest.importorskip("torch")
 
-from piiloom.corpus.formats.instructions import extracting, marking, message, verifying
+from piiloom.corpus.formats.instruction_tuning import extracting, marking, message, verifying
 from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.training.lora import lora_training, preparing

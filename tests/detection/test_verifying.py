@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import pytest
 
-from piiloom.corpus.formats.instructions import verifying
-from piiloom.corpus.formats.verifier_messages import verifier_message
+from piiloom.corpus.formats.instruction_tuning import verifying
+from piiloom.corpus.formats.verifier import verifier_message
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import Findings, Text
 from piiloom.execution.call_totals import CallTotals

@@ -6,7 +6,7 @@ import hashlib
 
 import pytest
 
-from piiloom.corpus.formats.instructions import extracting, marking, verifying
+from piiloom.corpus.formats.instruction_tuning import extracting, marking, verifying
 from piiloom.corpus.markers import PRIVACYAI
 from piiloom.foundation.yaml_files import data_folder
 from piiloom.prompts.library import open_instructions, open_library

@@ -13,14 +13,12 @@ off by one for each, which cannot be seen in the file, since its spans have no t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.labels import types_of_release
-from piiloom.corpus.formats.native_rows import RowFault, array_rows, parse_object, read_rows, write_array
-from piiloom.corpus.formats.rejoining import kept_aside, rejoined
-from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.corpus.formats.base import Json, LossEntry, ReadOptions, ReadTally, WriteOptions
+from piiloom.corpus.formats.native_rows import RowFault, parse_object
+from piiloom.corpus.formats.row_reading import JsonRowFormat, Reading, kept_aside, rejoined, types_of_release
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -34,21 +32,44 @@ _GUIDELINES = (
 )
 
 
-class ArgillaFormat(NativeShapedFormat):
+class ArgillaFormat(JsonRowFormat):
     """Argilla records; see the module docstring."""
 
     name = "argilla"
     suffix = ".json"
     column_fields = ("context", "question")
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
-        """Write one Argilla record per record; nothing is lost."""
-        write_array(map(_argilla, records), path)
-        return LossReport()
+    def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:  # noqa: ARG002 - nothing is lost
+        """See ``JsonRowFormat``."""
+        marked = [{"start": span.start, "end": span.end, "label": _label(span.entity_type, span.relevance)} for span in record.spans]
+        question = {} if record.question is None else {"question": record.question}
+        return {
+            "id": record.id,
+            "fields": {"text": record.context, **question},
+            "metadata": {"locale": record.locale, _OURS: json.dumps(kept_aside(record), ensure_ascii=False)},
+            "suggestions": {QUESTION: {"value": marked, "score": None, "agent": "piiloom"}},
+            "responses": {},
+            "vectors": {},
+            "status": "pending",
+            "_server_id": None,
+        }
 
-    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
-        """Yield the records of *path*, see ``NativeShapedFormat``. ``options.columns`` names the fields for context and question."""
-        return read_rows(array_rows(path), lambda number, row: make(number, _native(parse_object(row), options, tally)), tally)
+    def native(self, number: int, row: Json, reading: Reading) -> Json:  # noqa: ARG002 - no row depends on its number
+        """See ``JsonRowFormat``. ``ReadOptions.columns`` names the fields for context and question."""
+        fields, aside = _object(row.get("fields")), _aside(row)
+        key = reading.options.columns.get("context", "text")
+        text = fields.get(key)
+        if not isinstance(text, str):
+            raise RowFault(f"fields.{key}: must be text; say with --columns which field is the context")
+        found = [_span(text, number, span) for number, span in enumerate(_marked(row, reading.tally))]
+        spans = rejoined(found, aside.get("spans"), lambda span: _label(span.get("type"), span.get("relevance")))
+        return {
+            "id": row.get("id"),
+            "context": text,
+            "question": fields.get(reading.options.columns.get("question", "question")),
+            **{name: aside[name] for name in ("locale", "meta") if name in aside},
+            "spans": [_judged(span, reading.options) for span in spans],
+        }
 
     def write_extras(self, folder: Path, about: Json, taxonomy: Taxonomy) -> Sequence[str]:
         """Write the dataset settings, for ``argilla.Settings.from_json``."""
@@ -59,39 +80,6 @@ class ArgillaFormat(NativeShapedFormat):
 
 def _label(entity_type: object, relevance: object) -> str:
     return f"{entity_type}:{relevance}" if relevance else str(entity_type)
-
-
-def _argilla(record: Record) -> Json:
-    marked = [{"start": span.start, "end": span.end, "label": _label(span.entity_type, span.relevance)} for span in record.spans]
-    question = {} if record.question is None else {"question": record.question}
-    return {
-        "id": record.id,
-        "fields": {"text": record.context, **question},
-        "metadata": {"locale": record.locale, _OURS: json.dumps(kept_aside(record), ensure_ascii=False)},
-        "suggestions": {QUESTION: {"value": marked, "score": None, "agent": "piiloom"}},
-        "responses": {},
-        "vectors": {},
-        "status": "pending",
-        "_server_id": None,
-    }
-
-
-def _native(row: Json, options: ReadOptions, tally: ReadTally) -> Json:
-    """Return the native row of an Argilla record. Raises ``RowFault`` if it has no text or no spans."""
-    fields, aside = _object(row.get("fields")), _aside(row)
-    key = options.columns.get("context", "text")
-    text = fields.get(key)
-    if not isinstance(text, str):
-        raise RowFault(f"fields.{key}: must be text; say with --columns which field is the context")
-    found = [_span(text, number, span) for number, span in enumerate(_marked(row, tally))]
-    spans = rejoined(found, aside.get("spans"), lambda span: _label(span.get("type"), span.get("relevance")))
-    return {
-        "id": row.get("id"),
-        "context": text,
-        "question": fields.get(options.columns.get("question", "question")),
-        **{name: aside[name] for name in ("locale", "meta") if name in aside},
-        "spans": [_judged(span, options) for span in spans],
-    }
 
 
 def _marked(row: Json, tally: ReadTally) -> list[Json]:

@@ -30,6 +30,10 @@ OVERLAPPED = "overlaps a longer mention, which was kept"
 ABSENT = "is not in the context"
 INSIDE_WORD = "stands only inside a longer word"
 
+# Fields of a record that are lost if rows have id, locale, text, question, and ranges with type and relevance; and without the first two.
+LOST_FIELDS = ("revision", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
+LOST_FIELDS_WITHOUT_ID = ("id", "revision", "locale", *LOST_FIELDS[1:])
+
 _LONGEST_QUOTE = 40
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _PLACE = re.compile(r'\[(?:\d+|"")\]')
@@ -104,7 +108,7 @@ class ReadTally:
     """Counts that are updated while a file is read, including rejected rows.
 
     ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` are exact values with two or more mentions, ``seams`` those
-    inside a word that have an exact place all the same (``piiloom.corpus.formats.placing``). ``line`` is the line number of the last
+    inside a word that have an exact place all the same (``piiloom.corpus.formats.row_reading``). ``line`` is the line number of the last
     row that was yielded. ``joined_texts`` are rows of tokens without their text: it is the tokens joined by blanks.
     """
 

@@ -1,25 +1,32 @@
-"""Tokens with BIO labels, as in the Kaggle competition "PII Data Detection" and CRAPII: one JSON array of documents.
+"""Tokens with labels as one JSON array: BIO tags (``bio``), and GLiNER's training data (``gliner``).
 
-Read are also JSON lines, and rows of others: without ``full_text`` or ``trailing_whitespace``, and with ``ner_tags`` and other keys
-that ``piiloom.corpus.formats.columns`` names, as Hugging Face ``datasets`` writes them.
+``bio``, as in the Kaggle competition "PII Data Detection" and CRAPII: a document has ``document``, ``full_text``, and for each token
+``tokens``, ``trailing_whitespace`` and ``labels`` (``B-NAME``, ``I-NAME``, ``O``). The tokens, each with a blank if its
+``trailing_whitespace`` is true, joined together are the text: white space other than one blank after a token is a token, as in spaCy. Our
+files also have ``id``, ``locale``, ``question``, and ``relevance`` for each token: high, low or null. Read are also JSON lines, and rows of
+others: without ``full_text`` or ``trailing_whitespace``, and with ``ner_tags`` and other keys that ``piiloom.corpus.formats.columns``
+names, as Hugging Face ``datasets`` writes them.
 
-A document has ``document``, ``full_text``, and for each token ``tokens``, ``trailing_whitespace`` and ``labels`` (``B-NAME``,
-``I-NAME``, ``O``). The tokens, each with a blank if its ``trailing_whitespace`` is true, joined together are the text: white space
-other than one blank after a token is a token, as in spaCy. Our files also have ``id``, ``locale``, ``question``, and ``relevance``
-for each token: high, low or null.
+``gliner``: ``{"tokenized_text": [token …], "ner": [[first, last, label] …]}``; last is inclusive. Labels are the names of the types, in
+words. Our files also have ``id``, ``locale``, ``text``, ``question``, and ``relevance`` for each item of ``ner``: high, low or null. The
+text of a row without ``text`` is its tokens joined by blanks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal
 
-from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from piiloom.corpus.formats.base import LOST_FIELDS, Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import TOKEN_FIELDS, Columns
-from piiloom.corpus.formats.native_rows import array_or_lines, parse_object, read_rows, write_array
+from piiloom.corpus.formats.native_rows import RowFault, array_or_lines, array_rows, fault_of, parse_object, read_rows, write_array
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
-from piiloom.corpus.formats.token_labels import LOST_FIELDS, bio_tags, on_tokens, relevances
-from piiloom.corpus.formats.tokenizing import Range, Tokenizer, tokenizer_named
+from piiloom.corpus.formats.token_labels import bio_tags, joined, on_tokens, relevances, span_row, token_places
+from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named
+from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -81,3 +88,79 @@ def with_white_space(text: str, tokens: Sequence[Range]) -> tuple[list[Range], l
             blank_after.append(False)
         at = end
     return places, blank_after
+
+
+class _GlinerRow(BaseModel):
+    """One text. Files of others lack the last five fields."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True)
+
+    tokenized_text: list[str]
+    ner: list[list[int | str]]
+    relevance: list[Literal["high", "low"] | None] | None = None
+    id: str | None = None
+    locale: str | None = None
+    text: str | None = None
+    question: str | None = None
+
+
+class GlinerFormat(NativeShapedFormat):
+    """The GLiNER format; see the module docstring."""
+
+    name = "gliner"
+    suffix = ".json"
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
+        """Write one text a line; spans that cut tokens, see ``token_labels``, are in the report."""
+        tokenizer = tokenizer_named(options.tokenizer)
+        entries: list[LossEntry] = []
+        write_array((_gliner_row(record, tokenizer, entries, options.taxonomy) for record in records), path)
+        return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
+
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
+        """Yield the texts, see ``NativeShapedFormat``."""
+        return read_rows(array_rows(path), lambda number, row: make(number, _gliner_content(row, tally)), tally)
+
+
+def _gliner_row(record: Record, tokenizer: Tokenizer, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
+    text = record.context
+    places = tokenizer(text, record.locale)
+    spans, losses = on_tokens(record, places, taxonomy)
+    entries += losses
+    return {
+        "tokenized_text": [text[start:end] for start, end in places],
+        "ner": [[placed.first, placed.last, placed.span.entity_type] for placed in spans],
+        "relevance": [placed.span.relevance for placed in spans],
+        "id": record.id,
+        "locale": record.locale,
+        "text": text,
+        "question": record.question,
+    }
+
+
+def _gliner_content(raw: str, tally: ReadTally) -> Json:
+    try:
+        row = _GlinerRow.model_validate(parse_object(raw))
+    except ValidationError as error:
+        raise fault_of(error, _GlinerRow) from error
+    tally.ignored_fields.update(list(row.model_extra or ()))
+    if row.text is None:
+        text, places = joined(row.tokenized_text)
+        tally.joined_texts += 1
+    else:
+        text, places = row.text, token_places(row.tokenized_text, row.text)
+    relevance = row.relevance if row.relevance is not None else [None] * len(row.ner)
+    if len(relevance) != len(row.ner):
+        raise RowFault(f"relevance: {len(relevance)} values for {len(row.ner)} items of ner")
+    spans = []
+    for position, (item, degree) in enumerate(zip(row.ner, relevance, strict=True)):
+        first, last, label = _item(item, position, len(places))
+        spans.append(span_row(text, places[first][0], places[last][1], label, degree))
+    return {"id": row.id, "locale": row.locale, "context": text, "question": row.question, "spans": spans}
+
+
+def _item(item: list[int | str], position: int, tokens: int) -> tuple[int, int, str]:
+    match item:
+        case [int(first), int(last), str(label)] if 0 <= first <= last < tokens:
+            return first, last, label
+    raise RowFault(f"ner[{position}]: not [first token, last token, label] of {tokens} tokens")

@@ -23,18 +23,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle, pairwise
 from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions, quoted
-from piiloom.corpus.formats.brat_annotations import NOTE, read_annotations
-from piiloom.corpus.formats.brat_configuration import RELEVANCE, brat_name, write_configuration
-from piiloom.corpus.formats.labels import types_and
 from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, row_of
-from piiloom.corpus.formats.rejoining import details_of
-from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat, details_of, types_and, with_all_ids, with_details
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 
@@ -42,6 +39,21 @@ INDEX = "index.jsonl"
 UNMARKED = "consists of line breaks, which BRAT cannot mark"
 _REMEDY = "Export again, or remove the index"
 TRIMMED = "begins or ends with a line break, which BRAT cannot mark"
+NOTE = "AnnotatorNotes"
+_TEXT_BOUND = re.compile(r"(T\S+)\t(\S+) ([0-9]{1,15} [0-9]{1,15}(?:;[0-9]{1,15} [0-9]{1,15})*)(?:\t(.*))?", re.DOTALL)
+_ABOUT_SPAN = re.compile(r"[A#]\S*\t(\S+) (T\S+)(?:[ \t](.*))?", re.DOTALL)
+_IGNORED = {
+    "E": "events",
+    "R": "relations",
+    "N": "normalisations",
+    "A": "attributes",
+    "M": "modifications",
+    "#": "notes",
+    "*": "equivalences",
+}
+RELEVANCE = "Relevance"
+_UNFIT = re.compile(r"[^A-Za-z0-9_-]")  # a name in BRAT has nothing else
+_COLOURS = ("#ffd7a8", "#b8e0d2", "#d6c8f0", "#f7c1c1", "#c5dcf5", "#e6e6a1", "#f2c6de", "#cfe8b4", "#c2e7ee", "#e0cfc0")
 
 
 class BratFormat(NativeShapedFormat):
@@ -64,7 +76,7 @@ class BratFormat(NativeShapedFormat):
                 row = row_of(record)
                 about = {"file": name, **{key: row[key] for key in ("id", "locale", "question", "meta")}}
                 index.write(json.dumps(about, ensure_ascii=False) + "\n")
-        write_configuration(path, types_and(types, options.taxonomy))
+        _write_configuration(path, types_and(types, options.taxonomy))
         return LossReport(entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
@@ -129,12 +141,12 @@ class _Document:
         if "\r\n" in text and not _fits(text, ann) and _fits(text.replace("\r\n", "\n"), ann):
             tally.ignored_fields["carriage returns, which the offsets do not count"] += text.count("\r\n")
             text = text.replace("\r\n", "\n")
-        return {**row, "context": text, "spans": read_annotations(text, ann, tally)}
+        return {**row, "context": text, "spans": _Annotations(text, tally).spans(ann)}
 
 
 def _fits(text: str, ann: str) -> bool:
     """Whether all spans of *ann* have their text in *text*."""
-    spans: list[Any] = read_annotations(text, ann, ReadTally())
+    spans: list[Any] = _Annotations(text, ReadTally()).spans(ann)
     return all(text[span["start"] : span["end"]] == span["text"] for span in spans)
 
 
@@ -192,3 +204,103 @@ def _decoded(content: bytes | None, suffix: str) -> str:
 
 def _shown(content: bytes | None) -> str | None:
     return None if content is None else content.decode("utf-8", "replace")
+
+
+class _Annotations:
+    """Reads the ``.ann`` file of *text*; *tally* counts the lines that are not stored."""
+
+    def __init__(self, text: str, tally: ReadTally) -> None:
+        self._text, self._tally = text, tally
+        self._relevance: dict[str, str] = {}
+        self._notes: dict[str, Json] = {}
+
+    def spans(self, ann: str) -> list[Json]:
+        """Return the native spans. Raises ``RowFault`` for a line that is no annotation."""
+        bound: list[re.Match[str]] = []
+        for number, line in enumerate(ann.replace("\r\n", "\n").split("\n"), start=1):
+            found = _TEXT_BOUND.fullmatch(line)
+            if found:
+                bound.append(found)
+            elif line and not self._is_about_span(line):
+                if line[0] not in _IGNORED:
+                    raise RowFault(f"line {number} of the .ann file is no annotation")
+                self._tally.ignored_fields[_IGNORED[line[0]]] += 1
+        return with_all_ids([span for found in bound for span in self._bound(found)])
+
+    def _is_about_span(self, line: str) -> bool:
+        """Keep the relevance or the note of ours that *line* is; False if it is neither."""
+        found = _ABOUT_SPAN.fullmatch(line)
+        if found is None or found[3] is None:
+            return False
+        if line[0] == "A" and found[1] == RELEVANCE:
+            self._relevance[found[2]] = found[3]
+            return True
+        if line[0] == "#" and found[1] == NOTE and found[3].startswith('{"id": '):
+            try:
+                self._notes[found[2]] = parse_object(found[3])
+            except RowFault:
+                return False
+            return True
+        return False
+
+    def _bound(self, found: re.Match[str]) -> Iterator[Json]:
+        """Yield the span of a T line, or one for each of its fragments if there is text between them."""
+        name, label, places, said = found.groups()
+        parts = [(int(start), int(end)) for start, end in (place.split() for place in places.split(";"))]
+        note = self._notes.get(name, {})
+        told: Json = {"id": note.get("id")} if "id" in note else {}
+        if name in self._relevance:
+            told["relevance"] = self._relevance[name]
+        whole = self._text[parts[0][0] : parts[-1][1]]
+        between = [self._text[end:start] for (_, end), (start, _) in pairwise(parts)]
+        exact = [self._text[start:end] for start, end in parts]
+        said_rightly = said is None or said == " ".join(exact)
+        if _in_order(parts) and not any(gap.strip() for gap in between):
+            span = {"start": parts[0][0], "end": parts[-1][1], "text": whole if said_rightly else said}
+            yield with_details({**span, "type": self._type(label, note), **told}, note)
+            return
+        self._tally.ignored_fields["bonds between fragments (a span each)"] += 1
+        for (start, end), text in zip(parts, exact, strict=True):
+            told.pop("id", None)
+            yield {"start": start, "end": end, "text": text if said_rightly else said, "type": label, "value_id": name, **told}
+
+    def _type(self, label: str, note: Json) -> str:
+        """Return the type of a note of ours if *label* is its name in BRAT, otherwise *label*."""
+        ours = note.get("type")
+        return ours if isinstance(ours, str) and brat_name(ours) == label else label
+
+
+def _in_order(parts: Sequence[tuple[int, int]]) -> bool:
+    return all(end <= start for (_, end), (start, _) in pairwise(parts))
+
+
+def brat_name(entity_type: str) -> str:
+    """Return the name of a type in BRAT: ``_`` for blanks."""
+    return _UNFIT.sub("_", entity_type)
+
+
+def _write_configuration(folder: Path, types: Iterable[str]) -> None:
+    """Write ``annotation.conf`` and ``visual.conf`` for *types* into *folder*."""
+    names = {brat_name(name): name for name in types}
+    annotation = [
+        "[entities]",
+        *names,
+        "",
+        "[relations]",
+        "",
+        "[events]",
+        "",
+        "[attributes]",
+        f"{RELEVANCE}\tArg:<ENTITY>, Value:high|low",
+    ]
+    visual = [
+        "[labels]",
+        *(f"{name} | {spelt}" for name, spelt in names.items()),
+        "",
+        "[drawing]",
+        "SPAN_DEFAULT\tfgColor:black, bgColor:lightgreen, borderColor:darken",
+        *(f"{name}\tbgColor:{colour}" for name, colour in zip(names, cycle(_COLOURS), strict=False)),
+        f"{RELEVANCE}\tglyph:↑|↓",
+    ]
+    for file, lines in (("annotation.conf", annotation), ("visual.conf", visual)):
+        (folder / file).write_text("\n".join([*lines, ""]), encoding="utf-8", newline="\n")

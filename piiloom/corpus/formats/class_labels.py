@@ -23,14 +23,14 @@ _HEAD = re.compile(r"---\n(.*?)\n---", re.DOTALL)
 RELEVANCE = ("high", "low")
 TEXT_COLUMNS = ("id", "locale", "context", "question")
 # Key of a span → its type; "type" and "relevance" are class labels.
-_SPAN_KEYS = {"start": "int32", "end": "int32", "text": "string", "type": "", "relevance": ""} | dict.fromkeys(
+SPAN_KEYS = {"start": "int32", "end": "int32", "text": "string", "type": "", "relevance": ""} | dict.fromkeys(
     ("id", "subtype", "value_id", "subject"), "string"
 )
 
 
 def features_metadata(types: Sequence[str]) -> dict[bytes, bytes]:
     """Return the metadata of a Parquet schema from which ``datasets`` takes the features."""
-    span = {key: _value(dtype) for key, dtype in _SPAN_KEYS.items()} | {
+    span = {key: _value(dtype) for key, dtype in SPAN_KEYS.items()} | {
         key: {"names": list(names), "_type": "ClassLabel"} for key, names in _labels(types).items()
     }
     features = {name: _value("string") for name in TEXT_COLUMNS} | {"spans": {"feature": span, "_type": "List"}, "meta": _value("string")}
@@ -40,7 +40,7 @@ def features_metadata(types: Sequence[str]) -> dict[bytes, bytes]:
 def dataset_info(types: Sequence[str], sizes: Mapping[str, tuple[int, int]]) -> Json:
     """Return the value of ``dataset_info`` in a dataset card; *sizes* are the numbers of records and of bytes by split."""
     labels = {key: {"class_label": {"names": {str(at): name for at, name in enumerate(names)}}} for key, names in _labels(types).items()}
-    span = [{"name": key, "dtype": labels.get(key, dtype)} for key, dtype in _SPAN_KEYS.items()]
+    span = [{"name": key, "dtype": labels.get(key, dtype)} for key, dtype in SPAN_KEYS.items()]
     texts: list[Json] = [{"name": name, "dtype": "string"} for name in TEXT_COLUMNS]
     return {
         "features": [*texts, {"name": "spans", "list": span}, {"name": "meta", "dtype": "string"}],

@@ -62,8 +62,7 @@ def check_columns(file_format: ReadableFormat, columns: Iterable[str]) -> None:
     """Raise ``UsageError`` if *file_format* does not read one of the fields *columns* from a column of any name."""
     taken = file_format.column_fields
     for field in columns:
-        if field not in ALL_FIELDS:
-            raise UsageError(f"there is no field {field!r}", where="--columns", remedy=_REMEDY)
+        _check_field(field)
         if field not in taken:
             fault = f"the format {file_format.name!r} reads the field {field!r} from its own keys only"
             remedy = (
@@ -84,7 +83,10 @@ class Columns:
         self._tokens = tokens
         self.named = dict(options.columns)
         if self.named:
-            _check_fields(self.named)
+            for field in self.named:
+                _check_field(field)
+            if not {"context", "tokens", "tags"} & self.named.keys():
+                raise UsageError("the column of the context is not named", where="--columns", remedy=_REMEDY)
             if any(field.startswith(_SPANS) for field in self.named):
                 self.named.setdefault("spans", "spans")
         self._fields = {field: name for field, name in self.named.items() if not field.startswith(_SPANS)}
@@ -307,12 +309,9 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _check_fields(columns: Mapping[str, str]) -> None:
-    for field in columns:
-        if field not in ALL_FIELDS:
-            raise UsageError(f"there is no field {field!r}", where="--columns", remedy=_REMEDY)
-    if not {"context", "tokens", "tags"} & columns.keys():
-        raise UsageError("the column of the context is not named", where="--columns", remedy=_REMEDY)
+def _check_field(field: str) -> None:
+    if field not in ALL_FIELDS:
+        raise UsageError(f"there is no field {field!r}", where="--columns", remedy=_REMEDY)
 
 
 def _own(row: Json) -> Json:

@@ -11,7 +11,6 @@ Reading takes one apostrophe away from cells that look so; every text comes back
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,7 @@ from typing import Final
 
 from piiloom.corpus.formats.base import LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
-from piiloom.corpus.formats.native_rows import RowFault, json_bytes, read_rows, row_of, unencodable
+from piiloom.corpus.formats.native_rows import RowFault, decoded_lines, json_bytes, read_rows, row_of, unencodable
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
@@ -104,16 +103,9 @@ def csv_rows(path: Path, delimiter: str = ",") -> Iterator[tuple[int, TableRow]]
 
 def _lines(path: Path, taken: list[str]) -> Iterator[str]:
     r"""Yield the lines of *path*, which end only at ``\n``, and append them to *taken*."""
-    number = 0
-    try:
-        with path.open("rb") as fh:
-            for number, raw in enumerate(fh, start=1):
-                taken.append((raw.removeprefix(codecs.BOM_UTF8) if number == 1 else raw).decode("utf-8"))
-                yield taken[-1]
-    except UnicodeDecodeError as error:
-        raise DataError("the file is not UTF-8 text", where=f"{path.name}:{number}", remedy="Convert it to UTF-8") from error
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
+    for _, line in decoded_lines(path):
+        taken.append(line)
+        yield line
 
 
 def csv_header(path: Path, rows: Iterator[tuple[int, TableRow]]) -> list[str]:

@@ -26,11 +26,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from json import dumps
 from pathlib import Path
 
-from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.base import LOST_FIELDS, Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import (
-    LOST_FIELDS,
     OUTSIDE,
     TokenSpan,
     joined,

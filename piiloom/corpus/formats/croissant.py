@@ -17,8 +17,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.class_labels import class_labels
-from piiloom.corpus.formats.dataset_facts import DatasetFacts
-from piiloom.corpus.formats.dataset_statements import Statements
+from piiloom.corpus.formats.dataset_card import DatasetFacts, Statements
 from piiloom.taxonomy.entity_types import Taxonomy
 
 CROISSANT: Final = "http://mlcommons.org/croissant/1.1"

@@ -18,11 +18,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.base import LOST_FIELDS, Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.native_rows import parse_object, read_rows
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
-from piiloom.corpus.formats.spacy_pipelines import SpacyPipelines, import_spacy
-from piiloom.corpus.formats.token_labels import LOST_FIELDS, label_of, on_tokens, span_row
+from piiloom.corpus.formats.token_labels import label_of, on_tokens, span_row
+from piiloom.corpus.formats.tokenizing import SpacyPipelines, import_spacy
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -33,7 +33,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.labels import types_of_release
 from piiloom.corpus.formats.native_rows import (
     RowFault,
     RowLeftOut,
@@ -44,8 +43,7 @@ from piiloom.corpus.formats.native_rows import (
     row_of,
     write_array,
 )
-from piiloom.corpus.formats.rejoining import details_of, with_all_ids, with_details
-from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat, details_of, types_of_release, with_all_ids, with_details
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from piiloom.corpus.formats.base import Json, LossEntry, LossReport, WriteOptions
+from piiloom.corpus.formats.base import LOST_FIELDS, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Record, Span
@@ -32,7 +32,6 @@ MASK: Final = "[MASKED]"
 NOT_REDRAWN: Final = "no other value of its type is known; its surrogate is the placeholder"
 WRONG_ARTICLE: Final = "no other value is known that fits the article before it; its surrogate does not"
 LEFT_IN_QUESTION: Final = "the question holds the value in another form or inside a word; it stays there"
-_FIELDS: Final = ("revision", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
 _ARTICLE_LENGTH: Final = 5  # of "an", what is before it and a blank or two
 _NO_NAME: Final = re.compile(r"\W+")
 
@@ -50,7 +49,7 @@ class MaskedFormat:
         """Write one row per record."""
         losses: list[LossEntry] = []
         write_rows(_rows(records, losses, options), path)
-        return LossReport(fields=_FIELDS, entries=tuple(losses))
+        return LossReport(fields=LOST_FIELDS, entries=tuple(losses))
 
 
 def _rows(records: Iterable[Record], losses: list[LossEntry], options: WriteOptions) -> Iterator[Json]:

@@ -16,7 +16,7 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject
-from piiloom.corpus.record import LostValue, Provenance, Record, SourceReference, Span
+from piiloom.corpus.record import LostValue, Record, SourceReference, Span
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.schema_faults import schema_faults
 from piiloom.foundation.seeding import digest
@@ -40,19 +40,24 @@ class _RepeatedKey(ValueError):
     """A JSON object has the same key twice."""
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (1-based number, line) of the non-blank lines of *path*; raises ``DataError`` if it cannot be read or is not UTF-8."""
+def decoded_lines(path: Path, remedy: str | None = None) -> Iterator[tuple[int, str]]:
+    """Yield (1-based number, line with its end) of *path*; raises ``DataError`` (*remedy*) if it cannot be read or is not UTF-8."""
     number = 0
     try:
         with path.open("rb") as fh:
             for number, raw in enumerate(fh, start=1):
-                line = (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8").rstrip("\r\n")
-                if line.strip(" \t\r"):
-                    yield number, line
+                yield number, (raw.removeprefix(_BOM) if number == 1 else raw).decode("utf-8")
     except UnicodeDecodeError as error:
         raise DataError("the file is not UTF-8 text", where=f"{path.name}:{number}", remedy="Convert it to UTF-8") from error
     except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path), remedy="Check the path") from error
+        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path), remedy=remedy) from error
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (1-based number, line) of the non-blank lines of *path*; raises ``DataError`` if it cannot be read or is not UTF-8."""
+    for number, line in decoded_lines(path, "Check the path"):
+        if line.strip(" \t\r\n"):
+            yield number, line.rstrip("\r\n")
 
 
 def read_rows(
@@ -362,44 +367,32 @@ def _span(context: str, span: Span) -> Json:
         "relevance": span.relevance,
         "id": span.id,
     }
-    if span.subtype is not None:
-        row["subtype"] = span.subtype
-    if span.value_id is not None:
-        row["value_id"] = span.value_id
-    if span.subject is not None:
-        row["subject"] = span.subject
-    return row
+    return row | _stated({"subtype": span.subtype, "value_id": span.value_id, "subject": span.subject})
 
 
 def meta_of(record: Record) -> Json:
     """Return ``meta`` of the native row: everything about *record* that is neither text nor span."""
     plan, made, source = record.plan, record.provenance, record.source
-    meta: Json = {}
-    if plan is not None:
-        meta |= {"pair": list(plan.pair), "topic": plan.topic, "subtopic": plan.subtopic}
+    meta: Json = {} if plan is None else {"pair": list(plan.pair), "topic": plan.topic, "subtopic": plan.subtopic}
     if made is not None:
         meta |= {"provider": made.provider, "model": made.model}
     if plan is not None:
         meta |= _stated({"scenario": plan.scenario, "rationale": plan.rationale, "register": plan.register, "cue_level": plan.cue_level})
-        meta |= {"lookalikes": list(plan.lookalikes)} if plan.lookalikes else {}
+        meta |= _filled({"lookalikes": list(plan.lookalikes)})
     if source is not None:
         meta["source"] = _source(source)
     elif plan is None and made is None:
         meta["source"] = None  # explicit null: otherwise a reader takes the row for one that piiloom did not write
-    if record.group_keys:
-        meta["group_keys"] = list(record.group_keys)
-    if record.revision:
-        meta["revision"] = record.revision
+    meta |= _filled({"group_keys": list(record.group_keys), "revision": record.revision})
     if made is not None:
-        meta["provenance"] = _provenance(made)
+        lists = _filled({"templates": [list(template) for template in made.templates], "parents": list(made.parents)})
+        meta["provenance"] = {"stage": made.stage, **_stated({"seed": made.seed}), **lists}
     return meta
 
 
 def _source(source: SourceReference) -> Json:
-    row = {"file": source.file, **_stated({"line": source.line, "id": source.id, "relevance_as": source.relevance_as})}
-    if source.lost:
-        row["lost"] = [_lost(one) for one in source.lost]
-    return row
+    about = _stated({"line": source.line, "id": source.id, "relevance_as": source.relevance_as})
+    return {"file": source.file, **about, **_filled({"lost": [_lost(one) for one in source.lost]})}
 
 
 def _lost(value: LostValue) -> Json:
@@ -407,10 +400,9 @@ def _lost(value: LostValue) -> Json:
     return {"text": value.text, "type": value.entity_type, "reason": value.reason, **place}
 
 
-def _provenance(made: Provenance) -> Json:
-    lists = {"templates": [list(template) for template in made.templates], "parents": list(made.parents)}
-    return {"stage": made.stage, **_stated({"seed": made.seed}), **{key: value for key, value in lists.items() if value}}
-
-
 def _stated(fields: Mapping[str, object]) -> Json:
     return {key: value for key, value in fields.items() if value is not None}
+
+
+def _filled(fields: Mapping[str, object]) -> Json:
+    return {key: value for key, value in fields.items() if value}

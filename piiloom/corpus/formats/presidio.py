@@ -10,13 +10,11 @@ Read labels are looked up in the label map ``presidio``, unless the given map ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 
-from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.native_rows import RowFault, array_rows, parse_object, read_rows, write_array
-from piiloom.corpus.formats.rejoining import kept_aside, rejoined
-from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.corpus.formats.base import Json, LossEntry, WriteOptions
+from piiloom.corpus.formats.native_rows import RowFault
+from piiloom.corpus.formats.row_reading import JsonRowFormat, Reading, kept_aside, rejoined
 from piiloom.corpus.record import Record
 from piiloom.corpus.replacing import with_values
 
@@ -45,60 +43,50 @@ def presidio_name(entity_type: str, subtype: str | None) -> str:
     return name or entity_type.replace(" ", "_").upper()
 
 
-class PresidioFormat(NativeShapedFormat):
+class PresidioFormat(JsonRowFormat):
     """The format of presidio-evaluator; see the module docstring."""
 
     name = "presidio"
     suffix = ".json"
     label_map_name = "presidio"
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
-        """Write one sample per record; nothing is lost."""
-        write_array(map(_sample, records), path)
-        return LossReport()
-
-    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
-        """Yield the samples of *path*, see ``NativeShapedFormat``."""
-        return read_rows(array_rows(path), lambda number, row: make(number, _native(parse_object(row), tally)), tally)
-
-
-def _sample(record: Record) -> Json:
-    names = [presidio_name(span.entity_type, span.subtype) for span in record.spans]
-    spans = [
-        {
-            "entity_type": name,
-            "entity_value": span.text_in(record.context),
-            "start_position": span.start,
-            "end_position": span.end,
+    def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:  # noqa: ARG002 - nothing is lost
+        """See ``JsonRowFormat``."""
+        names = [presidio_name(span.entity_type, span.subtype) for span in record.spans]
+        spans = [
+            {
+                "entity_type": name,
+                "entity_value": span.text_in(record.context),
+                "start_position": span.start,
+                "end_position": span.end,
+            }
+            for span, name in zip(record.spans, names, strict=True)
+        ]
+        return {
+            "full_text": record.context,
+            "masked": with_values(record, [f"{{{{{name}}}}}" for name in names]).context,
+            "spans": spans,
+            "template_id": None,
+            "metadata": {_OURS: {"question": record.question, **kept_aside(record)}},
         }
-        for span, name in zip(record.spans, names, strict=True)
-    ]
-    return {
-        "full_text": record.context,
-        "masked": with_values(record, [f"{{{{{name}}}}}" for name in names]).context,
-        "spans": spans,
-        "template_id": None,
-        "metadata": {_OURS: {"question": record.question, **kept_aside(record)}},
-    }
 
-
-def _native(sample: Json, tally: ReadTally) -> Json:
-    """Return the native row of a sample; counts in *tally* what is not stored. Raises ``RowFault`` if it is no sample."""
-    for key in ("full_text", "spans"):
-        if key not in sample:
-            raise RowFault(f"{key}: is missing")
-    spans = sample["spans"]
-    if not isinstance(spans, list):
-        raise RowFault("spans: must be a list")
-    found = [_span(number, span) for number, span in enumerate(spans)]
-    metadata = sample.get("metadata")
-    ours = metadata.get(_OURS) if isinstance(metadata, dict) else None
-    if not isinstance(ours, dict):
-        tally.ignored_fields.update(key for key in ("template_id", "metadata") if sample.get(key) is not None)
-        return {"context": sample["full_text"], "spans": found}
-    joined = rejoined(found, ours.get("spans"), lambda span: presidio_name(str(span.get("type")), _text(span.get("subtype"))))
-    stated = {key: ours[key] for key in ("id", "locale", "question", "meta") if key in ours}
-    return {"context": sample["full_text"], **stated, "spans": joined}
+    def native(self, number: int, row: Json, reading: Reading) -> Json:  # noqa: ARG002 - no row depends on its number
+        """See ``JsonRowFormat``."""
+        for key in ("full_text", "spans"):
+            if key not in row:
+                raise RowFault(f"{key}: is missing")
+        spans = row["spans"]
+        if not isinstance(spans, list):
+            raise RowFault("spans: must be a list")
+        found = [_span(number, span) for number, span in enumerate(spans)]
+        metadata = row.get("metadata")
+        ours = metadata.get(_OURS) if isinstance(metadata, dict) else None
+        if not isinstance(ours, dict):
+            reading.tally.ignored_fields.update(key for key in ("template_id", "metadata") if row.get(key) is not None)
+            return {"context": row["full_text"], "spans": found}
+        joined = rejoined(found, ours.get("spans"), lambda span: presidio_name(str(span.get("type")), _text(span.get("subtype"))))
+        stated = {key: ours[key] for key in ("id", "locale", "question", "meta") if key in ours}
+        return {"context": row["full_text"], **stated, "spans": joined}
 
 
 def _span(number: int, span: object) -> Json:

@@ -1,7 +1,10 @@
-"""The registry of formats by name, and the native format.
+"""The registry of formats by name, the native format, and JSON.
 
 The native format is JSON Lines. It is lossless: a record that is written and read again is equal. Reading verifies that every span's
 ``text`` equals ``context[start:end]``; ``piiloom.corpus.formats.row_reading`` has the rules.
+
+The format ``json`` is an array of native rows. Read are also JSON lines, the rows of other tools, and objects of any shape with
+``ReadOptions.columns``; ``piiloom.corpus.formats.columns`` has the shapes. spaCy's ``[text, {"entities": [[start, end, label]]}]`` is one.
 """
 
 from __future__ import annotations
@@ -9,30 +12,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from piiloom.corpus.formats.alpaca import AlpacaFormat
 from piiloom.corpus.formats.argilla import ArgillaFormat
-from piiloom.corpus.formats.base import Format, LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.bio import BioFormat
+from piiloom.corpus.formats.base import Format, Json, LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.bio import BioFormat, GlinerFormat
 from piiloom.corpus.formats.brat import BratFormat
-from piiloom.corpus.formats.capid import CapidFormat
-from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
-from piiloom.corpus.formats.chat import ChatFormat
-from piiloom.corpus.formats.columns import ALL_FIELDS
+from piiloom.corpus.formats.capid import CapidAlpacaFormat, CapidFormat
+from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
 from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
 from piiloom.corpus.formats.conll import ConllFormat
+from piiloom.corpus.formats.deidentification import I2b2Format, TabFormat
 from piiloom.corpus.formats.docbin import DocBinFormat
-from piiloom.corpus.formats.gliner_rows import GlinerFormat
-from piiloom.corpus.formats.huggingface import HuggingFaceFormat
-from piiloom.corpus.formats.i2b2 import I2b2Format
-from piiloom.corpus.formats.json_objects import JsonFormat
+from piiloom.corpus.formats.instruction_tuning import AlpacaFormat, ChatFormat, OpenAIFineTuningFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
 from piiloom.corpus.formats.masked import MaskedFormat
-from piiloom.corpus.formats.native_rows import numbered_lines, parse_object, read_rows, row_of, write_rows
-from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
-from piiloom.corpus.formats.parquet import ParquetFormat
+from piiloom.corpus.formats.native_rows import (
+    RowFault,
+    array_or_lines,
+    numbered_lines,
+    parse_object,
+    parse_value,
+    read_rows,
+    row_of,
+    write_array,
+    write_rows,
+)
+from piiloom.corpus.formats.parquet import HuggingFaceFormat, ParquetFormat
 from piiloom.corpus.formats.presidio import PresidioFormat
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
-from piiloom.corpus.formats.tab import TabFormat
 from piiloom.corpus.formats.verifier import VerifierFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
@@ -55,6 +61,35 @@ class NativeFormat(NativeShapedFormat):
         """Write one row per record; nothing is lost."""
         write_rows(map(row_of, records), path)
         return LossReport()
+
+
+class JsonFormat(NativeShapedFormat):
+    """The JSON format; see the module docstring."""
+
+    name = "json"
+    suffix = ".json"
+    column_fields = ALL_FIELDS
+
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``; in an array, which is read as a whole, an object's number is its line."""
+        columns = Columns(path, options, tally)
+        yield from read_rows(array_or_lines(path), lambda number, text: make(number, columns.native(object_in(text))), tally)
+        columns.check_all_seen()
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one object per record; nothing is lost."""
+        write_array(map(row_of, records), path)
+        return LossReport()
+
+
+def object_in(text: str) -> Json:
+    """Return the object in *text*, or what spaCy's pair of a text and an object of annotations is as one."""
+    match parse_value(text):
+        case dict(row):
+            return row
+        case [str(words), dict(annotations)]:
+            return {**annotations, "text": words}
+    raise RowFault("not a JSON object")
 
 
 _ALL: tuple[Format, ...] = (

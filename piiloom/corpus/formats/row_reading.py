@@ -3,26 +3,66 @@
 A reader of another format turns each row into such a shape (``NativeShapedFormat``) and leaves all rules to ``RowReader``: a row is
 refused if a span's ``text`` differs from ``context[start:end]`` (see ``ReadOptions.skip_values``), or if it has an unknown type or a
 repeated id. Spans may be in any order; of overlapping spans the longest is kept, then the earliest, and the tally lists the others.
+Types of labels are looked up in the label map of an import first, then in the names and aliases of the taxonomy.
+
+A value is mentioned wherever it is a whole word. A value that is no whole word anywhere has an exact place all the same if it is one side
+of a seam, where a digit and a letter meet (``29`` and ``F`` in ``29F``), and there is just one such place.
+
+Files of some tools have no room for all that a span of ours has; ``kept_aside`` and ``details_of`` return the rest of it for another place
+in the file. A tool may move, add and remove spans between writing and reading, so both parts are joined by place and label: the rest is
+used only for a span that still has the place and the label that were written.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import ValidationError
 
-from piiloom.corpus.formats.base import OVERLAPPED, Json, Overlap, ReadOptions, ReadTally, RowReject, SkippedValue, is_stand_in, quoted
-from piiloom.corpus.formats.labels import UNKNOWN_TYPE, Label, Labels
-from piiloom.corpus.formats.native_rows import ImportedIds, MetaRow, NativeRow, RowFault, SpanRow, as_text, extra_keys, fault_of
-from piiloom.corpus.formats.placing import keep_disjoint
+from piiloom.corpus.formats.base import (
+    OVERLAPPED,
+    Json,
+    LossEntry,
+    LossReport,
+    Overlap,
+    ReadOptions,
+    ReadTally,
+    RowReject,
+    SkippedValue,
+    WriteOptions,
+    is_stand_in,
+    quoted,
+)
+from piiloom.corpus.formats.native_rows import (
+    ImportedIds,
+    MetaRow,
+    NativeRow,
+    RowFault,
+    SpanRow,
+    array_rows,
+    as_text,
+    extra_keys,
+    fault_of,
+    numbered_lines,
+    objects_in,
+    parse_object,
+    read_rows,
+    row_of,
+    write_array,
+    write_rows,
+)
+from piiloom.corpus.mention_search import Range, ends_at_seams, exact_mentions, occurrences, without_overlaps
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
 from piiloom.foundation.errors import UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 from piiloom.taxonomy.locales import resolve_locale
+
+UNKNOWN_TYPE = "not one of the known types"
 
 Made = TypeVar("Made")
 # Makes something of (1-based number, row in the native shape); raises ``RowFault`` if it cannot.
@@ -44,6 +84,43 @@ class NativeShapedFormat(ABC):
         if self.label_map_name is not None:
             options = replace(options, label_map={**label_map(self.label_map_name, options.taxonomy), **options.label_map})
         return self.read_with(path, options, tally, RowReader(path.name, options, tally).record)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A file that is read, with its options and its tally."""
+
+    path: Path
+    options: ReadOptions
+    tally: ReadTally
+
+
+class JsonRowFormat(NativeShapedFormat):
+    """A format with an object of JSON for each record: in an array if its suffix is ``.json``, else a line each."""
+
+    name: str
+    suffix: str
+    lost_fields: tuple[str, ...] = ()  # of a record, that no row has
+
+    @abstractmethod
+    def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:
+        """Return the row of *record*, and append to *entries* what it does not express."""
+
+    @abstractmethod
+    def native(self, number: int, row: Json, reading: Reading) -> Json:
+        """Return row *number* in the native shape, and count in the tally what is not stored; raises ``RowFault`` if it has none."""
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
+        """Write one row per record and report what the rows do not express."""
+        entries: list[LossEntry] = []
+        write = write_array if self.suffix == ".json" else write_rows
+        write((self.row(record, options, entries) for record in records), path)
+        return LossReport(fields=self.lost_fields, entries=tuple(entries))
+
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``."""
+        rows, reading = array_rows(path) if self.suffix == ".json" else numbered_lines(path), Reading(path, options, tally)
+        return read_rows(rows, lambda number, row: make(number, self.native(number, parse_object(row), reading)), tally)
 
 
 class RowReader:
@@ -230,3 +307,129 @@ def _provenance(meta: MetaRow) -> Provenance | None:
     return Provenance(
         stage=row.stage, provider=meta.provider, model=meta.model, templates=templates, seed=row.seed, parents=tuple(row.parents)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A type and, if the label map names one, its subtype."""
+
+    entity_type: str
+    subtype: str | None = None
+
+
+class Labels:
+    """Resolves the labels of one file, and counts in *tally* those that were mapped, left out or not known."""
+
+    def __init__(self, options: ReadOptions, tally: ReadTally) -> None:
+        self._map, self._taxonomy = options.label_map, options.taxonomy
+        self._tally = tally
+        self._found: dict[str, Label | None] = {}
+
+    def is_left_out(self, raw: str) -> bool:
+        """Whether the label map says that *raw* is no personal information; each call with such a label is counted."""
+        if raw in self._map and self._map[raw] is None:
+            self._tally.unmapped_labels[raw] += 1
+            return True
+        return False
+
+    def resolve(self, raw: str) -> Label | None:
+        """Return the type of the label *raw*, or None if it has none, which is counted."""
+        if raw not in self._found:
+            self._found[raw] = self._resolved(raw)
+        label = self._found[raw]
+        if label is None:
+            self._tally.unknown_types[raw] += 1
+        return label
+
+    def _resolved(self, raw: str) -> Label | None:
+        name, _, subtype = (self._map.get(raw) or raw).partition("/")
+        resolved = self._taxonomy.resolve(name)
+        if resolved is None:
+            return None
+        if resolved != raw:
+            self._tally.mapped_types[raw] = f"{resolved}/{subtype}" if subtype else resolved
+        return Label(resolved, subtype or None)
+
+
+def types_of_release(about: Json, taxonomy: Taxonomy) -> list[str]:
+    """Return all types of *taxonomy*, then those that only the release described by *about* (``release.json``) has."""
+    splits = about.get("splits")
+    counts = [split.get("types", {}) for split in splits.values()] if isinstance(splits, dict) else []
+    return types_and((name for types in counts for name in types), taxonomy)
+
+
+def types_and(others: Iterable[str], taxonomy: Taxonomy) -> list[str]:
+    """Return all types of *taxonomy*, then *others* by name."""
+    known = list(taxonomy.types)
+    return [*known, *sorted(set(others).difference(known))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placed:
+    """Mentions as (range, index of the value).
+
+    ``kept`` are disjoint and sorted; ``dropped`` has the others, each with the range of the kept mention that it overlaps.
+    """
+
+    kept: tuple[tuple[Range, int], ...]
+    dropped: tuple[tuple[Range, int, Range], ...]
+
+
+def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
+    """Of overlapping mentions keep the longest, of equally long ones the earliest (of equal ranges the first value)."""
+    longest_first = sorted(mentions, key=lambda m: (m[0][0] - m[0][1], m[0][0], m[1]))
+    kept, dropped = without_overlaps(longest_first, lambda m: m[0])
+    return Placed(kept=tuple(kept), dropped=tuple(sorted((*lost, winner) for lost, (winner, _) in dropped)))
+
+
+def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:
+    """Return for each value its exact mentions in *context*: whole words (``mention_search``), or else its place at a seam."""
+    return [exact_mentions(context, value) or _at_seam(context, value) for value in values]
+
+
+def _at_seam(context: str, value: str) -> list[Range]:
+    """Return the only place of *value* that begins and ends at an edge of a word or at a seam; none if there are several."""
+    found = [place for place in occurrences(context, value) if ends_at_seams(context, *place)]
+    return found if len(found) == 1 else []
+
+
+def kept_aside(record: Record) -> Json:
+    """Return the native row of *record* without its texts: id, locale and meta, and spans by place."""
+    row = row_of(record)
+    spans = [{key: value for key, value in span.items() if key != "text"} for span in objects_in(row["spans"])]
+    return {"id": row["id"], "locale": row["locale"], "spans": spans, "meta": row["meta"]}
+
+
+def rejoined(found: Iterable[Json], aside: object, label_of: Callable[[Json], str]) -> list[Json]:
+    """Return the spans *found* in a file (start, end, text, type), completed by those of *aside* if these are what was written.
+
+    *label_of* returns the label that is written for a span kept aside.
+    """
+    kept = {(one.get("start"), one.get("end")): one for one in objects_in(aside)}
+    spans: list[Json] = []
+    for span in found:
+        ours = kept.get((span["start"], span["end"]))
+        spans.append({**ours, "text": span["text"]} if ours is not None and label_of(ours) == span["type"] else span)
+    return with_all_ids(spans)
+
+
+def details_of(span: Span) -> Json:
+    """Return subtype (with the type it belongs to), value and subject of *span*, as far as it has them."""
+    told = {"type": span.entity_type, "subtype": span.subtype} if span.subtype is not None else {}
+    return told | {key: value for key in ("value_id", "subject") if (value := getattr(span, key)) is not None}
+
+
+def with_details(span: Json, details: object) -> Json:
+    """Return *span* with the *details* that ``details_of`` returned for it; no subtype if the type is another one now."""
+    told = details if isinstance(details, dict) else {}
+    keys = ("subtype", "value_id", "subject") if told.get("type") == span["type"] else ("value_id", "subject")
+    return {**span, **{key: told[key] for key in keys if key in told}}
+
+
+def with_all_ids(spans: Sequence[Json]) -> list[Json]:
+    """Return *spans*, with ids for those without one if others have one (someone added spans to a record of ours)."""
+    taken = {span["id"] for span in spans if span.get("id") is not None}
+    if not taken:
+        return list(spans)
+    free = (name for number in range(1, len(spans) + len(taken) + 1) if (name := f"new{number}") not in taken)
+    return [span if span.get("id") is not None else {**span, "id": next(free)} for span in spans]

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, ReadTally, quoted
 from piiloom.corpus.formats.native_rows import RowFault, fault_of
-from piiloom.corpus.formats.tokenizing import Range
+from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -34,13 +34,10 @@ SHARED_WHOLE = "all of its tokens belong to the span before it, too: left out"
 UNCOVERED = "there is no token in it: left out"
 OTHER_LABEL = "its label is not read back as its type"
 
-# What no record keeps in the formats whose rows have id, locale, text, question, and ranges with type and relevance.
-LOST_FIELDS = ("revision", "span ids", "subtype", "value_id", "subject", "plan", "source", "group_keys", "provenance")
-
 OUTSIDE = "O"
 UNTYPED = "entity"
 _TAG = re.compile(r"([BILUESM])(?:-(.*))?", re.DOTALL)
-_ALONE, _BEGINS, _ENDS = "US", "BUS", "LEUS"
+_BEGINS, _ENDS = "BUS", "LEUS"
 _RELEVANCE: dict[str | None, Relevance] = {"high": "high", "low": "low"}
 
 

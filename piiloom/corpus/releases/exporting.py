@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
+from piiloom.corpus.formats.instruction_tuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.native_rows import row_line, row_of
-from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.markers import TYPES, MarkerChoice, MarkerSet
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record

@@ -1,8 +1,8 @@
 """The detector "capid": one language model lists what is personal, and says of each mention whether it matters to the question.
 
-It asks in a form in which exports train (``corpus.formats.instructions``), for plain text: a tuned model answers with what it learnt, and
-a schema would be another form. The form "list" is that of the exports alpaca and chat; "capid" is that of the export capid-alpaca and of
-the published CAPID models, whose answer is an object that names each value once.
+It asks in a form in which exports train (``corpus.formats.instruction_tuning``), for plain text: a tuned model answers with what it
+learnt, and a schema would be another form. The form "list" is that of the exports alpaca and chat; "capid" is that of the export
+capid-alpaca and of the published CAPID models, whose answer is an object that names each value once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, Self
 
-from piiloom.corpus.formats.instructions import extracting, extracting_values, message, values_message
+from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, message, values_message
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of

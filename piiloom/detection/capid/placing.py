@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from piiloom.corpus.formats.placing import find_values
+from piiloom.corpus.formats.row_reading import find_values
 from piiloom.corpus.mention_search import FoundValue, Range, SearchableText, without_overlaps
 from piiloom.detection.capid.entries import PHASE, Entry
 from piiloom.detection.findings import SetAside

@@ -31,7 +31,7 @@ from typing import Final, Literal
 
 from rapidfuzz.distance import Levenshtein
 
-from piiloom.corpus.formats.instructions import message_parts
+from piiloom.corpus.formats.instruction_tuning import message_parts
 from piiloom.corpus.markers import TYPES, MarkerFault, MarkerSet, unmarked
 from piiloom.corpus.record import Relevance
 from piiloom.detection.marking.marker_sites import Marker, Site, sites_in

@@ -1,6 +1,6 @@
 """The detector "markers": a language model gives the text back with markers around personal information.
 
-It asks in the form in which the export for tuning trains (``corpus.formats.openai_finetuning``), for plain text; examples, if there are
+It asks in the form in which the export for tuning trains (``corpus.formats.instruction_tuning``), for plain text; examples, if there are
 any, are turns of user and assistant in that form. Signs (``corpus.markers.MarkerSet.pairs``) are asked for without the question of a text,
 since they state no relevance. A long text is asked in pieces that end with sentences and part no value that the patterns find. A piece
 whose answer was cut off, or did not give the text back, is asked in halves, down to ``FLOOR`` characters.
@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
-from piiloom.corpus.formats.instructions import marking, message
+from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from piiloom.corpus.formats.base import ReadOptions, read_records
-from piiloom.corpus.formats.instructions import asks_relevance, message
+from piiloom.corpus.formats.instruction_tuning import asks_relevance, message
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.markers import TYPES, MarkerSet, marked_text
 from piiloom.corpus.record import Record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.spacy_pipelines import import_spacy
+from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.foundation.errors import UsageError
 
 # Of what these find, nothing shapes the entities of a recognizer that was trained.

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.docbin import DocBinFormat
-from piiloom.corpus.formats.spacy_pipelines import blank_pipeline, import_spacy
+from piiloom.corpus.formats.tokenizing import blank_pipeline, import_spacy
 from piiloom.corpus.record import Record
 from piiloom.detection.adapters.languages import ANY_LANGUAGE, language_of
 from piiloom.detection.spacy_pipeline.loading import load_any

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.spacy_pipelines import import_spacy
 from piiloom.corpus.formats.token_labels import label_of
+from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.detection.spacy_pipeline.making import Made, initialize, language_for, make_examples, make_pipeline
 from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress, Watch
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import LossEntry
-from piiloom.corpus.formats.chat_rows import chat_row
-from piiloom.corpus.formats.instructions import verifying
+from piiloom.corpus.formats.instruction_tuning import chat_row, verifying
 from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier import BLANK, COUNTS, FILES, NO_TWIN, counts_of
 from piiloom.corpus.record import TRAIN, VALIDATION, Record, Span

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from piiloom.corpus.formats.base import LossEntry
-from piiloom.corpus.formats.instructions import verifying
-from piiloom.corpus.formats.verifier import asked_of, chosen_candidates
-from piiloom.corpus.formats.verifier_candidates import Candidate, found_candidates
-from piiloom.corpus.formats.verifier_reasons import reasoning
+from piiloom.corpus.formats.instruction_tuning import verifying
+from piiloom.corpus.formats.verifier import Candidate, asked_of, chosen_candidates, found_candidates, reasoning
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.asking.asker import Asker
 from piiloom.detection.verifying.verdicts import Verdict, read_verdict

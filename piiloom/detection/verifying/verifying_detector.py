@@ -11,8 +11,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
-from piiloom.corpus.formats.instructions import verifying
-from piiloom.corpus.formats.verifier_messages import verifier_message
+from piiloom.corpus.formats.instruction_tuning import verifying
+from piiloom.corpus.formats.verifier import verifier_message
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import each_once
 from piiloom.detection.detector import Detector, ScoredSpan

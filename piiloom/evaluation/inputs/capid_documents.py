@@ -8,7 +8,7 @@
 
 For schemes that compare values, these are the values in the order of the file, also such as are not in the text, without a place. For
 those that compare places, a value is mentioned wherever it is a whole word, also within another value, or else at a seam of digits and
-letters (``piiloom.corpus.formats.placing``).
+letters (``piiloom.corpus.formats.row_reading``).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import replace
 
 from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, ReadTally, quoted
 from piiloom.corpus.formats.native_rows import RowFault
-from piiloom.corpus.formats.placing import find_values
+from piiloom.corpus.formats.row_reading import find_values
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Relevance
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs

@@ -12,9 +12,8 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.columns import check_columns, has_shape, shape_of
-from piiloom.corpus.formats.json_objects import object_in
 from piiloom.corpus.formats.native_rows import RowFault, array_rows, numbered_lines
-from piiloom.corpus.formats.registry import READABLE, get_readable_format
+from piiloom.corpus.formats.registry import READABLE, get_readable_format, object_in
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
 from piiloom.foundation.errors import DataError, UsageError
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from piiloom.corpus.formats.arrow_rows import parquet_columns, parquet_rows
 from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.comma_separated import csv_header, csv_rows
 from piiloom.corpus.formats.native_rows import RowFault
+from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.inputs.type_map import TypeNames
 from piiloom.evaluation.inputs.unplaced import Unplaced

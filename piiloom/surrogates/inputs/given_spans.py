@@ -99,7 +99,7 @@ def mentions_of(spans: Any, text: str, kind_of: KindOf) -> GivenSpans:
 
     Raises ``ValueError``, which names the faulty span and the reason, but quotes no text.
     """
-    from piiloom.corpus.formats.placing import keep_disjoint  # noqa: PLC0415 - most corpora bring no spans
+    from piiloom.corpus.formats.row_reading import keep_disjoint  # noqa: PLC0415 - most corpora bring no spans
     from piiloom.corpus.mention_search import is_inside_word  # noqa: PLC0415 - as above
 
     if not isinstance(spans, list):

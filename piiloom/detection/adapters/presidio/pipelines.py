@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.spacy_pipelines import import_spacy
+from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.detection.adapters.languages import ANY_LANGUAGE, spacy_language
 from piiloom.foundation.errors import UsageError
 

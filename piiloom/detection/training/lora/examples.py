@@ -1,6 +1,6 @@
 """Records as examples for a language model: the rows that ``piiloom export`` writes, as tokens, with the loss on the answer only.
 
-A detector asks with the same instruction and the same layout (``piiloom.corpus.formats.instructions``), and the same code makes the
+A detector asks with the same instruction and the same layout (``piiloom.corpus.formats.instruction_tuning``), and the same code makes the
 tokens (``piiloom.providers.local.prompt_layout``), so a trained model is asked just what it has learnt.
 
 An example of more tokens than fit is left out and counted: cut, it would teach answers whose text the model does not see.
@@ -17,10 +17,8 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Format, LossReport, WriteOptions
-from piiloom.corpus.formats.capid_alpaca import CapidAlpacaFormat
-from piiloom.corpus.formats.chat import ChatFormat
-from piiloom.corpus.formats.chat_rows import chat_row
-from piiloom.corpus.formats.openai_finetuning import OpenAIFineTuningFormat
+from piiloom.corpus.formats.capid import CapidAlpacaFormat
+from piiloom.corpus.formats.instruction_tuning import ChatFormat, OpenAIFineTuningFormat, chat_row
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.record import Record

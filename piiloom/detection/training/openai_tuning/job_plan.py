@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import BaseModel, Field
 
-from piiloom.corpus.formats.openai_finetuning import FEWEST_EXAMPLES, MOST_TOKENS
+from piiloom.corpus.formats.instruction_tuning import FEWEST_EXAMPLES, MOST_TOKENS
 from piiloom.corpus.record import TRAIN, VALIDATION, Record
 from piiloom.corpus.store.call_events import CallEvent, EventKind, save_call_events
 from piiloom.corpus.store.database import Store
