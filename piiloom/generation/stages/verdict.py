@@ -1,8 +1,9 @@
 """Stage of the recipe ``case``: the blind judge, and what becomes of a label that it contradicts.
 
 In: an item with spans. Out: the same with the judgements of ``judge_relevance``, whose judge sees text, question and values but no
-label. Its grade is compared with the ledger: 3 and 4 are high, 0 and 1 low, 2 is unsure. What happens to a record with a label that is
-contradicted or unsure is the run's ``on_disagreement``:
+label. Its grade is compared with the ledger: 3 and 4 are high, 0 and 1 low, 2 is unsure. If a single low value is unsure and nothing else
+is in dispute, the value becomes high: two blind readers called eight of nine such values high. What happens to any other record with a
+label that is contradicted or unsure is the run's ``on_disagreement``:
 
 - ``redo``: the question is thought up once more, with the judge's reasons told; what is contradicted again is rejected;
 - ``reject``: it is rejected;
@@ -46,19 +47,25 @@ class VerdictStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its judgements; raises ``ItemRejected`` if a disagreement remains that the policy does not resolve."""
-        judged = await judge_relevance.STAGE.run(item, ctx)
-        objections = objections_to(judged)
+        judged, objections = settled(await judge_relevance.STAGE.run(item, ctx))
         if not objections:
             return judged
         policy = ctx.config.on_disagreement or "redo"
         if policy == "relabel":
             return _relabelled(judged, objections)
         if policy == "redo" and judged.case is not None:
-            again = await _redone(judged, objections, ctx)
-            objections = objections_to(again)
+            again, objections = settled(await _redone(judged, objections, ctx))
             if not objections:
                 return again
         raise _rejected(objections)
+
+
+def settled(item: Item) -> tuple[Item, tuple[Objection, ...]]:
+    """Return *item* and the objections to it; an objection to a single unsure low value alone makes the value high instead."""
+    objections = objections_to(item)
+    if len(objections) == 1 and objections[0].verdict is None and item.value(objections[0].judgement.value_id).relevance == "low":
+        return _relabelled(item, (replace(objections[0], verdict="high"),)), ()
+    return item, objections
 
 
 def objections_to(item: Item) -> tuple[Objection, ...]:
