@@ -26,8 +26,9 @@ _MAJORITY: Final = "majority"
 _NUMBER: Final = re.compile(r"(\d+)(s?)")
 _PARTS: Final = {"early": 2, "late": 8}  # years of a decade; in the middle of it otherwise
 _MID: Final = 5
-_RETIRED: Final = re.compile(r"\bretired\b")
+_RETIRED: Final = re.compile(r"\bretired\b", re.IGNORECASE)
 _RETIRES: Final = 55
+_OLDEST: Final = 120
 _IN_ONE_PIECE: Final = 0.2  # share of IBANs
 _PART_OF_NAME: Final = 3  # letters of a name by which a handle reminds of it
 # Words for the countries whose IBANs ``country_facts.yaml`` describes.
@@ -104,10 +105,11 @@ def _origin_words(locale: str) -> Mapping[str, frozenset[str]]:
 
 def age_told(text: str, locale: str) -> int | None:
     """Return the age in years that *text* tells ("34-year-old", "mid-forties"), None if it tells none."""
-    number = _NUMBER.search(text)
+    number, low = _NUMBER.search(text), text.casefold()
+    if "month" in low:
+        return 0
     if number is not None:
-        return int(number[1]) + (_years(text) if number[2] else 0)
-    low = text.casefold()
+        return int(number[1]) + (_years(text) if number[2] else 0) if int(number[1]) <= _OLDEST else None
     for start, decade in enumerate(listed("decades", locale), 1):
         if decade.casefold() in low:
             return 10 * start + _years(low)
@@ -137,8 +139,9 @@ def _ages_of_jobs(locale: str) -> Mapping[str, tuple[int, int]]:
 def iban_in(places: Iterable[str], rng: random.Random) -> str | None:
     """Draw an IBAN of the country that one of *places* names ("Germany", "Polish citizen"), None if none names any."""
     for place in places:
+        last = place.rpartition(",")[2].replace("New England", "")  # not Naples, Florida
         for country, words in _IBAN_WORDS.items():
-            if any(whole_word(word).search(place) for word in words):
+            if any(whole_word(word).search(last) for word in words):
                 number = draw_iban(country, rng)
                 return number.replace(" ", "") if number and rng.random() < _IN_ONE_PIECE else number
     return None

@@ -125,7 +125,7 @@ class OpenAIJobs:
             "id": job.id,
             "status": status,
             "stage": status if status in ENDED | {"paused"} else "working",
-            "model": job.model,
+            "model": job.model or "",
             "created_at": as_count(job.created_at),
             "label": (job.metadata or {}).get(LABEL),
             "training_file": job.training_file,

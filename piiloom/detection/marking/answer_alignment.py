@@ -275,8 +275,9 @@ def _remarks(one: PlacedMark, *, relevance: bool) -> Iterator[str]:
 
 def _places(search: _Search, searched: SearchableText, value: str, within: Range, *, alone: bool) -> list[Range]:
     """Return the places of *value* in a range that are whole words (*alone*), or are not."""
-    places = (place for place in search(searched, value) if within[0] <= place[0] and place[1] <= within[1])
-    return [place for place in places if stands_alone(searched.text, *place) == alone]
+    places = search(searched, value)
+    places = places[bisect_left(places, (within[0], 0)) : bisect_right(places, (within[1], 0))]
+    return [place for place in places if place[1] <= within[1] and stands_alone(searched.text, *place) == alone]
 
 
 def _inside(one: Range, others: Sequence[Range]) -> bool:

@@ -82,6 +82,7 @@ _TOWNS: Final = frozenset({"city", "region", "city_region", "area", "country"})
 _ORIGINS: Final = ("heritage", "ethnicity", "nationality", "citizen", "language")  # those that say most of a name come first
 _FAITHS: Final = ("religion", "faith")
 _HOMES: Final = ("country", "nationality", "citizen", "city", "city_region")  # of accounts
+_ATTEMPTS: Final = 12  # draws of a handle that reminds of a name; each has a better chance
 _HANDLES: Final = frozenset({"email", "username"})
 _NAMES: Final = frozenset({"full_name", "first_name", "last_name"})
 
@@ -130,11 +131,11 @@ class StoryValues:
         if fact.subtype == "iban" and (account := iban_in(self._told(_HOMES), self._rng)) is not None:
             return account
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
-        owner, attempt = self._persona(fact.person), 0
-        value = kind.draw(owner, self._rng, attempt)
-        while fact.subtype in _HANDLES and self._is_named(fact.person) and not reminds_of(value, owner.given_name, owner.family_name):
-            attempt += 1  # later attempts always do
+        owner, of_name = self._persona(fact.person), fact.subtype in _HANDLES and self._is_named(fact.person)
+        for attempt in range(_ATTEMPTS if of_name else 1):
             value = kind.draw(owner, self._rng, attempt)
+            if of_name and reminds_of(value, owner.given_name, owner.family_name):
+                break
         return value
 
     def _possible(self, fact: Fact, cells: Sequence[Cell]) -> Sequence[Cell]:

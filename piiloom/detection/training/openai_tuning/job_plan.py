@@ -212,7 +212,7 @@ def read_plan(path: Path) -> Plan:
         return Plan.model_validate(row)
     except OSError as error:
         raise DataError(f"the plan of the job cannot be read ({error.strerror})", where=str(path), remedy=remedy) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (UsageError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise DataError("the plan of the job is damaged", where=str(path), remedy=remedy) from None
 
 

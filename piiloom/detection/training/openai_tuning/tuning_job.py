@@ -277,6 +277,8 @@ class TuningJob:
         """Cancel the job, or give back the money that is set aside if there is none."""
         job_id = await self._find()
         if job_id is None:
+            if self._may_exist:  # it was looked for, and is not there
+                self._ledger.note(CREATE, "refused", why="not there")
             self._release()
             return
         try:
@@ -343,11 +345,12 @@ class TuningJob:
         request = self._plan.request(self._uploads)
 
         async def create() -> str:
-            job = await self._api.create(self._plan.label, request)
-            late = self._ledger.entries(CREATE, "unknown")  # an earlier request may have arrived late
-            return (late and await self._labelled()) or job.id
+            return (await self._api.create(self._plan.label, request)).id
 
-        return await self._once(CREATE, create, self._labelled)
+        made = await self._once(CREATE, create, self._labelled)
+        # An earlier request may have arrived late.
+        first = await self._insist(self._labelled) if self._ledger.entries(CREATE, "unknown") else None
+        return made if first in {None, made} else self._noted(CREATE, str(first), "found")
 
     async def _upload(self, file: DataFile) -> None:
         """Upload *file*, unless a file of the same content is there, whoever uploaded it."""
@@ -385,8 +388,9 @@ class TuningJob:
         jobs = await self._api.find_jobs(self._plan.label, self._uploads["train"], begun[-1]["at"] - _CLOCKS_S)
         for extra in jobs[1:]:
             if str(extra.status) not in ENDED:
-                await self._api.ask(self._api.jobs.cancel(extra.id), extra.id)
-                self._ledger.note("cancel extra", job=extra.id)
+                with suppress(InvalidRequest):  # it may have ended since
+                    await self._api.ask(self._api.jobs.cancel(extra.id), extra.id)
+                    self._ledger.note("cancel extra", job=extra.id)
         return jobs[0].id if jobs else None
 
     async def _follow(self, job_id: str, *, wait: bool) -> None:
