@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -214,6 +215,22 @@ def test_cancelling_before_there_is_a_job_gives_the_money_back(server: TuningSer
         run(folder)
     assert cancel(folder)["status"] == "planned"
     assert not server.jobs
+
+
+def test_cancelling_a_job_whose_request_never_left_gives_the_money_back(server: TuningServer, folder: Path) -> None:
+    make(folder)
+    without_made_job(folder)
+    server.jobs.clear()
+    assert cancel(folder)["status"] == "planned"
+    assert [entry["kind"] for entry in booked(folder)] == ["sent", "failed"]
+    assert (run(folder)["status"], len(server.jobs)) == ("succeeded", 1)
+
+
+def test_a_plan_with_an_impossible_setting_is_damaged(server: TuningServer, folder: Path) -> None:
+    plan = folder / "job.json"
+    plan.write_text(json.dumps(json.loads(plan.read_text()) | {"epochs": 99}))
+    with pytest.raises(DataError, match="the plan of the job is damaged"):
+        run(folder)
 
 
 @pytest.mark.parametrize("name", ["job.json", "ledger.jsonl", "train.jsonl"])
