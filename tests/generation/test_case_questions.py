@@ -18,7 +18,7 @@ from piiloom.generation.stages.asking import Fault
 from piiloom.generation.stages.audit import stretches
 from piiloom.generation.stages.ledger import read_line, without_disputable
 from piiloom.generation.stages.sheet import figures
-from piiloom.generation.stages.verdict import objections_to, settled
+from piiloom.generation.stages.verdict import objections_to, resolve_lone_doubt
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start
@@ -102,7 +102,7 @@ def test_a_label_is_in_dispute_where_the_judge_contradicts_it_or_is_unsure(grade
     values = tuple(replace(one, relevance="high" if one.id == "v1" else "low") for one in item.values)
     judged = replace(item, values=values, judgements=tuple(judgement(name, grade / 4) for name, grade in grades.items()))
     assert {one.judgement.value_id for one in objections_to(judged)} == disputed
-    after, left = settled(judged)
+    after, left = resolve_lone_doubt(judged)
     assert {one.judgement.value_id for one in left} == (disputed if disputed != {"v3"} else set())
     assert after.value("v3").relevance == ("high" if disputed == {"v3"} else "low")
 

@@ -11,7 +11,7 @@ import pytest
 from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit, wordings_in_turn
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
 from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
-from piiloom.pii_values.belonging import heritages_told, reminds_of
+from piiloom.pii_values.consistency import matching_heritages, reminds_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.habits import habit_shares
 from piiloom.taxonomy.stories import Story
@@ -187,7 +187,7 @@ def test_what_belongs_to_one_person_fits(tmp_path: Path) -> None:
         assert value["iban"].startswith("DE")
         assert reminds_of(value["mail"], given, family)
         assert reminds_of(value["user"], given, family)
-        origin = heritages_told("en_US", (value["nat"],), ())
+        origin = matching_heritages("en_US", (value["nat"],), ())
         assert origin is not None
         assert family in origin.items[0].family.items
 

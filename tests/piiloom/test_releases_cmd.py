@@ -273,13 +273,14 @@ def test_pairs_that_a_split_lacks_and_many_withheld_records_are_warnings(cli, tm
     narrow = ("--pairs", pairs, "--locale", "pt_BR", "--no-pii-share", 0)
     assert cli("generate", *narrow, "--samples", 60, "--quiet", "--store", store).code == 0
     told = json.loads(cli("release", "--name", "v1", "--test-size", 6, "--store", store, "--json").out)
-    lost, *_, withheld = told["warnings"]
+    lost, untested, withheld = told["warnings"]
     assert lost.startswith("train has no record of the pair health+")
     assert "since all records of it come from one story. Add stories with --bank (or choose other --pairs)" in lost
+    assert untested.startswith("test has no record of the type name (32 records), since its fair share of it is less than 5 records")
     assert f"{len(told['withheld'])} of 60 records" in withheld
     assert not any(note.startswith("warning") for note in told["notes"])
     shown = cli("releases", "show", "v1", "--store", store).out
-    assert "".join(f"  warning   {one}\n" for one in told["warnings"]) in shown
+    assert f"  warning   {lost}\n  warning   {untested}\n  warning   {withheld}\n" in shown
     assert cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "o", "--store", store).code == 0
     assert f"warning: {lost}" in json.loads((tmp_path / "o" / "release.json").read_text())["notes"]
     figures = told["leakage"]["test"]["values"]

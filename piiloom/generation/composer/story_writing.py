@@ -23,7 +23,7 @@ from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.told import ToldSpan, ToldStory
-from piiloom.pii_values.belonging import age_told, can_be_done_at, heritages_told, iban_in, reminds_of
+from piiloom.pii_values.consistency import can_be_done_at, iban_in, matching_heritages, reminds_of, stated_age
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
 from piiloom.pii_values.kinds import kinds_for
@@ -128,7 +128,7 @@ class StoryValues:
             return self._spelled(source, self._number(fact.name, source), money=fact.entity_type == "finance" or fact.subtype == "price")
         if fact.subtype == "address" and any(one.subtype in _TOWNS for one in self._story.facts.values()):
             return self._persona(fact.person).street_address  # another town behind it would contradict the story's
-        if fact.subtype == "iban" and (account := iban_in(self._told(_HOMES), self._rng)) is not None:
+        if fact.subtype == "iban" and (account := iban_in(self._listed_values(_HOMES), self._rng)) is not None:
             return account
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
         owner, of_name = self._persona(fact.person), fact.subtype in _HANDLES and self._is_named(fact.person)
@@ -149,7 +149,7 @@ class StoryValues:
         for fact in self._story.facts.values():
             if fact.person == person and not isinstance(fact.source, InRows):
                 if fact.entity_type == "age":
-                    return age_told(self.value(fact.name), self._locale)
+                    return stated_age(self.value(fact.name), self._locale)
                 if fact.subtype == "date_of_birth" and isinstance(fact.source, FromGenerator):
                     return self._persona(person).age
         return None
@@ -157,7 +157,7 @@ class StoryValues:
     def _is_named(self, person: str) -> bool:
         return any(one.entity_type == "name" and one.subtype in _NAMES and one.person == person for one in self._story.facts.values())
 
-    def _told(self, subtypes: Sequence[str], person: str | None = None) -> list[str]:
+    def _listed_values(self, subtypes: Sequence[str], person: str | None = None) -> list[str]:
         """Return the values that the story lists for *subtypes*, in their order, of *person* if one is given."""
         return [
             self.value(fact.name)
@@ -212,14 +212,15 @@ class StoryValues:
     def _persona(self, name: str) -> Persona:
         if name not in self._people:
             youngest, oldest = self._story.cast[name].ages or _ADULTS
-            told = heritages_told(self._locale, tuple(self._told(_ORIGINS, name)), tuple(self._told(_FAITHS, name)))
+            origins, faiths = (tuple(self._listed_values(subtypes, name)) for subtypes in (_ORIGINS, _FAITHS))
+            fitting = matching_heritages(self._locale, origins, faiths)
             self._people[name] = draw_persona(
                 self._rng,
                 self._locale,
                 min_age=youngest,
                 max_age=oldest,
                 gender=self._gender(name),
-                heritage=told.draw(self._rng) if told else None,
+                heritage=fitting.draw(self._rng) if fitting else None,
             )
         return self._people[name]
 
@@ -479,10 +480,11 @@ _STOP: Final = re.compile(rf"(?<!\.){_SHORT}\.(?= )")
 _SENTENCE_END: Final = re.compile(rf"((?:[!?]|{_SHORT}\.)[\"')]?) (?=\S)")
 _LAST_STOP: Final = re.compile(rf"{_SHORT}\.$")
 _COPIED: Final = frozenset({"code"})  # types whose values people do not type
-_FIELD: Final = re.compile(r"(?m)^([A-Za-z][\w ./'-]{0,26}?)(?: no\.| number)?: (?=\S|\Z)")  # label of a form's field, before its entry
+_FIELD: Final = re.compile(r"(?m)^(?P<label>(?P<name>[A-Za-z][\w ./'-]{0,26}?)(?P<numbered> no\.| number)?): (?=\S|\Z)")  # of a form
 
 
 def _with_fields(change: Callable[[re.Match[str]], str]) -> Change:
+    """Return a change of all fields ("label: entry"); *change* returns the text before an entry."""
     return lambda text: _FIELD.sub(change, text)
 
 
@@ -493,12 +495,12 @@ _CHANGES: Final[Mapping[Habit, Change]] = {
     "double_spaces": lambda text: _SENTENCE_END.sub(r"\1  ", text),
     "no_final_stop": lambda text: text,  # done on the whole text in ``with_habit``
     "fields_capital": _with_fields(lambda field: field.group().upper()),
-    "fields_dotted": _with_fields(lambda field: f"{field[0][:-2]} {'.' * max(3, 26 - len(field[0]))} "),
-    "fields_dashed": _with_fields(lambda field: f"{field[0][:-2]} - "),
-    "fields_bare": _with_fields(lambda field: f"{field[0][:-2]} "),
-    "fields_below": _with_fields(lambda field: f"{field[0][:-2]}\n"),
-    "fields_hash": _with_fields(lambda field: f"{field[1]} #: " if field[1] != field[0][:-2] else field[0]),
-    "fields_equal": _with_fields(lambda field: f"{field[0][:-2].casefold().rstrip('.').replace(' ', '_')}="),
+    "fields_dotted": _with_fields(lambda field: f"{field['label']} {'.' * max(3, 24 - len(field['label']))} "),
+    "fields_dashed": _with_fields(lambda field: f"{field['label']} - "),
+    "fields_bare": _with_fields(lambda field: f"{field['label']} "),
+    "fields_below": _with_fields(lambda field: f"{field['label']}\n"),
+    "fields_hash": _with_fields(lambda field: f"{field['name']} #: " if field["numbered"] else field.group()),
+    "fields_equal": _with_fields(lambda field: f"{field['label'].casefold().rstrip('.').replace(' ', '_')}="),
 }
 _OF_FIELDS: Final = "fields"  # begins the habits that change no question
 

@@ -47,20 +47,20 @@ class VerdictStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its judgements; raises ``ItemRejected`` if a disagreement remains that the policy does not resolve."""
-        judged, objections = settled(await judge_relevance.STAGE.run(item, ctx))
+        judged, objections = resolve_lone_doubt(await judge_relevance.STAGE.run(item, ctx))
         if not objections:
             return judged
         policy = ctx.config.on_disagreement or "redo"
         if policy == "relabel":
             return _relabelled(judged, objections)
         if policy == "redo" and judged.case is not None:
-            again, objections = settled(await _redone(judged, objections, ctx))
+            again, objections = resolve_lone_doubt(await _redone(judged, objections, ctx))
             if not objections:
                 return again
         raise _rejected(objections)
 
 
-def settled(item: Item) -> tuple[Item, tuple[Objection, ...]]:
+def resolve_lone_doubt(item: Item) -> tuple[Item, tuple[Objection, ...]]:
     """Return *item* and the objections to it; an objection to a single unsure low value alone makes the value high instead."""
     objections = objections_to(item)
     if len(objections) == 1 and objections[0].verdict is None and item.value(objections[0].judgement.value_id).relevance == "low":

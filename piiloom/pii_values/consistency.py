@@ -1,7 +1,7 @@
-"""What belongs together in one text: a name and an origin or faith, a job and an age, an IBAN and a country, a handle and a name.
+"""Consistent values of one text: a name with an origin or faith, a job with an age, an IBAN with a country, a handle with a name.
 
-Values that a story lists know nothing of the person whose they are. Here a value that is already told narrows what is drawn next. What
-the lists do not know narrows nothing.
+The values in a story's lists are independent of the person. These functions narrow the next draw by the values that the text already
+has. A word that the lists do not contain narrows nothing.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ _IBAN_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @lru_cache(maxsize=1024)
-def heritages_told(locale: str, origins: tuple[str, ...], faiths: tuple[str, ...]) -> Weighted[Heritage] | None:
-    """Return the backgrounds of people of whom *origins* ("Irish citizen") and *faiths* ("Sunni") are told; None if they tell nothing.
+def matching_heritages(locale: str, origins: tuple[str, ...], faiths: tuple[str, ...]) -> Weighted[Heritage] | None:
+    """Return the backgrounds that match *origins* ("Irish citizen") and *faiths* ("Sunni"); None if all backgrounds do.
 
-    What goes with nothing told before it ("Filipino", "French") is left out of account.
+    An origin or faith that matches no background of the ones before it is ignored ("French" after "Filipino").
     """
     everybody = heritages(locale)
     shares = {h.key: upto - before for h, before, upto in zip(everybody.items, (0.0, *everybody.sums), everybody.sums, strict=False)}
@@ -83,7 +83,7 @@ def _share(religions: Weighted[str], families: frozenset[str]) -> float:
 
 
 def _keys_of(told: str, locale: str) -> frozenset[str]:
-    """Return the backgrounds of which the longest known word in *told* speaks."""
+    """Return the backgrounds that the longest known word in *told* names."""
     known = _origin_words(locale)
     word = max((word for word in known if whole_word(word).search(told.casefold())), key=len, default="")
     return known.get(word, frozenset())
@@ -91,7 +91,7 @@ def _keys_of(told: str, locale: str) -> frozenset[str]:
 
 @cache
 def _origin_words(locale: str) -> Mapping[str, frozenset[str]]:
-    """Nationalities, ethnicities and languages with the backgrounds they speak of; the majority's only if no other background has them."""
+    """Return the backgrounds of each nationality, ethnicity and language; the majority only if no other background has the word."""
     own = profile(locale)
     at_home = {own.nationality, *own.citizen, *own.languages[:1]}  # anybody may be a citizen
     found: dict[str, set[str]] = {}
@@ -103,8 +103,8 @@ def _origin_words(locale: str) -> Mapping[str, frozenset[str]]:
     return {word: frozenset(keys - {_MAJORITY} or keys) for word, keys in found.items()}
 
 
-def age_told(text: str, locale: str) -> int | None:
-    """Return the age in years that *text* tells ("34-year-old", "mid-forties"), None if it tells none."""
+def stated_age(text: str, locale: str) -> int | None:
+    """Return the age in years that *text* states ("34-year-old", "mid-forties"), None if it states no age."""
     number, low = _NUMBER.search(text), text.casefold()
     if "month" in low:
         return 0
@@ -137,7 +137,7 @@ def _ages_of_jobs(locale: str) -> Mapping[str, tuple[int, int]]:
 
 
 def iban_in(places: Iterable[str], rng: random.Random) -> str | None:
-    """Draw an IBAN of the country that one of *places* names ("Germany", "Polish citizen"), None if none names any."""
+    """Draw an IBAN of the country that one of *places* names ("Germany", "Polish citizen"), None if no place names a country."""
     for place in places:
         last = place.rpartition(",")[2].replace("New England", "")  # not Naples, Florida
         for country, words in _IBAN_WORDS.items():

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from piiloom.pii_values.belonging import age_told, can_be_done_at, heritages_told, iban_in, reminds_of
+from piiloom.pii_values.consistency import can_be_done_at, iban_in, matching_heritages, reminds_of, stated_age
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from piiloom.pii_values.belonging import age_told, can_be_done_at, heritages_tol
     ],
 )
 def test_origin_and_faith_tell_the_background(origins: tuple[str, ...], faiths: tuple[str, ...], keys: set[str] | None):
-    found = heritages_told("en_US", origins, faiths)
+    found = matching_heritages("en_US", origins, faiths)
     assert (None if found is None else {one.key for one in found.items}) == keys
 
 
@@ -43,7 +43,7 @@ def test_origin_and_faith_tell_the_background(origins: tuple[str, ...], faiths: 
     ],
 )
 def test_an_age_is_read(told: str, age: int | None):
-    assert age_told(told, "en_US") == age
+    assert stated_age(told, "en_US") == age
 
 
 @pytest.mark.parametrize(
