@@ -362,13 +362,15 @@ def _plan_in(folder: JobFolder, asked: _Tune) -> None:
     """Plan a new job in *folder*, after the user has agreed to its cost and to sending the texts; or check that the options are its own."""
     from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.openai_tuning.job_plan import make_plan
+    from piiloom.foundation.event_loops import run_in_own_loop
     from piiloom.providers.factory import make_provider
 
     if folder.planned:
         folder.plan.check_same(asked, folder.path)
         return
-    endpoint = make_provider("openai", base_url=asked.base_url).endpoint
-    plan, contents = make_plan(asked, endpoint=endpoint, tell=say_aside, opening=store_for_reading)
+    provider = make_provider("openai", base_url=asked.base_url)
+    run_in_own_loop(provider.aclose)
+    plan, contents = make_plan(asked, endpoint=provider.endpoint, tell=say_aside, opening=store_for_reading)
     plan.check_affordable(asked.budget_usd, unpriced=asked.unpriced)
     files = ", ".join(f"{counted(file.examples, 'example')} ({file.part})" for file in plan.files)
     sent = f"would be sent to openai at {plan.endpoint}, to be kept there until deleted: {files}, with all texts of their records"

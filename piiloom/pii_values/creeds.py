@@ -62,16 +62,22 @@ _OTHER_WORDS: Final = {"Jewish": "jewish", "Coptic": "eastern_christian"}  # whi
 @lru_cache(maxsize=1024)
 def families_of(told: str, locale: str) -> frozenset[str]:
     """Return the families of religions to which *told* ("Sunni", "Orthodox Jewish", "Islam") belongs; empty if it is not known."""
+    known = _families_by_word(locale)
+    longest = max((word for word in known if whole_word(word).search(told)), key=len, default=None)
+    if longest is not None:
+        return frozenset(known[longest])
+    return frozenset(family for word, families in known.items() if whole_word(told).search(word) for family in families)
+
+
+@cache
+def _families_by_word(locale: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for creed in load_yaml(folder(locale) / "creeds.yaml", _CreedsFile).creeds:
         for word in (*creed.members, *creed.faiths):
             found.setdefault(spelled(word, locale), set()).add(creed.family)
     for word, family in _OTHER_WORDS.items():
         found.setdefault(word, set()).add(family)
-    longest = max((word for word in found if whole_word(word).search(told)), key=len, default=None)
-    if longest is not None:
-        return frozenset(found[longest])
-    return frozenset(family for word, families in found.items() if whole_word(told).search(word) for family in families)
+    return found
 
 
 def pick(words: tuple[str, ...], rng: random.Random) -> str:

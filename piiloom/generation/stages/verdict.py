@@ -2,8 +2,8 @@
 
 In: an item with spans. Out: the same with the judgements of ``judge_relevance``, whose judge sees text, question and values but no
 label. Its grade is compared with the ledger: 3 and 4 are high, 0 and 1 low, 2 is unsure. If a single low value is unsure and nothing else
-is in dispute, the value becomes high: two blind readers called eight of nine such values high. What happens to any other record with a
-label that is contradicted or unsure is the run's ``on_disagreement``:
+is in dispute, the value becomes high: of nine such values, eight were high for at least one of two blind readers. What happens to any
+other record with a label that is contradicted or unsure is the run's ``on_disagreement``:
 
 - ``redo``: the question is thought up once more, with the judge's reasons told; what is contradicted again is rejected;
 - ``reject``: it is rejected;
