@@ -6,8 +6,8 @@ import textwrap
 
 from docs.making.markdown import page
 from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.composer.story_writing import ToldStory
 from piiloom.generation.composer.telling import tell
-from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_loading import load_stories

@@ -15,10 +15,9 @@ from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import AnyPath, OptionalPath, Settings, setting
 from piiloom.foundation.words import counted
-from piiloom.generation.composer.story_lint import lint_stories, locale_of
-from piiloom.generation.composer.story_trials import samples
+from piiloom.generation.composer.story_lint import lint_stories, locale_of, samples
+from piiloom.generation.composer.story_writing import ToldStory
 from piiloom.generation.composer.telling import StoryUntold
-from piiloom.generation.composer.told import ToldStory
 from piiloom.taxonomy.bank_loading import user_sources
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended

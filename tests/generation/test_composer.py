@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.marks import mark
 from piiloom.corpus.record import Record
-from piiloom.generation.composer.filling import capitalised, fill, slot_name
 from piiloom.generation.composer.provider import ComposerProvider
+from piiloom.generation.composer.scenario_texts import capitalised, fill, slot_name
 from piiloom.generation.plan.triplets import list_triplets
 from piiloom.generation.stages.phrases import clean_list
 from piiloom.providers.errors import InvalidRequest

@@ -13,11 +13,15 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.marks import strip_marks
 from piiloom.foundation.words import count_words
-from piiloom.generation.composer.asides import compose_aside
-from piiloom.generation.composer.qualifying import qualified
-from piiloom.generation.composer.questions import compose_draft, compose_question, dressed
-from piiloom.generation.composer.situations import compose_situation
-from piiloom.generation.composer.wording import says_any
+from piiloom.generation.composer.scenario_texts import (
+    compose_aside,
+    compose_draft,
+    compose_question,
+    compose_situation,
+    dressed,
+    qualified,
+    says_any,
+)
 from piiloom.providers.errors import InvalidRequest
 from piiloom.screening.question_leaks import content_stems
 from piiloom.taxonomy.bank_loading import load_bank

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 
-from piiloom.generation.composer.story_writing import MoneyStyle
+from piiloom.generation.composer.story_values import MoneyStyle
 from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.stories import Counted, Story

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from piiloom.generation.composer.story_lint import lint_stories
-from piiloom.generation.composer.story_trials import TRIALS
+from piiloom.generation.composer.story_lint import TRIALS, lint_stories
 from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.generation.composer.story_lint import lint_stories
-from piiloom.generation.composer.story_trials import try_story
+from piiloom.generation.composer.story_lint import lint_stories, try_story
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.taxonomy.story_example import STORY, line_of, story_of, written
 

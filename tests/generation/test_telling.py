@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.generation.composer.story_writing import mentions, spelled_number, wordings_in_turn
+from piiloom.generation.composer.story_values import spelled_number
+from piiloom.generation.composer.story_writing import AskedQuestion, ToldSpan, ToldStory, mentions, wordings_in_turn
 from piiloom.generation.composer.surfaces import with_habit
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
-from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
 from piiloom.pii_values.consistency import matching_heritages, reminds_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.habits import habit_shares

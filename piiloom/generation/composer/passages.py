@@ -1,4 +1,7 @@
-"""Compose the post: reorder the sentences, add small talk, lay the text out and add slips in the style of its register."""
+"""Compose the post: reorder the sentences, add small talk and slips in the style of its register, and lay the text out.
+
+A layout is prose with paragraphs, a list, or a mail.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,10 @@ from dataclasses import dataclass
 
 from piiloom.corpus.marks import MARK
 from piiloom.foundation.words import count_words
-from piiloom.generation.composer.filling import capitalised
-from piiloom.generation.composer.layouts import lay_out
+from piiloom.generation.composer.scenario_texts import capitalised, expand_clear, marked_length, to_avoid
 from piiloom.generation.composer.surfaces import wear
-from piiloom.generation.composer.wording import expand_clear, folded, marked_length
 from piiloom.taxonomy.entity_types import Taxonomy
-from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
+from piiloom.taxonomy.registers import ANY_REGISTER, Register, load_registers
 from piiloom.taxonomy.scenarios import Talk
 
 _TURN = 0.16
@@ -50,7 +51,7 @@ class Brief:
 def compose_passage(sentences: Sequence[str], talk: Talk, brief: Brief, rng: random.Random) -> str:
     """Arrange marked *sentences* into a text whose first value has the relevance ``brief.lead``; their lines may be moved apart."""
     register = load_registers()[brief.register]
-    avoid = folded(brief.texts)
+    avoid = to_avoid((), brief.texts)
     matter = [line for text in sentences for line in text.split("\n") if _leads(text, brief) != "low"]
     asides = [text.replace("\n", " ") for text in sentences if _leads(text, brief) == "low"]
     last = [text for text in asides if not brief.ends.isdisjoint(found.group(1) for found in MARK.finditer(text))]
@@ -151,3 +152,40 @@ def _turned(sentence: str, talk: Talk, rng: random.Random) -> str:
 def _said(by_register: Mapping[str, Sequence[str]], register: str, avoid: Collection[str], rng: random.Random) -> str | None:
     patterns = by_register.get(register) or by_register.get(ANY_REGISTER)
     return expand_clear(rng.choice(patterns), avoid, rng) if patterns else None
+
+
+_SUBJECT = 0.4  # share of mails with a subject line
+_BULLETS = ("- ", "* ", "• ", "")
+
+
+def lay_out(
+    units: Sequence[str],
+    register: Register,
+    *,
+    opener: str | None,
+    closer: str | None,
+    quoted: str | None,
+    subject_word: str | None,
+    topic: str,
+    rng: random.Random,
+) -> str:
+    """Join *units* in the register's layout, with *opener* before and *closer* after them.
+
+    A mail sometimes gets a subject line (*subject_word* and *topic*) above, and *quoted* below if it is given.
+    """
+    if register.layout == "list":
+        bullet = rng.choice(_BULLETS)
+        return "\n".join([*([opener] if opener else []), *(bullet + unit for unit in units), *([closer] if closer else [])])
+    body = _paragraphs([*([opener] if opener and register.layout != "mail" else []), *units], register.paragraphs, rng)
+    if register.layout == "mail":
+        subject = f"{subject_word}: {capitalised(topic)}" if subject_word and rng.random() < _SUBJECT else None
+        below = "\n".join(f"> {line}" for line in quoted.split("\n")) if quoted else None
+        return "\n\n".join(part for part in (subject, opener, body, closer, below) if part)
+    return body + (("\n\n" if rng.random() < register.paragraphs else " ") + closer if closer else "")
+
+
+def _paragraphs(units: Sequence[str], chance: float, rng: random.Random) -> str:
+    text = units[0] if units else ""
+    for unit in units[1:]:
+        text += ("\n\n" if rng.random() < chance else " ") + unit
+    return text

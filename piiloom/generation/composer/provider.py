@@ -1,7 +1,8 @@
 """The composer as a provider: it answers a call from the call's variables, as a model would answer from the prompt.
 
-It is a template-based generator: its texts are expanded from patterns of the scenario bank, not written by a language model.
-A reply depends only on the call's stage, variables, item id and attempt, so it can be recomputed at any time and costs nothing.
+Its texts are expanded from patterns of the scenario bank, not written by a language model. A reply depends only on the call's stage,
+variables, item id and attempt, so it can be recomputed at any time and costs nothing. The provider of story runs only lists topics and
+subtopics.
 """
 
 from __future__ import annotations
@@ -12,14 +13,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.composer.asides import compose_aside
 from piiloom.generation.composer.passages import Brief, compose_passage
-from piiloom.generation.composer.questions import compose_draft, compose_question, dressed
-from piiloom.generation.composer.situations import compose_situation
+from piiloom.generation.composer.scenario_texts import compose_aside, compose_draft, compose_question, compose_situation, dressed
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import Completion, PromptCall
-from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.scenarios import Bank
+from piiloom.taxonomy.story_bank import StoryBank
 
 Variables = Mapping[str, Any]
 
@@ -120,3 +120,34 @@ class ComposerProvider:
     def _span(self, variables: Variables, rng: random.Random) -> dict[str, Any]:  # noqa: ARG002 - one signature for all answers
         text = variables["value"]["text"]
         return {"span": text if text in variables["text"] else None}
+
+
+class StoryProvider:
+    """Implements ``piiloom.providers.protocol.Provider`` over a bank of stories."""
+
+    name = "composer"
+    model = "story-bank"
+    endpoint = "embedded"
+    paid = False
+
+    def __init__(self, stories: StoryBank) -> None:
+        self.stories = stories
+
+    async def complete(self, call: PromptCall) -> Completion:
+        """List topics or subtopics; raises ``InvalidRequest`` for any other template."""
+        first, second = (kind["name"] for kind in call.variables.get("types", ({"name": ""}, {"name": ""})))
+        pair: Pair = (first, second)
+        if call.schema_name == "topics":
+            found = dict.fromkeys(story.topic for story in self.stories.for_pair(pair))
+        elif call.schema_name == "subtopics":
+            told = self.stories.about(pair, call.variables["topic"])
+            found = dict.fromkeys(subtopic for story in told for subtopic in story.subtopics)
+        else:
+            raise InvalidRequest(f"the composer has no answer to {call.template}", remedy="Use another provider for this stage")
+        listed = list(found)
+        derive_rng("composer", call.schema_name, call.variables.get("seed"), call.item_id, call.attempt).shuffle(listed)
+        data = {call.schema_name: listed[: call.variables["count"]]}
+        return Completion(text=json.dumps(data, ensure_ascii=False), data=data, model=self.model)
+
+    async def aclose(self) -> None:
+        """Do nothing: no connection is open."""

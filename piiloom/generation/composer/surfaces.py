@@ -18,8 +18,7 @@ from typing import Final
 
 from piiloom.corpus.marks import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
-from piiloom.generation.composer.story_writing import clash, folded
-from piiloom.generation.composer.told import ToldSpan, ToldStory
+from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale

@@ -1,23 +1,36 @@
 """Write a text from a story, with its spans and the questions about it.
 
-Questions are chosen first; then the steps that tell what the questions need and nothing that is moot for them; then the values.
-The questions decide which values are high. If a draw fails by chance (two values are alike, or a value also occurs in a fixed
-sentence), everything is drawn again.
+Questions are chosen first, so that each one is used before one is repeated, if possible; then the steps that tell what the questions need
+and nothing that is moot for them; then the values. The questions decide which values are high. If a draw fails by chance (two values are
+alike, or a value also occurs in a fixed sentence), everything is drawn again.
 """
 
 from __future__ import annotations
 
+import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
-from piiloom.generation.composer.story_leaks import shares_word
-from piiloom.generation.composer.story_writing import StoryValues, Turns, choose_steps, clash, folded, mentions, write_text
+from piiloom.generation.composer.story_writing import (
+    AskedQuestion,
+    StoryValues,
+    ToldStory,
+    Turns,
+    choose_steps,
+    clash,
+    folded,
+    mentions,
+    write_text,
+)
 from piiloom.generation.composer.surfaces import with_habit
-from piiloom.generation.composer.told import AskedQuestion, ToldStory
+from piiloom.screening.question_leaks import ANYBODYS, content_stems
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand
+from piiloom.taxonomy.relevance_shares import RelevanceShares
 from piiloom.taxonomy.stories import Story, StoryQuestion
 from piiloom.taxonomy.story_reading import slots_of
 from piiloom.taxonomy.telling_plan import Asking, TellingPlan, plan_of
@@ -124,3 +137,49 @@ def _leak(questions: Iterable[AskedQuestion], told: Mapping[str, str]) -> str | 
             if fact in question.high and shares_word(question.text, value):
                 return f"question {question.id} shares a word with the value of {fact}"
     return None
+
+
+def shares_word(question: str, value: str) -> bool:
+    """Whether *question* shares a content word (by stem) with *value*; screening refuses that if the value is high."""
+    return not _stems(question).isdisjoint(_stems(value))
+
+
+@lru_cache(maxsize=65_536)
+def _stems(text: str) -> frozenset[str]:
+    return content_stems(text) - ANYBODYS
+
+
+def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Random) -> tuple[Asking, ...]:
+    """Return the questions for text number *telling* (from 0) of a story.
+
+    These are *number* questions, fewer if no more can be asked together, () if none can. Each text gets the set whose questions were used
+    least so far; a repeated question gets its next wording. The same state of *rng* gives the same sequence.
+    """
+    sets = list(plan.sets_of_questions(number))
+    if not sets:
+        return ()
+    rng.shuffle(sets)
+    asked: Counter[int] = Counter()
+    used: Counter[tuple[int, ...]] = Counter()
+    chosen = sets[0]
+    for _ in range(telling % _PERIOD + 1):
+        chosen = min(sets, key=lambda one: (max(asked[place] for place in one), sum(asked[place] for place in one), used[one]))
+        used[chosen] += 1
+        asked.update(chosen)
+    wordings = [len(plan.story.questions[place].wordings) for place in chosen]
+    return tuple(Asking(question=place, wording=(asked[place] - 1) % total) for place, total in zip(chosen, wordings, strict=True))
+
+
+def weighted_questions(plan: TellingPlan, shares: RelevanceShares, number: int, rng: random.Random) -> tuple[Asking, ...]:
+    """Draw *number* questions (see ``question_round``) so that over many texts each type is high as often as *shares* has it."""
+    sets, story = sorted(plan.sets_of_questions(number)), plan.story
+    if not sets:
+        return ()
+    high = [[fact for place in one for fact in (*story.questions[place].needs, *story.questions[place].helps)] for one in sets]
+    weights = {name: shares.types[fact.entity_type].question for name, fact in story.facts.items() if fact.entity_type in shares.types}
+    chosen = rng.choices(sets, [math.exp(sum(weights.get(fact, 0.0) for fact in facts)) for facts in high])[0]
+    return tuple(Asking(question=place) for place in chosen)
+
+
+# The sequence repeats after this many texts: more would not be more varied.
+_PERIOD = 240

@@ -13,8 +13,7 @@ from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.money.budget import Budget
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.composer.provider import ComposerProvider
-from piiloom.generation.composer.story_provider import StoryProvider
+from piiloom.generation.composer.provider import ComposerProvider, StoryProvider
 from piiloom.generation.item import Item
 from piiloom.generation.plan.planning import make_case_item, make_plan_item, make_told_item, text_of, without_pii
 from piiloom.generation.running.topic_catalog import TopicCatalog

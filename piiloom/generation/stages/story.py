@@ -12,10 +12,8 @@ from dataclasses import replace
 from piiloom.corpus.marks import MarkedText, Mention
 from piiloom.corpus.record import Span
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.composer.question_rounds import question_round, weighted_questions
-from piiloom.generation.composer.story_writing import wordings_in_turn
-from piiloom.generation.composer.telling import StoryUntold, tell_asked
-from piiloom.generation.composer.told import ToldStory
+from piiloom.generation.composer.story_writing import ToldStory, wordings_in_turn
+from piiloom.generation.composer.telling import StoryUntold, question_round, tell_asked, weighted_questions
 from piiloom.generation.item import Item, ItemValue, Question, TextShare
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.taxonomy.own_type_asides import with_own_aside
