@@ -10,7 +10,7 @@ from piiloom.generation.composer.story_writing import ToldStory
 from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.stories import Story
-from piiloom.taxonomy.story_loading import load_stories
+from piiloom.taxonomy.story_bank import load_stories
 from piiloom.taxonomy.story_style import PAPER_VOICES
 
 EACH, SEED = 10, 45

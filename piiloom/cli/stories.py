@@ -23,7 +23,7 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended
 from piiloom.taxonomy.own_types_file import read_types_file, types_beside_stories
 from piiloom.taxonomy.stories import Story
-from piiloom.taxonomy.story_loading import by_id, load_stories, read_stories
+from piiloom.taxonomy.story_bank import by_id, load_stories, read_stories
 
 _CHECK = ("piiloom stories check my_stories.yaml", "piiloom stories check my_bank --language sv --json")
 _SHOW = (

@@ -31,7 +31,7 @@ from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy
-from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value
+from piiloom.taxonomy.value_patterns import ValueGenerator, draw_own_value
 
 __all__ = ["KINDS", "Kind", "draw_own", "kinds_for"]
 

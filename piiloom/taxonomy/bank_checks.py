@@ -14,8 +14,7 @@ from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, Tal
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import repeated_alternatives, slot_counts
 from piiloom.taxonomy.registers import ANY_REGISTER, load_registers
-from piiloom.taxonomy.story_checks import story_faults
-from piiloom.taxonomy.type_faults import Fault, pair_faults, subtype_faults
+from piiloom.taxonomy.story_checks import Fault, pair_faults, story_faults, subtype_faults
 
 BOTH = "both"  # the key of the tells that hold the values of both types
 OF_RELATIVE = "@relationship"

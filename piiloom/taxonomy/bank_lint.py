@@ -22,11 +22,10 @@ from piiloom.taxonomy.bank_style import style_findings
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.stories import Story
+from piiloom.taxonomy.story_bank import story_sources
 from piiloom.taxonomy.story_checks import story_faults
-from piiloom.taxonomy.story_loading import story_sources
 from piiloom.taxonomy.story_reading import read_story
-from piiloom.taxonomy.story_repeats import repeat_findings
-from piiloom.taxonomy.story_style import story_style
+from piiloom.taxonomy.story_style import repeat_findings, story_style
 
 SCENARIOS_PER_PAIR = 6
 FRAMES_PER_SUBTYPE = 8

@@ -1,7 +1,7 @@
 """Style checks of bank texts: lengths, openings, wording, and no PII outside slots.
 
-A finding is (path, rule, message) and quotes no text. The word lists are English: banks of other languages are checked for lengths, counts
-and openings only.
+A finding is (path, rule, message) and quotes no text. The word lists are English: banks of other languages are checked for lengths,
+counts and openings only.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from pydantic import Field, StringConstraints, field_validator
 
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
-from piiloom.taxonomy.value_generators import ValueGenerator
+from piiloom.taxonomy.value_patterns import ValueGenerator
 
 Form = Literal["noun_phrase", "count_noun", "adjective", "noun", "proper", "amount", "number", "code", "phrase"]
 Pair = tuple[str, str]

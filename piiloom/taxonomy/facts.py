@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from piiloom.foundation.yaml_files import data_folder, load_yaml
 
 
-class _File(BaseModel):
+class _Facts(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     facts: dict[str, list[list[str]]]
@@ -17,7 +17,7 @@ class _File(BaseModel):
 
 @lru_cache(maxsize=1)
 def _groups() -> dict[tuple[str, str], str]:
-    listed = load_yaml(data_folder("taxonomy") / "facts.yaml", _File).facts
+    listed = load_yaml(data_folder("taxonomy") / "facts.yaml", _Facts).facts
     return {(kind, subtype): f"{kind}.{group[0]}" for kind, groups in listed.items() for group in groups for subtype in group}
 
 

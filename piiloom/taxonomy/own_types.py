@@ -26,7 +26,7 @@ from piiloom.taxonomy.entity_types import (
     bare_spelling,
     shipped_taxonomy,
 )
-from piiloom.taxonomy.value_generators import ValueGenerator
+from piiloom.taxonomy.value_patterns import ValueGenerator
 
 ALL_TYPES: Literal["all"] = "all"
 VALUE = "value"  # name of the only subtype of a type that defines none

@@ -21,8 +21,7 @@ from piiloom.taxonomy.bank_files import BankFile
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Form, bare_spelling, shipped_taxonomy
 from piiloom.taxonomy.own_types import ALL_TYPES, VALUE, OwnSubtype, OwnType, OwnTypes, clashes
-from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value, value_fault
-from piiloom.taxonomy.value_patterns import read_value_pattern
+from piiloom.taxonomy.value_patterns import ValueGenerator, draw_own_value, read_value_pattern, value_fault
 
 MOST_TYPES = 50
 MOST_ENTRIES = 20_000  # of a lexicon

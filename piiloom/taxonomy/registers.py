@@ -1,15 +1,19 @@
-"""Registers: how people write in which setting (``data/registers.yaml``). Independent of language; the texts are in the banks."""
+"""How people write: registers, habits, and words that agree with a person (``registers.yaml``, ``habits.yaml``, ``pronouns.yaml``).
+
+A register is a setting and is independent of language; its texts are in the banks. A habit departs from the standard, for example all
+lower case; each voice has its shares. Pronouns are such as "he" or "she".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from piiloom.foundation.yaml_files import data_folder, load_yaml
+from piiloom.foundation.yaml_files import FileModel, data_folder, load_yaml
 
 ANY_REGISTER: Final = "any"
 SECOND_HAND: Final = "second-hand"
@@ -43,7 +47,7 @@ class Register(TextKind):
     layout: Literal["prose", "list", "mail"]
 
 
-class _File(BaseModel):
+class _Registers(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     registers: dict[str, Register] = Field(min_length=1)
@@ -52,4 +56,59 @@ class _File(BaseModel):
 @lru_cache(maxsize=1)
 def load_registers() -> Mapping[str, Register]:
     """The registers by name, in file order."""
-    return MappingProxyType(load_yaml(data_folder("taxonomy") / "registers.yaml", _File).registers)
+    return MappingProxyType(load_yaml(data_folder("taxonomy") / "registers.yaml", _Registers).registers)
+
+
+Habit = Literal[
+    "lower_case",
+    "no_apostrophes",
+    "dots",
+    "no_final_stop",
+    "double_spaces",
+    "misspelling",
+    "fields_capital",
+    "fields_dotted",
+    "fields_dashed",
+    "fields_bare",
+    "fields_below",
+    "fields_hash",
+    "fields_equal",
+]
+HabitShares = Mapping[Habit, float]
+
+
+class _Habits(FileModel):
+    shares: dict[str, dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]]
+    other: dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]
+    misspelled: dict[str, dict[str, str]]
+
+
+@cache
+def _habits() -> _Habits:
+    return load_yaml(data_folder("taxonomy") / "habits.yaml", _Habits)
+
+
+def habit_shares(voice: str) -> HabitShares:
+    """Return the percentage of a voice's texts that have each habit."""
+    known = _habits()
+    return known.shares.get(voice, known.other)
+
+
+def misspelled(language: str) -> Mapping[str, str]:
+    """Return words of a language and how they are misspelled; empty for a language without an entry."""
+    return _habits().misspelled.get(language, {})
+
+
+class _Pronouns(FileModel):
+    pronouns: dict[str, dict[str, str]]
+
+
+@cache
+def pronouns(language: str) -> Mapping[str, str]:
+    """Return a mapping of masculine words to feminine ones; empty for a language without an entry."""
+    return load_yaml(data_folder("taxonomy") / "pronouns.yaml", _Pronouns).pronouns.get(language, {})
+
+
+def pronoun(word: str, gender: str, language: str) -> str:
+    """Return the masculine *word* in the form for *gender*. Raises ``KeyError`` for an unknown word if the gender is not "male"."""
+    return word if gender == "male" else pronouns(language)[word]

@@ -1,7 +1,7 @@
 """Stories: one person's text with many possible wordings, the facts in it, and questions that depend on different facts.
 
-A story is read from a file (``story_reading``) and rendered by the composer (``generation.composer.telling``). ``story_checks`` finds what
-would prevent that, ``story_style`` what makes it a bad story.
+A story is read from a file (``story_reading``) and rendered by the composer (``generation.composer.telling``). ``story_checks`` finds
+what would prevent that, ``story_style`` what makes it a bad story.
 """
 
 from __future__ import annotations

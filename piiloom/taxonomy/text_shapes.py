@@ -44,7 +44,7 @@ class _VoiceEntry(Voice):
     low_spans: int = 8
 
 
-class _File(BaseModel):
+class _Shapes(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     identifiers: dict[str, tuple[str, ...]]
@@ -74,8 +74,8 @@ class Shape:
 
 
 @lru_cache(maxsize=1)
-def _file() -> _File:
-    return load_yaml(data_folder("taxonomy") / _FILE, _File)
+def _file() -> _Shapes:
+    return load_yaml(data_folder("taxonomy") / _FILE, _Shapes)
 
 
 @lru_cache(maxsize=1)

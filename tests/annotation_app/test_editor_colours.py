@@ -8,7 +8,7 @@ import pytest
 from editor_page import EditorPage, FakeServer, marked
 
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended
-from piiloom.taxonomy.value_generators import ValueGenerator
+from piiloom.taxonomy.value_patterns import ValueGenerator
 
 LEAST = 4.5  # WCAG 2.1 AA, text of usual size
 RELEVANCES = ("high", "low", "")

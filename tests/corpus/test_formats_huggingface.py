@@ -30,7 +30,7 @@ from piiloom.corpus.store.releases import keep_types
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, OwnTypes, extended, only
-from piiloom.taxonomy.value_generators import ValueGenerator
+from piiloom.taxonomy.value_patterns import ValueGenerator
 
 HUGGINGFACE = HuggingFaceFormat()
 LABEL = {"_type": "ClassLabel", "names": ["age", "name"]}

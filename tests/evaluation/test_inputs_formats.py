@@ -16,7 +16,7 @@ from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended, to_json
-from piiloom.taxonomy.value_generators import ValueGenerator
+from piiloom.taxonomy.value_patterns import ValueGenerator
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
 from tests.longer import mostly_long
 from tests.shared_files import shared

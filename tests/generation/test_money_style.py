@@ -9,7 +9,7 @@ from piiloom.generation.composer.story_values import MoneyStyle
 from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.stories import Counted, Story
-from piiloom.taxonomy.story_loading import load_stories
+from piiloom.taxonomy.story_bank import load_stories
 
 BOTH = ("$", "dollars")
 

@@ -12,7 +12,7 @@ from piiloom.generation.running.opening import new_or_known_run
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest, run_digest
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.taxonomy.story_loading import stories_for
+from piiloom.taxonomy.story_bank import stories_for
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.composer_settings import start

@@ -12,8 +12,7 @@ from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.stories import NO_PAIR
-from piiloom.taxonomy.story_bank import StoryBank
-from piiloom.taxonomy.story_loading import load_stories, stories_for, story_sources
+from piiloom.taxonomy.story_bank import StoryBank, load_stories, stories_for, story_sources
 from tests.longer import EXPLORE
 
 

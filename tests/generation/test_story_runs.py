@@ -20,8 +20,7 @@ from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.story_bank import StoryBank
-from piiloom.taxonomy.story_loading import stories_for
+from piiloom.taxonomy.story_bank import StoryBank, stories_for
 from tests.generation.composer_settings import exported, finished, resume, script, start
 from tests.taxonomy.story_example import STORY as EXAMPLE
 

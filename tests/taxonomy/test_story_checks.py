@@ -13,7 +13,7 @@ from piiloom.taxonomy.bank_lint import lint_files
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.stories import NO_PAIR, Counted, InRows
-from piiloom.taxonomy.story_loading import load_stories, read_stories, stories_for
+from piiloom.taxonomy.story_bank import load_stories, read_stories, stories_for
 from tests.taxonomy.story_example import STORY, line_of, story_of, written
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.taxonomy.value_generators import ValueGenerator, draw_own_value, number_check, value_fault
-from piiloom.taxonomy.value_patterns import read_value_pattern
+from piiloom.taxonomy.value_patterns import ValueGenerator, draw_own_value, number_check, read_value_pattern, value_fault
 from tests.longer import case_by_case
 
 

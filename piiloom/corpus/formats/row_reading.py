@@ -2,15 +2,15 @@
 
 A reader of another format turns each row into such a shape (``NativeShapedFormat``) and leaves all rules to ``RowReader``: a row is
 refused if a span's ``text`` differs from ``context[start:end]`` (see ``ReadOptions.skip_values``), or if it has an unknown type or a
-repeated id. Spans may be in any order; of overlapping spans the longest is kept, then the earliest, and the tally lists the others.
-Types of labels are looked up in the label map of an import first, then in the names and aliases of the taxonomy.
+repeated id. Spans may be in any order; of overlapping spans the longest is kept, then the earliest, and the tally lists the others. Types
+of labels are looked up in the label map of an import first, then in the names and aliases of the taxonomy.
 
 A value is mentioned wherever it is a whole word. A value that is no whole word anywhere has an exact place all the same if it is one side
 of a seam, where a digit and a letter meet (``29`` and ``F`` in ``29F``), and there is just one such place.
 
-Files of some tools have no room for all that a span of ours has; ``kept_aside`` and ``details_of`` return the rest of it for another place
-in the file. A tool may move, add and remove spans between writing and reading, so both parts are joined by place and label: the rest is
-used only for a span that still has the place and the label that were written.
+Files of some tools have no room for all that a span of ours has; ``kept_aside`` and ``details_of`` return the rest of it for another
+place in the file. A tool may move, add and remove spans between writing and reading, so both parts are joined by place and label: the
+rest is used only for a span that still has the place and the label that were written.
 """
 
 from __future__ import annotations

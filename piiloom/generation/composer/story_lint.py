@@ -26,12 +26,10 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.locales import Locale, load_locales
 from piiloom.taxonomy.stories import Counted, Fact, Story, StoryQuestion
-from piiloom.taxonomy.story_checks import story_faults
-from piiloom.taxonomy.story_loading import load_stories
+from piiloom.taxonomy.story_bank import load_stories
+from piiloom.taxonomy.story_checks import NUMBER_SLOT, story_faults
 from piiloom.taxonomy.story_reading import read_story
-from piiloom.taxonomy.story_sentences import values_of
-from piiloom.taxonomy.story_style import place_of
-from piiloom.taxonomy.story_values import NUMBER_SLOT
+from piiloom.taxonomy.story_style import place_of, values_of
 from piiloom.taxonomy.telling_plan import TellingPlan, plan_of
 
 TRIALS = 200

@@ -22,7 +22,7 @@ from piiloom.pii_values.persona_drawing import draw_gender, draw_persona
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import combinations, expand
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.pronouns import pronoun
+from piiloom.taxonomy.registers import pronoun
 from piiloom.taxonomy.stories import WRITER, Cell, Counted, Fact, FromGenerator, InRows, Listed, Story
 
 _CURRENCY: Final = re.compile(r"[A-Z]*[$£€]|USD|bucks|dollars|reais|kronor|kr\b")

@@ -20,9 +20,8 @@ from piiloom.corpus.marks import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
-from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.registers import Register
+from piiloom.taxonomy.registers import Habit, Register, habit_shares, misspelled
 from piiloom.taxonomy.scenarios import Talk
 
 _WORD = re.compile(r"[^\W\d_]{4,}")

@@ -15,9 +15,9 @@ from functools import lru_cache
 from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
+from piiloom.generation.composer.story_values import StoryValues
 from piiloom.generation.composer.story_writing import (
     AskedQuestion,
-    StoryValues,
     ToldStory,
     Turns,
     choose_steps,

@@ -1,8 +1,8 @@
 """The progress of a run or a single stage, and the early stop of a paid run that only rejects.
 
-A run stops early if items are rejected for the same reason again and again and none is accepted. Items are counted in plan order. An early
-stop is an interruption: decided items stay decided, and paid replies are kept. A resumed run gets the same records as a run that was
-never stopped.
+A run stops early if items are rejected for the same reason again and again and none is accepted. Items are counted in plan order. An
+early stop is an interruption: decided items stay decided, and paid replies are kept. A resumed run gets the same records as a run that
+was never stopped.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from piiloom.pii_values.numbering.accounts import card_in_groups, card_number
 from piiloom.pii_values.numbering.check_digits import checked
 from piiloom.pii_values.numbering.holders import Holder
 from piiloom.pii_values.numbering.masks import LETTERS
-from piiloom.taxonomy.entities.validators.travel_documents import vin as valid_vin
+from piiloom.taxonomy.entities.validators.anglophone import vin as valid_vin
 
 # The first digits of issuers and the length of their numbers.
 _CARDS: Final = "4539:16 4716:16 4929:16 5105:16 5425:16 2223:16 2720:16 378:15 341:15 6011:16 6215:16 3530:16 6759:16 3600:14".split()

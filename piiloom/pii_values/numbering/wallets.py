@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Final
 
 from piiloom.pii_values.numbering.holders import Holder
-from piiloom.taxonomy.entities.validators.wallets import BASE58, BECH32, BECH32M, RIPPLE_BASE58, bech32_remainder
+from piiloom.taxonomy.entities.validators.international import BASE58, BECH32, BECH32M, RIPPLE_BASE58, bech32_remainder
 
 _STELLAR_VERSION: Final = 6 << 3
 _WITNESS_PROGRAM: Final = 32  # values of five bits for 20 bytes

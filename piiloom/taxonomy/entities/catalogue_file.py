@@ -3,10 +3,10 @@ r"""Files of the entity catalogue, and the syntax of their patterns.
 Patterns are a subset of regular expressions that all engines understand alike.
 
 There are literals, ``\d``, ``\n``, ``\r``, ``\t``, classes (``[A-Z0-9]``, ``[^ @]``), ``\p{L}``, ``\p{Lu}``, ``\p{Ll}``, ``\p{Han}``,
-groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` follows a single character or class only.
-There is no ``*``, no ``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. The engine, not the
-pattern, checks the neighbors of a match (``boundary``, ``guard``, ``preceded_by`` and ``followed_by`` of an ``EntityPattern``). Ranges in
-classes are of ASCII characters.
+groups ``(?:a|b)``, and the quantifiers ``?``, ``{m}``, ``{m,n}``; ``+`` follows a single character or class only. There is no ``*``, no
+``.``, no anchor, no look-around, no capturing group, and nothing that may match an empty text. The engine, not the pattern, checks the
+neighbors of a match (``boundary``, ``guard``, ``preceded_by`` and ``followed_by`` of an ``EntityPattern``). Ranges in classes are of
+ASCII characters.
 """
 
 from __future__ import annotations
