@@ -11,12 +11,9 @@ from typing import Any
 from unittest.mock import patch
 
 from piiloom.execution.limits import adaptive, admission_policy, retry_after_pause
-from piiloom.execution.limits.adaptive import AdaptiveLimit, Start
-from piiloom.execution.limits.admission_policy import Admission, AdmissionPolicy
-from piiloom.execution.limits.minute_window import MinuteWindow
-from piiloom.execution.limits.rate_buckets import RateBucket
-from piiloom.execution.limits.token_ratios import TokenRatios
-from piiloom.execution.limits.unrelated_refusals import UnrelatedRefusals
+from piiloom.execution.limits.adaptive import AdaptiveLimit, Start, UnrelatedRefusals
+from piiloom.execution.limits.limiter import Admission, AdmissionPolicy
+from piiloom.execution.limits.rate_buckets import MinuteWindow, RateBucket, TokenRatios
 
 # Makes a context manager within which an idea is switched off.
 Switch = Callable[[], Any]

@@ -167,7 +167,7 @@ def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
     """Run to the end, shown as the options ask."""
     from piiloom.cli.live_view import BATCH_LINE_EVERY_S, LINE_EVERY_S, chosen_mode, shown_run
     from piiloom.cli.run_summary import shown_progress
-    from piiloom.execution.batches.batch_status import how_to_go_on
+    from piiloom.execution.batches.batch_scheduler import how_to_go_on
     from piiloom.execution.watching.events import fan_out
     from piiloom.execution.watching.telemetry import telemetry
     from piiloom.generation.run_session import run_to_end

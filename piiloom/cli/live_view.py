@@ -20,7 +20,7 @@ from rich.text import Text
 
 from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, seconds_text
 from piiloom.cli.terminal import error_console, harmless, in_columns, is_quiet, say_aside
-from piiloom.execution.batches.batch_status import BatchModeState
+from piiloom.execution.batches.batch_scheduler import BatchModeState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.events import Braked, CallFailed, Event, EventSink, ItemRejected, fan_out
 from piiloom.execution.watching.metrics import RunMetrics, StageMetrics

@@ -13,9 +13,8 @@ from piiloom.corpus.store.batches import load_open_batches
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.spending import OpenSend, open_sends, spending
-from piiloom.execution.batches.batch_entries import BatchPolicy
-from piiloom.execution.batches.batch_scheduler import BatchScheduler
-from piiloom.execution.batches.batch_status import BatchModeState
+from piiloom.execution.batches.batch_scheduler import BatchModeState, BatchScheduler
+from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.call_limits import CallBudget, CallLimiter
 from piiloom.execution.call_totals import CallTotals

@@ -1,12 +1,18 @@
-"""Build the JSON entries that the journal stores about a call (see ``piiloom.corpus.store.call_events``)."""
+"""A call that the journal has no reply to, and the entries that the journal stores about it (``piiloom.corpus.store.call_events``).
+
+The first try of each call is stored with its prompt. System prompts are stored once, since many calls share them.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from piiloom.corpus.store.call_events import CallEvent, EventKind
+from piiloom.execution.committing import Batch
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import (
     AuthFailed,
@@ -20,7 +26,23 @@ from piiloom.providers.errors import (
     ServerPaused,
     Truncated,
 )
-from piiloom.providers.protocol import Completion, PromptCall, Provider
+from piiloom.providers.protocol import Completion, Message, PromptCall, Provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A call that the journal has no reply to: its key, its rendered messages, and their digest."""
+
+    call: PromptCall
+    key: str
+    messages: Sequence[Message]
+    rendered_sha256: str
+
+    def event(self, kind: EventKind, entry: dict[str, Any]) -> CallEvent:
+        """Build a journal event of *kind* about this call."""
+        call = self.call
+        return CallEvent(key=self.key, kind=kind, stage=call.stage, item_id=call.item_id, attempt=call.attempt, entry=entry)
+
 
 # Codes of paid answers that cannot be used. Replaying such an answer from the journal raises the same error class again.
 REPLY_FAULTS: Mapping[str, type[ReplyRejected]] = {"refused": Refused, "truncated": Truncated, "invalid_reply": InvalidReply}
@@ -106,3 +128,26 @@ def reply_entry(
         "retries": completion.retries,
         "batch": batch,
     }
+
+
+class PromptNotes:
+    """Builds the prompt part of journal entries and remembers which system prompts are stored already."""
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def entry(self, request: Request, batch: Batch) -> dict[str, Any]:
+        """Return the prompt as the entry of a first try holds it: the system prompt's SHA-256, the user text and the schema name.
+
+        A system prompt that is not stored yet is added to *batch*.
+        """
+        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
+        user = "\n\n".join(message.content for message in request.messages if message.role != "system")
+        return {"system": self._name(system, batch) if system else None, "user": user, "schema_name": request.call.schema_name}
+
+    def _name(self, system: str, batch: Batch) -> str:
+        name = text_sha256(system)
+        if name not in self._known:
+            self._known.add(name)
+            batch.prompts.append((name, system))
+        return name

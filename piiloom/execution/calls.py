@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from piiloom.corpus.store.call_events import CallEvent, EventKind, KnownReply, ReplyVerdict
-from piiloom.execution.call_entries import REPLY_FAULTS, reply_code, reply_entry
-from piiloom.execution.call_request import Request
+from piiloom.execution.call_entries import REPLY_FAULTS, Request, reply_code, reply_entry
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.journal import Journal

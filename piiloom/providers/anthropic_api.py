@@ -15,8 +15,7 @@ import httpx2
 from piiloom.providers.chat_dialects import is_certain, schema_instruction
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
-from piiloom.providers.schema_cache import SchemaCache
-from piiloom.providers.schemas import format_name, plain
+from piiloom.providers.schemas import SchemaCache, format_name, plain
 from piiloom.providers.sdk_errors import read_error_body
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 

@@ -24,10 +24,12 @@ from piiloom.providers.batch_api import (
     RemoteBatch,
     Sighting,
     belongs_to,
+    completion_of,
+    encoded,
+    guarded_reading,
 )
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import Completion, Message, PromptCall
-from piiloom.providers.sdk_batches import completion_of, encoded, guarded_reading
 from piiloom.providers.sdk_errors import ServerFault, read_error_body
 
 T = TypeVar("T")

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall
-from piiloom.providers.schema_cache import SchemaCache
-from piiloom.providers.schemas import format_name, plain, strict_schema
+from piiloom.providers.schemas import SchemaCache, format_name, plain, strict_schema
 
 FormatKind = Literal["json_schema", "json_object", "json_object_bare", "plain"]
 # Value of ``--response-format`` -> the format to start with.

@@ -24,11 +24,13 @@ from piiloom.providers.batch_api import (
     Fate,
     RemoteBatch,
     Sighting,
+    completion_of,
+    encoded,
+    guarded_reading,
 )
 from piiloom.providers.errors import BudgetExceeded, InvalidRequest, NotServed
 from piiloom.providers.openai_api import OpenAIProvider
 from piiloom.providers.protocol import Completion, Message, PromptCall
-from piiloom.providers.sdk_batches import completion_of, encoded, guarded_reading
 from piiloom.providers.sdk_errors import ServerFault, read_error_body
 from piiloom.providers.sdk_provider import part
 

@@ -1,4 +1,4 @@
-"""Convert JSON schemas to the form that the strict modes of the APIs accept.
+"""Convert JSON schemas to the form that the strict modes of the APIs accept, once for each schema object.
 
 OpenAI's strict mode requires every object to be closed (``additionalProperties: false``) and every property to be required.
 An optional property is therefore made required but nullable, and ``replies.conform`` drops the null again.
@@ -7,7 +7,7 @@ An optional property is therefore made required but nullable, and ``replies.conf
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from piiloom.providers.protocol import JsonSchema
@@ -67,3 +67,31 @@ def admits_null(part: JsonSchema) -> bool:
 def format_name(name: str) -> str:
     """Return *name* as a schema name that the APIs accept: letters, digits, ``_`` and ``-``, at most 64 characters."""
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "reply"
+
+
+Put = Callable[[str, JsonSchema], Mapping[str, Any]]
+# Maximum number of entries, more than a run has stages. Bounds memory if a schema object is created for every call.
+_MOST = 256
+
+
+class SchemaCache:
+    """Memoize *put*, which converts a name and a schema to the part of the request that is sent for them.
+
+    Keyed by name and identity of the schema object.
+    """
+
+    def __init__(self, put: Put) -> None:
+        self._put = put
+        # The schema is stored with the result to keep it alive, so that its id() is not reused.
+        self._made: dict[tuple[str, int], tuple[JsonSchema, Mapping[str, Any]]] = {}
+
+    def __call__(self, name: str, schema: JsonSchema) -> Mapping[str, Any]:
+        """Return what to send for *schema*. The result is shared between calls and must not be modified."""
+        known = self._made.get((name, id(schema)))
+        if known is not None:
+            return known[1]
+        if len(self._made) >= _MOST:
+            self._made.clear()
+        made = self._put(name, schema)
+        self._made[name, id(schema)] = (schema, made)
+        return made

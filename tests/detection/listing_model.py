@@ -18,7 +18,7 @@ from piiloom.detection.detector import Detector
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.findings import Findings
 from piiloom.detection.verifying.verifying_detector import VerifyingDetector
-from piiloom.execution.batches.batch_entries import BatchPolicy
+from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -26,8 +26,7 @@ from piiloom.detection.training.training_data import TrainingChoice, TrainingDat
 from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
 from piiloom.providers.factory import make_local_provider
-from piiloom.providers.local.loading import load_model
-from piiloom.providers.local.model_folder import open_folder
+from piiloom.providers.local.loading import load_model, open_folder
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message
 from piiloom.tagging.model_card import read_about

@@ -15,8 +15,8 @@ from piiloom.corpus.store.batches import BatchRow, load_batches, load_open_batch
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run, list_runs
 from piiloom.corpus.store.spending import spending
-from piiloom.execution.batches.batch_entries import BatchPolicy
 from piiloom.execution.batches.batch_scheduler import BatchScheduler
+from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Calls
 from piiloom.execution.committing import GroupCommitter

@@ -219,7 +219,8 @@ def test_what_is_under_way_when_the_run_stops_is_waited_for_and_kept(store):
 
     async def work(channel):
         tasks = [asyncio.ensure_future(channel.calls.complete(a_call(n))) for n in range(6)]
-        await asyncio.sleep(0.03)
+        while not provider.calls:
+            await asyncio.sleep(0.001)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.execution.coordinator import Coordinator
 from piiloom.execution.money.budget import BudgetReached
-from piiloom.execution.shared_limits import SharedLimits
+from piiloom.execution.shared_limits import Coordinator, SharedLimits
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.providers.errors import RateLimited

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from benchmarks.virtual_time import clock, run_virtually
 from piiloom.execution.limits.limiter import Limiter
-from piiloom.execution.limits.retry_after_pause import RetryAfterPause
+from piiloom.execution.limits.rate_buckets import RetryAfterPause
 from piiloom.providers.rate_headers import RateReport
 
 

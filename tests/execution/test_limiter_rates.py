@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.simulated_servers import Bucket, Call, FixedWindow, Server, SlidingWindow, lognormal, simulate
 from benchmarks.virtual_time import clock, run_virtually
 from piiloom.execution.limits.limiter import Limiter
-from piiloom.execution.limits.rate_buckets import RateBucket
-from piiloom.execution.limits.token_ratios import TokenRatios
+from piiloom.execution.limits.rate_buckets import RateBucket, TokenRatios
 from piiloom.providers.rate_headers import RateReport
 from tests.longer import mostly_long
 

@@ -21,8 +21,7 @@ from piiloom.execution.watching.events import (
     StageEntered,
     StagePassed,
 )
-from piiloom.execution.watching.latencies import LONGEST_S, SHORTEST_S, LatencyHistogram
-from piiloom.execution.watching.metrics import RunMetrics
+from piiloom.execution.watching.metrics import LONGEST_S, SHORTEST_S, LatencyHistogram, RunMetrics
 
 
 def answered(stage, item="0", *, latency_s=0.2, cost_usd=0.5, retries=0):

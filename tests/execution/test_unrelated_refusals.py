@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from piiloom.execution.limits.unrelated_refusals import UnrelatedRefusals
+from piiloom.execution.limits.adaptive import UnrelatedRefusals
 
 
 class Calls:

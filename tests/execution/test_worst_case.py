@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.execution.money.worst_case import estimated_tokens, prompt_bytes, schema_bytes, worst_case_usd
+from piiloom.execution.money.budget import estimated_tokens, prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.providers.factory import make_provider
 from piiloom.providers.prices import ModelSpec, shipped_models
 from piiloom.providers.protocol import Message, PromptCall, SamplingSettings, TokenUsage

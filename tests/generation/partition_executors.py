@@ -11,8 +11,8 @@ from typing import Any
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.coordinator import Coordinator
 from piiloom.execution.ordering import StopSignal
+from piiloom.execution.shared_limits import Coordinator
 from piiloom.foundation.noop import noop
 from piiloom.generation.distributed.partitioned import generate_on, generate_partitioned
 from piiloom.generation.distributed.worker import Assignment, Worker, WorkerReport, WorkItem

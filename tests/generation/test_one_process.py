@@ -17,7 +17,7 @@ try:
     main()
 except SystemExit as ended:
     assert not ended.code, ended.code
-parts = ("piiloom.generation.distributed", "piiloom.execution.coordinator", "piiloom.execution.shared_limits", "ray")
+parts = ("piiloom.generation.distributed", "piiloom.execution.shared_limits", "piiloom.execution.shared_limits", "ray")
 print("loaded:", [name for name in sys.modules if any(name == part or name.startswith(part + ".") for part in parts)])
 print("generated:", "piiloom.generation.stages.pipeline" in sys.modules)
 """

@@ -9,8 +9,8 @@ import pytest
 
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.foundation.errors import UsageError
-from piiloom.providers.local import libraries
-from piiloom.providers.local.model_folder import base_digest, open_folder
+from piiloom.providers.local import loading
+from piiloom.providers.local.loading import base_digest, open_folder
 
 CONFIG = {"model_type": "llama", "max_position_embeddings": 2048}
 
@@ -102,6 +102,6 @@ def test_a_missing_library_is_told_with_the_extra(base: Path, tmp_path: Path, mo
     def missing(name: str) -> None:
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-    monkeypatch.setattr(libraries.importlib, "import_module", missing)
+    monkeypatch.setattr(loading.importlib, "import_module", missing)
     with pytest.raises(UsageError, match=r"the library torch, which is not installed\. Install it: pip install -e '\.\[train\]'"):
         ModelSettings(provider="local", replies=tmp_path / "replies.duckdb", model=str(base)).connect()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.foundation.errors import UsageError
-from piiloom.providers.price_checks import check_priced, is_private, needs_prices
-from piiloom.providers.prices import ModelSpec
+from piiloom.providers.prices import ModelSpec, check_priced, is_private, needs_prices
 from tests.longer import case_by_case
 
 UNPRICED = ModelSpec()

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.execution.money.worst_case import worst_case_usd
+from piiloom.execution.money.budget import worst_case_usd
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import SamplingSettings

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from piiloom.providers.local.libraries import library
+from piiloom.providers.local.loading import library
 
 # In the manner of ChatML; the second one trims contents and knows no system, as some real ones.
 TEMPLATE = (

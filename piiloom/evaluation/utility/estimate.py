@@ -10,7 +10,7 @@ from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes
 from piiloom.evaluation.utility.tasks import ANSWER, KINDS, LONGEST_ANSWER, PAIR, Task, answer_tasks, judge_tasks
-from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
+from piiloom.execution.money.budget import prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.providers.prices import ModelSpec, load_models
 from piiloom.providers.protocol import TokenUsage

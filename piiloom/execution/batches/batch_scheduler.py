@@ -11,28 +11,101 @@ waits for it instead of being sent again.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
 
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch
-from piiloom.execution.batches.batch_backoff import cancelled
-from piiloom.execution.batches.batch_entries import BatchEntry, BatchPolicy, entry_of, entry_owed, read_for
-from piiloom.execution.batches.batch_status import BatchStatus
-from piiloom.execution.batches.idle_detector import IdleDetector
-from piiloom.execution.batches.jobs import BatchJob, QueueFull
-from piiloom.execution.batches.ledger import BatchLedger, Outcomes
-from piiloom.execution.batches.packing import Package, Packer
-from piiloom.execution.call_request import Request
+from piiloom.execution.batches.jobs import BatchJob, Package, Packer, QueueFull, cancelled
+from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolicy, Outcomes, entry_of, entry_owed, read_for
+from piiloom.execution.call_entries import Request
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.money.budget import Budget
-from piiloom.execution.money.worst_case import worst_case_usd
+from piiloom.execution.money.budget import Budget, worst_case_usd
 from piiloom.execution.watching.events import Braked, EventSink
 from piiloom.foundation.errors import PiiloomError, ProviderError, RunError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.words import counted
 from piiloom.providers.batch_api import BatchApi, BatchRequest
 from piiloom.providers.errors import ENDS_RUN
 from piiloom.providers.protocol import Completion, Provider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchStatus:
+    """State of one batch for views: how many of its requests are done, as the provider last reported."""
+
+    row: BatchRow
+    total: int
+    done: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchModeState:
+    """State of batch mode: the batches at the provider, and how many calls have gathered for the next ones."""
+
+    out: Sequence[BatchStatus]
+    gathered: int
+
+
+def how_to_go_on(statuses: Sequence[BatchStatus], run_id: str) -> str:
+    """Return a message on the batches that continue at the provider and how to resume or cancel them; "" if there are none."""
+    if not statuses:
+        return ""
+    one = len(statuses) == 1
+    what, them = ("1 batch stays", "it") if one else (f"{len(statuses)} batches stay", "them")
+    requests = sum(status.row.requests for status in statuses)
+    return (
+        f"{what} at {statuses[0].row.provider} and will be processed there ({counted(requests, 'request')}). "
+        f"Collect {them} with: piiloom generate --resume {run_id}; cancel {them} with: piiloom batch cancel --run {run_id}"
+    )
+
+
+# Event-loop turns after which every runnable task has run: a reply passes through a handful of tasks.
+_TURNS = 25
+
+
+class IdleDetector:
+    """Idle detector for batch mode. ``open_items()`` returns how many items are in progress; those waiting enter ``waiting``.
+
+    An item may wait for another item (for the topics of its pair, say) and not for a call. So if not all items are known to
+    wait, idleness is assumed only after the longer ``patience_s``.
+    """
+
+    def __init__(self, policy: BatchPolicy, open_items: Callable[[], int]) -> None:
+        self._policy, self._open_items = policy, open_items
+        self._waiting = 0
+        self._progress_count = 0
+        self._progressed = asyncio.Event()
+
+    def note_progress(self) -> None:
+        """Record that something has progressed."""
+        self._progress_count += 1
+        self._progressed.set()
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the caller as waiting while it is in this block."""
+        self._waiting += 1
+        self.note_progress()
+        try:
+            yield
+        finally:
+            self._waiting -= 1
+            self._progress_count += 1
+
+    async def wait_until_idle(self, enough: Callable[[], bool]) -> None:
+        """Wait until something has progressed since the last call, and then until nothing does any more or *enough* returns True."""
+        await self._progressed.wait()
+        while not enough():
+            seen = self._progress_count
+            all_wait = self._waiting >= self._open_items()
+            await self._policy.sleep(self._policy.settle_s if all_wait else self._policy.patience_s)
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
+            if seen == self._progress_count:
+                break
+        self._progressed.clear()
 
 
 class BatchScheduler:

@@ -1,27 +1,179 @@
-"""One batch, from its rows on disk to its last answer.
+"""One batch, from its rows on disk to its last answer; a round of calls split into batches; waits and retries.
 
 Everything is on disk first: the batch and its requests before the provider is called ("preparing"), the provider's id as
 soon as it is known ("submitted"), each answer before it is used, and "collected" at the end. If the process dies anywhere in
 between, another one continues from the row. If creating the batch got no answer, the provider is searched for it before
-anything is sent again.
+anything is sent again. A provider may take a day; pauses end when the run is stopped.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+import math
+import uuid
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_exponential
 
 from piiloom.corpus.store.batches import BatchRow, BatchState
-from piiloom.execution.batches.batch_backoff import TRANSIENT, BatchBackoff
-from piiloom.execution.batches.batch_entries import BatchEntry, BatchPolicy
-from piiloom.execution.batches.ledger import BatchLedger, Outcomes
-from piiloom.execution.retrying import awaited
+from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolicy, Outcomes
+from piiloom.execution.retrying import awaited, error_of
 from piiloom.foundation.errors import ProviderError, RunError
-from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting
-from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, ReplyRejected
+from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting, custom_id
+from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
+
+T = TypeVar("T")
+
+TRANSIENT = (RateLimited, ProviderUnavailable)
+
+
+class BatchBackoff:
+    """The pauses and retries of one batch, timed by *policy*."""
+
+    def __init__(self, policy: BatchPolicy) -> None:
+        self._policy = policy
+        self._over = asyncio.Event()
+
+    def end(self) -> None:
+        """End the present pause and every later one with ``CancelledError``."""
+        self._over.set()
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep for *seconds*. Raises ``CancelledError`` once ``end`` has been called."""
+        sleeping, over = asyncio.ensure_future(self._policy.sleep(seconds)), asyncio.ensure_future(self._over.wait())
+        try:
+            await asyncio.wait([sleeping, over], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            over.cancel()
+        if self._over.is_set():
+            raise asyncio.CancelledError
+
+    def polls(self, unsettled: Callable[[Any], bool]) -> AsyncRetrying:
+        """Return tries at growing intervals, as long as *unsettled* is true of their result."""
+        interval = wait_exponential(self._policy.first_poll_s, max=self._policy.longest_poll_s, exp_base=self._policy.growth)
+        return AsyncRetrying(retry=retry_if_result(unsettled), wait=interval, sleep=self.pause)
+
+    async def persist(self, work: Callable[[], Awaitable[T]], *, while_unavailable: float = math.inf) -> T:
+        """Run *work* and retry it on transient errors: the batch goes on at the provider meanwhile.
+
+        The waits grow, and are at least the server's Retry-After. A ``ProviderUnavailable`` is raised at try number *while_unavailable*.
+        """
+
+        def again(state: RetryCallState) -> bool:
+            error = error_of(state)
+            return isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and state.attempt_number < while_unavailable)
+
+        def wait(state: RetryCallState) -> float:
+            backoff: float = min(self._policy.longest_poll_s, self._policy.first_poll_s * 2 ** min(state.attempt_number - 1, 20))
+            return max(getattr(error_of(state), "retry_after", None) or 0.0, backoff)
+
+        return await AsyncRetrying(retry=again, wait=wait, sleep=self.pause, reraise=True)(awaited, work)
+
+
+async def cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Cancel *tasks* and wait until they have ended; their errors are ignored."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+# Allowance for what surrounds the requests of a batch (brackets, form headers), which takes far less.
+_WRAPPING_BYTES = 4096
+# Requests built before yielding to the event loop: each takes a fraction of a millisecond, but there may be fifty thousand.
+_BETWEEN_TURNS = 50
+
+
+def new_batch_id() -> str:
+    """Return a unique batch id, for the store and the provider. The custom ids of its requests start with it."""
+    return f"piiloom-{uuid.uuid4().hex[:20]}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Package:
+    """The requests of one batch and their entries, by custom id. ``refused`` are entries that no batch can hold; ``size`` is in bytes."""
+
+    batch_id: str = field(default_factory=new_batch_id)
+    entries: dict[str, BatchEntry] = field(default_factory=dict)
+    requests: list[BatchRequest] = field(default_factory=list)
+    refused: list[tuple[BatchEntry, ProviderError]] = field(default_factory=list)
+    size: int = _WRAPPING_BYTES
+
+    def row(self, api: BatchApi, run_id: str) -> BatchRow:
+        """Build the row of the batch before it is sent to the provider."""
+        return BatchRow(
+            id=self.batch_id,
+            run_id=run_id,
+            provider=api.name,
+            endpoint=api.endpoint,
+            model=api.model,
+            remote_id=None,
+            state="preparing",
+            requests=len(self.entries),
+            created_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+
+
+class Packer:
+    """Packs entries into batches for *api*. ``most`` is the maximum number of requests per batch, at first what the API allows."""
+
+    def __init__(self, api: BatchApi) -> None:
+        self.most = api.limits.requests
+        self._api = api
+
+    def shrink(self, refused: int) -> None:
+        """Make batches half as large as one of *refused* requests, which was too large for the account's queue."""
+        self.most = max(1, refused // 2)
+
+    def grow(self) -> None:
+        """Make batches twice as large again, up to what the API allows."""
+        self.most = min(self._api.limits.requests, 2 * self.most)
+
+    async def packed(self, parked: dict[str, BatchEntry]) -> AsyncGenerator[Package, None]:
+        """Yield packages until *parked* is empty, removing its entries. Each is built only when the one before it has been handled."""
+        package = Package()
+        for number, key in enumerate(list(parked)):
+            if number % _BETWEEN_TURNS == 0:
+                await asyncio.sleep(0)
+            entry = parked.get(key)
+            if entry is None:  # withdrawn in the meantime
+                continue
+            try:
+                request, size = self._request(package, entry)
+            except ProviderError as error:
+                del parked[key]
+                package.refused.append((entry, error))
+                continue
+            if package.entries and (len(package.entries) >= self.most or package.size + size > self._api.limits.bytes):
+                yield package
+                package = Package()
+                if parked.get(key) is not entry:
+                    continue
+                request, size = self._request(package, entry)
+            del parked[key]
+            package.entries[request.custom_id] = entry
+            package.requests.append(request)
+            package.size += size
+        if package.entries or package.refused:
+            yield package
+
+    def _request(self, package: Package, entry: BatchEntry) -> tuple[BatchRequest, int]:
+        """Return the request of *entry* in *package* and its size in bytes. Raises ``InvalidRequest`` if no batch can hold it."""
+        assert entry.request is not None  # noqa: S101 - only calls of this session are parked
+        try:
+            body = self._api.body(entry.request.call, entry.request.messages)
+            request = BatchRequest(custom_id=custom_id(package.batch_id, len(package.entries)), body=body)
+            size = self._api.size(request)
+        except ValueError:  # such as a lone surrogate; not chained, since this error would quote the prompt
+            raise InvalidRequest(f"{self._api.name}: the prompt cannot be written as JSON", where=self._api.endpoint) from None
+        if size + _WRAPPING_BYTES > self._api.limits.bytes:
+            raise InvalidRequest(f"{self._api.name}: the request is larger than a whole batch may be", where=self._api.endpoint)
+        return request, size
+
 
 # Clocks differ, so the search for our batch goes back this far before its row was written.
 _CLOCK_MARGIN = timedelta(hours=1)

@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass, replace
 
 from piiloom.corpus.store.batches import BatchRow, OpenBatch
 from piiloom.corpus.store.call_events import CallEvent
-from piiloom.execution.batches.batch_entries import BatchPolicy, entry_owed
 from piiloom.execution.batches.jobs import BatchJob, QueueFull
-from piiloom.execution.batches.ledger import BatchLedger
+from piiloom.execution.batches.ledger import BatchLedger, BatchPolicy, entry_owed
 from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from piiloom.execution.coordinator import Coordinator
+from piiloom.execution.shared_limits import Coordinator
 from piiloom.foundation.ray_cluster import join, leave
 from piiloom.generation.distributed.partition_checks import check_ray
 from piiloom.generation.distributed.worker import Assignment, Worker

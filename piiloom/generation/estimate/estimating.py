@@ -18,7 +18,7 @@ from piiloom.corpus.store.progress import load_shared_results, plan_indexes
 from piiloom.corpus.store.runs import get_run
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Answer, Calls
-from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes
+from piiloom.execution.money.budget import prompt_bytes, schema_bytes
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.noop import noop
 from piiloom.generation.estimate.estimate_author import StandIn

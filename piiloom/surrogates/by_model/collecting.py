@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
+from piiloom.execution.money.budget import prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.words import counted
 from piiloom.providers.prices import UNKNOWN, ModelSpec

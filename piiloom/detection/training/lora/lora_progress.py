@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from piiloom.foundation.noop import noop
-from piiloom.providers.local.libraries import library
+from piiloom.providers.local.loading import library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

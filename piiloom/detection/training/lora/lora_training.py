@@ -25,9 +25,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.whole_files import output_errors
 from piiloom.foundation.words import counted
-from piiloom.providers.local.libraries import library, out_of_memory
-from piiloom.providers.local.loading import load_tokenizer
-from piiloom.providers.local.model_folder import ModelFolder, open_folder
+from piiloom.providers.local.loading import ModelFolder, library, load_tokenizer, open_folder, out_of_memory
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.tagging.model_card import CARD, About, write_about
 

@@ -13,9 +13,7 @@ from piiloom.detection.training.lora.lora_settings import ADAMW, ADAMW_8BIT, Lor
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import chosen_device
-from piiloom.providers.local.libraries import library
-from piiloom.providers.local.loading import load_base
-from piiloom.providers.local.model_folder import ModelFolder
+from piiloom.providers.local.loading import ModelFolder, library, load_base
 
 TARGETS: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 ALL_LINEAR: Final = "all-linear"
