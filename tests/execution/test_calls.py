@@ -211,16 +211,16 @@ def test_a_wrong_key_is_told_at_once(store):
 
 
 def test_what_is_under_way_when_the_run_stops_is_waited_for_and_kept(store):
-    run = new_run(store)
+    run, begun = new_run(store), asyncio.Event()
 
     async def slowly(call):
+        begun.set()
         await asyncio.sleep(0.05)
         return answered(call)
 
     async def work(channel):
         tasks = [asyncio.ensure_future(channel.calls.complete(a_call(n))) for n in range(6)]
-        while not provider.calls:
-            await asyncio.sleep(0.001)
+        await begun.wait()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
