@@ -22,9 +22,8 @@ from numpy.typing import NDArray
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.bootstrap import Resampling, cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.randomisation import permutation_p
+from piiloom.evaluation.scoring.resampling import Resampling, cluster_sums, intervals, permutation_p
 
 Counts = NDArray[np.float64]
 SCHEME = make_scheme("exact", SchemeSettings())

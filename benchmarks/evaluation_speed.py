@@ -33,7 +33,7 @@ from benchmarks.peak_memory import peak_mb
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.startup import collect_less_often
 

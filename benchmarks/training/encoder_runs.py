@@ -40,9 +40,8 @@ from piiloom.detection.findings import Text
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.detection.training.training_files import read_file
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
-from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.run import run_probe
-from piiloom.evaluation.probe.scores import count_table, figures, intervals
+from piiloom.evaluation.probe.scores import Comparison, compare, count_table, figures, intervals
 from piiloom.tagging.features import FoundSpan
 from piiloom.tagging.model_card import About, read_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy

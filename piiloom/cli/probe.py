@@ -19,9 +19,8 @@ from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
-    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, TestResult, Training
-    from piiloom.evaluation.probe.saving import Saved
-    from piiloom.evaluation.scoring.bootstrap import Interval
+    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, Saved, TestResult, Training
+    from piiloom.evaluation.scoring.resampling import Interval
 
 EPILOG = examples(
     "piiloom probe outputs/v1/train.jsonl outputs/v1/test.jsonl",

@@ -6,8 +6,7 @@ from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import shown
 from piiloom.cli.report import say_report_table
 from piiloom.cli.terminal import examples, say, say_aside, say_json
-from piiloom.evaluation.reidentification.folder import AttackSettings, attack
-from piiloom.evaluation.reidentification.tables import attack_tables
+from piiloom.evaluation.reidentification.folder import AttackSettings, attack, attack_tables
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.words import counted
 

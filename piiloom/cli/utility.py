@@ -8,12 +8,11 @@ from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import asking
 from piiloom.cli.run_summary import count_text, dollars
 from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_json
+from piiloom.evaluation.utility.asking import UtilityEstimate, estimate_utility
 from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.estimate import UtilityEstimate, estimate_utility
 from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases
-from piiloom.evaluation.utility.files import write_result
+from piiloom.evaluation.utility.files import remarks, utility_tables, write_result
 from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilitySettings
-from piiloom.evaluation.utility.tables import remarks, utility_tables
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted

@@ -17,23 +17,27 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import field_validator
 
-from piiloom.evaluation.calibration.calibrating import CalibrationCollector, CalibrationFigures
-from piiloom.evaluation.comparison.as_page import html_page
-from piiloom.evaluation.comparison.as_text import latex_table, markdown_table
 from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, check_ranking, compare_files
-from piiloom.evaluation.comparison.measured import ECE_NOTE, NOTE, Measured, measured_columns
-from piiloom.evaluation.comparison.table import ComparisonTable, comparison_table
-from piiloom.evaluation.cost.cost_figures import COLUMNS
-from piiloom.evaluation.cost.costing import CostCollector, usage_source
-from piiloom.evaluation.inputs.documents import Pair
+from piiloom.evaluation.comparison.table import (
+    ECE_NOTE,
+    NOTE,
+    ComparisonTable,
+    Measured,
+    comparison_table,
+    html_page,
+    latex_table,
+    markdown_table,
+    measured_columns,
+)
+from piiloom.evaluation.cost import COLUMNS, CostCollector, usage_source
+from piiloom.evaluation.inputs.documents import Collector, Pair
 from piiloom.evaluation.inputs.opening import READING, InputSettings, open_pairs
-from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.evaluation.pages.writing import write_plot
+from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, SchemeSettings
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.registry import BY_TYPE, DEFAULT_SCHEME, SCHEME_HELP, make_schemes
-from piiloom.evaluation.scoring.bootstrap import UNCERTAINTY
-from piiloom.evaluation.scoring.collector import Collector
+from piiloom.evaluation.scoring.counts import CalibrationCollector, CalibrationFigures
+from piiloom.evaluation.scoring.resampling import UNCERTAINTY
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.settings import Converted, OptionalPath, setting
@@ -290,7 +294,7 @@ def _drawn(
 ) -> tuple[Path, ...]:
     if find_spec("matplotlib") is None:
         raise UsageError("plots need matplotlib", where="--plots", remedy=f"Install it: {how_to_install('report')}")
-    from piiloom.evaluation.comparison.pictures import quality_plot, reliability_plot
+    from piiloom.evaluation.plots import quality_plot, reliability_plot, write_plot
 
     drawn = [quality_plot(comparison, measured)] if measured else []
     drawn += [reliability_plot(figures)] if figures else []

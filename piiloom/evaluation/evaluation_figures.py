@@ -8,17 +8,16 @@ from typing import Any, Final, Self
 
 from pydantic import field_validator, model_validator
 
-from piiloom.evaluation.bias.collecting import Match
-from piiloom.evaluation.bias.figures import BiasFigures
-from piiloom.evaluation.cost.cost_figures import CostFigures
+from piiloom.evaluation.bias import BiasFigures, Match
+from piiloom.evaluation.cost import CostFigures
 from piiloom.evaluation.inputs.opening import READING, InputSettings
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, SchemeSettings, is_count
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.schemes.registry import DEFAULT_SCHEME, SCHEME_HELP
-from piiloom.evaluation.scoring.bootstrap import UNCERTAINTY, Interval, Resampling, end_columns
-from piiloom.evaluation.scoring.groups import GroupFigures, Weight
+from piiloom.evaluation.scoring.counts import GroupFigures, Weight
+from piiloom.evaluation.scoring.resampling import UNCERTAINTY, Interval, Resampling, end_columns
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.settings import Converted, OptionalPath, setting

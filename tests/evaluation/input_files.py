@@ -9,10 +9,10 @@ from typing import Any
 
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import SchemeSettings
-from piiloom.evaluation.schemes.exact import ExactScheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.schemes.precision_recall import ExactScheme
+from piiloom.evaluation.scoring.counts import CountTable
 
 
 def lines(path: Path, rows: Iterable[object]) -> Path:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from piiloom.corpus.record import CONTRAST_GROUP, Record, RecordPlan, Span
-from piiloom.evaluation.report.background import Background, ReleaseFacts
-from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.evaluation.report.sources import Background, Corpus, ReleaseFacts, Source
 from tests.evaluation.report_records import marked, varied
 
 ATTACK = "</script></title></style><img src=x onerror=alert(1)><script>alert(2)</script>'\"&lt;<!--"

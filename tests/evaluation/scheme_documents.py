@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 
 TYPES = ("age", "name", "place")
 # 15 words, of two to five characters; the drawn documents have mentions in it.

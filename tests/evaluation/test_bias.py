@@ -10,14 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.bias.collecting import BiasCollector
-from piiloom.evaluation.bias.name_groups import AXES, REASONS, NameGroups
-from piiloom.evaluation.bias.tables import bias_table
+from piiloom.evaluation.bias import AXES, REASONS, BiasCollector, NameGroups, bias_table
 from piiloom.evaluation.evaluation_figures import EvaluationSettings
-from piiloom.evaluation.evaluation_folder import EvaluationFolder
-from piiloom.evaluation.gallery.collector import GalleryOptions
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
+from piiloom.evaluation.scoring.resampling import Interval, Resampling
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.index import NamesIndex, builtin, open_bytes
 from piiloom.pii_values.names.writing import TableWriter, packed
@@ -233,25 +229,12 @@ def test_the_table_says_all_of_it():
 @pytest.mark.long
 def test_the_plot_is_drawn_the_same_each_time():
     pytest.importorskip("matplotlib")
-    from piiloom.evaluation.bias.plot import bias_plot
+    from piiloom.evaluation.plots import bias_plot
 
     figures = collected(PAIRS).figures(Resampling(resamples=50))
     one, two = bias_plot(figures), bias_plot(figures)
     assert one.png.startswith(b"\x89PNG")
     assert (one.png, one.svg) == (two.png, two.svg)
-
-
-@pytest.mark.long
-def test_the_folder_of_an_evaluation_has_the_plot(tmp_path):
-    pytest.importorskip("matplotlib")
-    from piiloom.evaluation.bias.plot import bias_plot
-
-    collector = collected(PAIRS)
-    with EvaluationFolder(tmp_path / "out", GalleryOptions(limit=10, seed=7), force=False) as folder:
-        folder.gallery.add(Pair(gold=Document(where="g", text="Mary Kim"), found=Document(where="f", text="Mary Kim")))
-        files = folder.write({}, title="a test", bias=collector.figures())
-    assert {"plots/bias.png", "plots/bias.svg"} <= set(files)
-    assert (tmp_path / "out" / "plots" / "bias.png").read_bytes() == bias_plot(collector.figures()).png
 
 
 def test_what_cannot_be_asked():

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.scoring import bootstrap
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, intervals, resampled_totals
 from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
+from piiloom.evaluation.scoring.resampling import Interval, Resampling, cluster_sums, intervals, resampled_totals
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair

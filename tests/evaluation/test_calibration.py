@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.evaluation.calibration.calibrating import CalibrationCollector
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.scoring.counts import CalibrationCollector
 
 
 def _mention(start: int, score: float | None, entity_type: str = "name") -> Mention:

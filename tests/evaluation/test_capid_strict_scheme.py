@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.schemes.assignment import best_assignment
-from piiloom.evaluation.schemes.capid_strict import RATIOS
-from piiloom.evaluation.schemes.place_pairs import place_pairs
+from piiloom.evaluation.schemes.capid import STRICT_RATIOS as RATIOS
+from piiloom.evaluation.schemes.span_pairs import best_assignment, place_pairs
 from tests.evaluation.scored_samples import REAL, REAL_FILES, of_type, places, scored, table, values
 from tests.longer import case_by_case, few
 from tests.shared_files import of_whole

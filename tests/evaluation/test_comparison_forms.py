@@ -11,10 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.comparison.as_page import html_page
-from piiloom.evaluation.comparison.as_text import latex, latex_table, markdown_table
 from piiloom.evaluation.comparison.comparing import Ranking, compare_files
-from piiloom.evaluation.comparison.table import comparison_table
+from piiloom.evaluation.comparison.table import comparison_table, html_page, latex, latex_table, markdown_table
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
 from tests.longer import few
 

@@ -8,9 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.cost.cost_figures import COLUMNS
-from piiloom.evaluation.cost.costing import CostCollector, cost_of, model_source, tokens_of, usage_source
-from piiloom.evaluation.cost.model_prices import PriceList
+from piiloom.evaluation.cost import COLUMNS, CostCollector, PriceList, cost_of, model_source, tokens_of, usage_source
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.providers.prices import MODELS_VARIABLE, ModelBook, ModelSpec, parse_prices, shipped_models

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import NO_TYPE, OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from tests.evaluation import scheme_documents
 from tests.evaluation.scheme_documents import Place, any_places, table_of
 

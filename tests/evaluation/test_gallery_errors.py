@@ -8,8 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.gallery.alignment import rows_of
-from piiloom.evaluation.gallery.errors import KINDS, MEANING, Row
+from piiloom.evaluation.gallery.errors import KINDS, MEANING, Row, aligned_rows
 from piiloom.evaluation.inputs.documents import Mention, Pair
 from tests.evaluation.gallery_pairs import mention, pair_of
 from tests.longer import case_by_case, few
@@ -26,7 +25,7 @@ ANN_LEE, ANN, LEE, LEEDS = m(0, 7), m(0, 3), m(4, 7), m(11, 16, "place")
 
 def told(gold: list[Mention], found: list[Mention], text: str | None = TEXT) -> list[tuple[str, list[str], list[str]]]:
     """The rows as (kind, gold texts, predicted texts)."""
-    return [(row.kind, [one.text for one in row.gold], [one.text for one in row.found]) for row in rows_of(pair_of(text, gold, found))]
+    return [(row.kind, [one.text for one in row.gold], [one.text for one in row.found]) for row in aligned_rows(pair_of(text, gold, found))]
 
 
 @case_by_case(
@@ -57,7 +56,7 @@ def test_each_kind(gold, found, expected):
 
 
 def one_row(gold: list[Mention], found: list[Mention]) -> Row:
-    (row,) = rows_of(pair_of(TEXT, gold, found))
+    (row,) = aligned_rows(pair_of(TEXT, gold, found))
     return row
 
 
@@ -81,7 +80,7 @@ def test_files_without_types_have_no_wrong_type():
 
 def test_at_one_place_equal_labels_are_aligned_first():
     high, low, place = m(0, 7, relevance="high"), m(0, 7, relevance="low"), m(0, 7, "place")
-    rows = rows_of(pair_of(TEXT, [place, high], [low, place, high]))
+    rows = aligned_rows(pair_of(TEXT, [place, high], [low, place, high]))
     assert [(row.kind, row.gold or row.found) for row in rows] == [("correct", (high,)), ("spurious", (low,)), ("correct", (place,))]
 
 
@@ -143,7 +142,7 @@ def mentions(draw: st.DrawFn) -> list[Mention]:
 @few
 @given(mentions(), mentions(), st.randoms())
 def test_each_mention_is_in_one_row_whatever_their_order(gold, found, rng):
-    rows = rows_of(pair_of(TEXT, gold, found))
+    rows = aligned_rows(pair_of(TEXT, gold, found))
     assert Counter(one for row in rows for one in row.gold) == Counter(gold)
     assert Counter(one for row in rows for one in row.found) == Counter(found)
     for row in rows:
@@ -152,13 +151,13 @@ def test_each_mention_is_in_one_row_whatever_their_order(gold, found, rng):
         assert (not row.gold) == (row.kind in {"spurious", "not in the text"})
     rng.shuffle(gold)
     rng.shuffle(found)
-    assert rows_of(pair_of(TEXT, gold, found)) == rows
+    assert aligned_rows(pair_of(TEXT, gold, found)) == rows
 
 
 @given(mentions())
 def test_against_itself_all_is_correct_and_against_nothing_all_is_missed(gold):
-    assert {row.kind for row in rows_of(pair_of(TEXT, gold, gold))} <= {"correct"}
-    assert [row.kind for row in rows_of(pair_of(TEXT, gold, []))] == ["missed"] * len(gold)
+    assert {row.kind for row in aligned_rows(pair_of(TEXT, gold, gold))} <= {"correct"}
+    assert [row.kind for row in aligned_rows(pair_of(TEXT, gold, []))] == ["missed"] * len(gold)
 
 
 @given(mentions(), mentions())
@@ -166,7 +165,7 @@ def test_where_each_overlaps_one_at_most_changing_sides_turns_the_kinds(gold, fo
     turned = {"missed": "spurious", "spurious": "missed", "too long": "too short", "too short": "too long"}
     gold, found = apart(gold), apart(found)
     pair = pair_of(TEXT, gold, found)
-    there, back = rows_of(pair), rows_of(Pair(gold=pair.found, found=pair.gold))
+    there, back = aligned_rows(pair), aligned_rows(Pair(gold=pair.found, found=pair.gold))
     if all(len(row.gold) < 2 and len(row.found) < 2 for row in there):
         assert Counter(turned.get(row.kind, row.kind) for row in there) == Counter(row.kind for row in back)
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.gallery.alignment import rows_of
-from piiloom.evaluation.gallery.collector import GalleryCollector, GalleryOptions
+from piiloom.evaluation.gallery.collector import GalleryCollector
+from piiloom.evaluation.gallery.errors import aligned_rows
 from piiloom.evaluation.gallery.page import gallery_page, write_gallery
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.foundation.errors import OutputError
@@ -30,10 +30,10 @@ def page_of(*pairs: Pair, title: str = "some", limit: int = 300) -> Page:
 
 
 def html_of(*pairs: Pair, title: str = "some", limit: int = 300) -> str:
-    collector = GalleryCollector(GalleryOptions(limit=limit))
+    collector = GalleryCollector(limit=limit)
     for pair in pairs:
         collector.add(pair)
-    return gallery_page(collector, title, [("gold", title)])
+    return gallery_page(collector, title)
 
 
 @cache
@@ -119,7 +119,7 @@ def test_any_text_with_any_marks_is_shown_as_it_is(text, data):
 
     gold, found = some("gold"), some("found")
     pair = pair_of(text, gold, found)
-    wrong = any(row.kind != "correct" for row in rows_of(pair))
+    wrong = any(row.kind != "correct" for row in aligned_rows(pair))
     page = page_of(pair)
     assert texts_of(page) == ([text] if wrong and text else [])
     marked = sorted({at for one in (*gold, *found) for at in range(one.start or 0, one.end or 0)})

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from piiloom.evaluation.scoring.bootstrap import Resampling, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.evaluation.scoring.groups import Groups, mean_over_groups
+from piiloom.evaluation.scoring.counts import CountTable, Groups, mean_over_groups
+from piiloom.evaluation.scoring.resampling import Resampling, intervals
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
 

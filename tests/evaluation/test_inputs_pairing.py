@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.inputs.pairing import pairs
-from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.evaluation.inputs.unplaced import Unplaced
+from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary, Unplaced
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.evaluation.inputs.opening import InputSettings
-from piiloom.evaluation.inputs.type_map import read_type_map
+from piiloom.evaluation.inputs.sides import read_type_map
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
 

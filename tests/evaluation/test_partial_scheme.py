@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.schemes.base import NO_TYPE
-from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
+from piiloom.evaluation.schemes.span_pairs import greatest_weight, overlap_edges, overlap_groups
 from tests.evaluation.scheme_documents import any_places, disjoint_places, document, pair, table_of
 from tests.evaluation.test_nervaluate_scheme import library
 from tests.longer import few

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
-from piiloom.evaluation.schemes.privacy import PrivacyScheme
+from piiloom.evaluation.schemes.masking import PrivacyScheme
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT, document, masking, mention
 from tests.longer import few
 

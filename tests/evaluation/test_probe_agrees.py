@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.probe.data import ProbeRecord, read_corpus
-from piiloom.evaluation.probe.matching import compare
 from piiloom.evaluation.probe.run import run_probe
-from piiloom.evaluation.probe.scores import count_table, figures
+from piiloom.evaluation.probe.scores import compare, count_table, figures
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.evaluation.probe.data import ProbeRecord
-from piiloom.evaluation.probe.matching import compare, error_rows, span_errors
-from piiloom.evaluation.probe.scores import count_table, figures, intervals, type_scores
+from piiloom.evaluation.probe.scores import compare, count_table, error_rows, figures, intervals, span_errors, type_scores
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan
 

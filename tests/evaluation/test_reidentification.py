@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.reidentification.attack import Attack
-from piiloom.evaluation.reidentification.masking import still_read
-from piiloom.evaluation.reidentification.subjects import Subject
-from piiloom.evaluation.reidentification.tables import attack_tables
-from piiloom.evaluation.reidentification.uniqueness import SEARCHED
+from piiloom.evaluation.reidentification.attack import Attack, Subject, still_read
+from piiloom.evaluation.reidentification.folder import attack_tables
+from piiloom.evaluation.reidentification.register import SEARCHED
 from piiloom.foundation.errors import DataError, UsageError
 from tests.longer import case_by_case, few
 

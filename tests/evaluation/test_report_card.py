@@ -6,8 +6,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from piiloom.evaluation.report.card import dataset_card
 from piiloom.evaluation.report.figures import measure
+from piiloom.evaluation.report.folder import dataset_card
 from piiloom.evaluation.report.sources import Source
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.markdown import escaped

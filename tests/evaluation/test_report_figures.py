@@ -12,13 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import RecordPlan, Span
+from piiloom.evaluation.report.counts import ValueCount, is_direct, measure_cards, measure_plan, measure_types, measure_variety
 from piiloom.evaluation.report.figures import count_records, measure
-from piiloom.evaluation.report.guessing import balanced_accuracy, measure_guessability
-from piiloom.evaluation.report.leaks import measure_question_leaks, measure_split_leaks
-from piiloom.evaluation.report.plan import measure_plan
-from piiloom.evaluation.report.question_use import measure_question_use
-from piiloom.evaluation.report.values import ValueCount, measure_cards, measure_types
-from piiloom.evaluation.report.variety import is_direct, measure_variety
+from piiloom.evaluation.report.guessing import (
+    balanced_accuracy,
+    measure_guessability,
+    measure_question_leaks,
+    measure_question_use,
+    measure_split_leaks,
+)
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import PLAN, marked, varied
 

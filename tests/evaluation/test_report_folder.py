@@ -10,7 +10,7 @@ import pytest
 from piiloom.corpus.record import RecordPlan
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.folder import write_report
-from piiloom.evaluation.report.plots import all_plots
+from piiloom.evaluation.report.plots import report_plots
 from piiloom.evaluation.report.sources import Corpus, Source
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import check_folder
@@ -91,7 +91,7 @@ def test_a_file_is_no_folder(tmp_path):
     ids=["one", "empty", "odd text", "long"],
 )
 def test_plots_of_any_records_are_images(records):
-    plots = list(all_plots(measure({"all": records}, taxonomy=shipped_taxonomy())))
+    plots = list(report_plots(measure({"all": records}, taxonomy=shipped_taxonomy())))
     assert {plot.name for plot in plots} <= PLOTS
     for plot in plots:
         assert plot.png.startswith(b"\x89PNG\r\n")

@@ -13,10 +13,9 @@ import pytest
 
 from piiloom.corpus.record import Record
 from piiloom.evaluation.report.figures import Figures, measure
-from piiloom.evaluation.report.page.figure_charts import content_charts, guess_chart
-from piiloom.evaluation.report.page.rendering import dataset_page
-from piiloom.evaluation.report.samples import SHOWN, draw_samples
-from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.evaluation.report.page import dataset_page
+from piiloom.evaluation.report.page_figures import content_charts, guess_chart
+from piiloom.evaluation.report.sources import SHOWN, Corpus, Source, draw_samples
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.html_page import Page
 from tests.evaluation.page_corpora import ATTACK, WIDE, page_corpus, twins

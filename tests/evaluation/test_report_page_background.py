@@ -15,14 +15,21 @@ from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.runs import create_run
-from piiloom.evaluation.report.background import Background, ReleaseFacts, Wanted
+from piiloom.evaluation.report.advice import citation, how_to_make_again, limits, uses
 from piiloom.evaluation.report.figures import measure
-from piiloom.evaluation.report.page.again import citation, how_to_make_again
-from piiloom.evaluation.report.page.background_tables import agreement_table, costs_table, leakage_tables, rejects_table, withheld_table
-from piiloom.evaluation.report.page.contents import page_contents
-from piiloom.evaluation.report.page.limits import limits, uses
-from piiloom.evaluation.report.self_bleu import SelfBleu
-from piiloom.evaluation.report.sources import Corpus, Source, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.evaluation.report.page import page_contents
+from piiloom.evaluation.report.page_figures import agreement_table, costs_table, leakage_tables, rejects_table, withheld_table
+from piiloom.evaluation.report.sources import (
+    Background,
+    Corpus,
+    ReleaseFacts,
+    Source,
+    Wanted,
+    corpus_of_file,
+    corpus_of_release,
+    corpus_of_store,
+)
+from piiloom.evaluation.report.wording import SelfBleu
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied, write_native
 

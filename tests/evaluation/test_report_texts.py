@@ -11,10 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.report.repeats import THRESHOLD, measure_repeats
-from piiloom.evaluation.report.self_bleu import INSTALL, SAMPLE_TEXTS, SAMPLES, bleu_against_others, self_bleu
-from piiloom.evaluation.report.texts import SAMPLE_WORDS, measure_lengths, measure_openers, measure_texts, sampled_distinct_shares
-from piiloom.evaluation.report.words import ORDERS, WordedTexts, distinct_shares
+from piiloom.evaluation.report.wording import (
+    INSTALL,
+    ORDERS,
+    SAMPLE_TEXTS,
+    SAMPLE_WORDS,
+    SAMPLES,
+    THRESHOLD,
+    WordedTexts,
+    bleu_against_others,
+    distinct_shares,
+    measure_lengths,
+    measure_openers,
+    measure_repeats,
+    measure_texts,
+    sampled_distinct_shares,
+    self_bleu,
+)
 from piiloom.foundation.words import words
 
 # Few different words: n-grams repeat.
@@ -123,7 +136,7 @@ def test_self_bleu_takes_samples_of_a_fixed_size():
 def test_without_the_extra_self_bleu_says_what_to_install():
     code = (
         "import sys; sys.modules['sacrebleu'] = None\n"
-        "from piiloom.evaluation.report.self_bleu import self_bleu\nfrom piiloom.evaluation.report.words import WordedTexts\n"
+        "from piiloom.evaluation.report.wording import self_bleu\nfrom piiloom.evaluation.report.wording import WordedTexts\n"
         "score = self_bleu(WordedTexts.of(['a b', 'b c']), seed=7)\nprint(score.mean, score.install)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from piiloom.evaluation.comparison.comparing import Ranking, compare_files
-from piiloom.evaluation.scoring.randomisation import permutation_p
+from piiloom.evaluation.scoring.resampling import permutation_p
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair
 

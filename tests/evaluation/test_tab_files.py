@@ -11,10 +11,10 @@ import pytest
 
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
-from piiloom.evaluation.inputs.tab_files import read_tab_predictions
+from piiloom.evaluation.inputs.reading import read_tab_predictions
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.foundation.errors import DataError
 
 TEXT = "Zoë 🙂 Lund was born in Bergen."

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.evaluation.schemes.token_information import TokenInformation
+from piiloom.evaluation.schemes.tab import TokenInformation
 from piiloom.foundation.errors import DataError, UsageError
 from tests.evaluation.masking_documents import document
 

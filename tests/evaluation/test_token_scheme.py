@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.schemes.base import NO_TYPE
-from piiloom.evaluation.schemes.tokens import token_cover
+from piiloom.evaluation.schemes.precision_recall import token_cover
 from tests.evaluation.scheme_documents import TEXT, TYPES, any_places, disjoint_places, document, figures_by_type, pair, table_of
 from tests.longer import examples, few
 

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.evaluation.scoring.bootstrap import Resampling
+from piiloom.evaluation.scoring.resampling import Resampling
 from piiloom.evaluation.utility.cases import cases_of
-from piiloom.evaluation.utility.figures import utility_figures
-from piiloom.evaluation.utility.intervals import MeanTable
+from piiloom.evaluation.utility.figures import MeanTable, utility_figures
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
 from piiloom.execution.calls import Lost
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from piiloom.evaluation.calibration.calibrating import CalibrationFigures
 from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, asks_types
-from piiloom.evaluation.scoring.bootstrap import (
+from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
+from piiloom.evaluation.scoring.counts import CalibrationFigures, CountTable
+from piiloom.evaluation.scoring.resampling import (
     UNCERTAINTY,
     Interval,
     Resampling,
     cluster_sums,
     end_columns,
     ends,
+    holm,
     percentiles,
+    permutation_p,
     resampled_totals,
 )
-from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
-from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.evaluation.scoring.randomisation import holm, permutation_p
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.settings import setting

@@ -1,16 +1,69 @@
-"""A comparison as a table of plain text, which each form (Markdown, LaTeX, HTML) escapes in its own way.
+"""A comparison as a table of plain text, and the table in Markdown, LaTeX and HTML, each with escapes of its own.
 
 Cells whose text piiloom did not write are ``quoted``: names of systems, and the cells of extra columns.
 """
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
-from piiloom.evaluation.scoring.bootstrap import Interval
-from piiloom.foundation.markdown import one_line
+from piiloom.evaluation.scoring.resampling import Interval
+from piiloom.foundation.markdown import escaped, one_line
 from piiloom.foundation.words import counted
+
+SPEED: Final = "documents/s"
+MEMORY: Final = "peak MB"
+COST: Final = "USD/1,000"
+FAILED: Final = "failed"
+NOTE: Final = "documents/s and peak memory: of a process for each detector, with the time that it takes to load"
+ECE: Final = "ECE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One run over ``documents`` documents, ``failed`` of which it could say nothing about.
+
+    ``seconds``: of the run, with loading, without starting Python. ``peak_bytes``: the most memory of its process. ``usd``: what it cost;
+    None if a price is unknown.
+    """
+
+    documents: int
+    failed: int
+    seconds: float
+    peak_bytes: int
+    usd: float | None
+
+
+ECE_NOTE: Final = "ECE: how far scores are from the share of right spans (expected calibration error, ten bands)"
+
+
+def measured_columns(measured: Mapping[str, Measured], eces: Mapping[str, float | None]) -> dict[str, dict[str, str]]:
+    """Return the columns of a comparison's table, see ``comparison_table``; those in which nothing stands are left out."""
+    columns = {
+        SPEED: {name: _rate(one) for name, one in measured.items()},
+        MEMORY: {name: f"{one.peak_bytes / 1e6:,.0f}" for name, one in measured.items()},
+        COST: {name: "unknown" if one.usd is None else f"{1000 * one.usd / max(1, one.documents):.4f}" for name, one in measured.items()},
+        FAILED: {name: f"{one.failed:,}" for name, one in measured.items()} if any(one.failed for one in measured.values()) else {},
+        ECE: {name: f"{ece:.4f}" for name, ece in eces.items() if ece is not None},
+    }
+    return {title: cells for title, cells in columns.items() if cells}
+
+
+def _rate(one: Measured) -> str:
+    rate = one.documents / one.seconds if one.seconds else 0.0
+    return f"{rate:,.1f}" if rate < 100 else f"{rate:,.0f}"
+
 
 NOTHING = "–"
 
@@ -116,3 +169,102 @@ def p_of(one: RankedSystem) -> str:
 def interval_of(interval: Interval | None) -> str:
     """``[0.812, 0.870]``, or nothing."""
     return "" if interval is None else f"[{interval.low:.3f}, {interval.high:.3f}]".replace("-", "−")
+
+
+# TeX makes one other character of two hyphens, commas or quotes in a row, and has others in the places of < > | " in its old fonts.
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\char34}",
+    "'": "{'}",
+    "`": "{`}",
+    "--": "-{}-{}",
+    ",,": ",{},{}",
+    "−": "$-$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "≤": r"$\leq$",
+    "\ufffd": "?",
+}
+_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
+
+
+def markdown_table(table: ComparisonTable) -> str:
+    """Return *table* in Markdown: a heading, a pipe table, and the notes as a list."""
+    rulers = ("---:", "---", *("---:" for _ in table.columns[2:]))
+    lines = [_row(map(_markdown, table.columns)), _row(rulers), *(_row(map(_markdown, row)) for row in table.rows)]
+    notes = "\n".join(f"- {escaped(note)}" for note in table.notes)
+    return "\n\n".join((f"## {table.title}", "\n".join(lines), notes)) + "\n"
+
+
+def latex_table(table: ComparisonTable) -> str:
+    """Return *table* as a LaTeX float with the rules of booktabs; the notes stand in the caption.
+
+    Names are written as they are but for TeX's own characters, so those of other scripts need XeLaTeX or LuaLaTeX.
+    """
+    alignment = "rl" + "r" * (len(table.columns) - 2)
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{latex(table.title)}. {latex('; '.join(table.notes))}.}}",
+        rf"\begin{{tabular}}{{{alignment}}}",
+        r"\toprule",
+        _latex_row(map(_latex_cell, table.columns)),
+        r"\midrule",
+        *(_latex_row(map(_latex_cell, row)) for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def latex(text: str) -> str:
+    """Return *text* escaped for LaTeX's text mode."""
+    return _LATEX_SPECIAL.sub(lambda found: _LATEX[found.group()], text)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown(cell: Cell) -> str:
+    text = escaped(cell.text) if cell.quoted else cell.text
+    text = f"**{text}**" if cell.strong else text
+    return f"{text} {cell.interval}" if cell.interval else text
+
+
+def _latex_row(cells: Iterable[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = rf"\textbf{{{latex(cell.text)}}}" if cell.strong else latex(cell.text)
+    return rf"{text} {{\scriptsize {latex(cell.interval)}}}" if cell.interval else text
+
+
+def html_page(table: ComparisonTable) -> str:
+    """Return the page; names in *table* are escaped, and its policy would not let anything in them run either."""
+    style = (files(__package__) / "templates" / "comparison.css").read_text(encoding="utf-8")
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return _template().render(table=table, policy=policy, style=Markup(style))  # noqa: S704 - our own file
+
+
+@cache
+def _template() -> Template:
+    loader = PackageLoader(__package__)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return made.get_template("comparison.html.j2")

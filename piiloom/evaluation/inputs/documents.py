@@ -5,8 +5,9 @@ Unlike records, they may hold overlapping mentions, types that no taxonomy knows
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from piiloom.corpus.record import Relevance
 
@@ -73,3 +74,31 @@ class Pair:
 
     gold: Document
     found: Document
+
+
+def distinct_values(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Return one mention of each value, in the order of the first mentions; those without a place come last, in their order.
+
+    As in a CAPID file, which names each value once, it is the first highly relevant mention, or else the first with a relevance, or
+    else the first. Blank values are left out.
+    """
+    by_value: dict[str, list[Mention]] = {}
+    for mention in sorted(mentions, key=_place):
+        by_value.setdefault(mention.text, []).append(mention)
+    return tuple(_chosen(same) for value, same in by_value.items() if value.strip())
+
+
+def _place(mention: Mention) -> tuple[bool, int]:
+    return mention.start is None, mention.start or 0
+
+
+def _chosen(same: list[Mention]) -> Mention:
+    return next((one for relevance in ("high", "low") for one in same if one.relevance == relevance), same[0])
+
+
+class Collector(Protocol):
+    """Sees each pair once, in the order of the gold file; keeps no text unless that is its purpose."""
+
+    def add(self, pair: Pair) -> None:
+        """Take note of one pair."""
+        ...

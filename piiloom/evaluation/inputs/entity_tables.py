@@ -17,8 +17,7 @@ from piiloom.corpus.formats.comma_separated import csv_header, csv_rows
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows
 from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.inputs.type_map import TypeNames
-from piiloom.evaluation.inputs.unplaced import Unplaced
+from piiloom.evaluation.inputs.sides import TypeNames, Unplaced
 from piiloom.foundation.errors import DataError
 
 COLUMNS: Final = ("document", "text", "type", "start", "end")

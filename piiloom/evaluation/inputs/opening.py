@@ -12,15 +12,32 @@ from pydantic import field_validator
 from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS, parse_columns
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.inputs.detecting import TAB, TABLE, checked_format, columns_of, find_format, is_array
 from piiloom.evaluation.inputs.documents import Document, Needs, Pair
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
 from piiloom.evaluation.inputs.pairing import Side, pairs
-from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents, with_needed
-from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.evaluation.inputs.tab_files import read_tab_predictions
-from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, read_type_map, refuse_disjoint_types
-from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
+from piiloom.evaluation.inputs.reading import (
+    TAB,
+    TABLE,
+    ReadingOptions,
+    checked_format,
+    columns_of,
+    count_document,
+    find_format,
+    is_array,
+    read_documents,
+    read_tab_predictions,
+    with_needed,
+)
+from piiloom.evaluation.inputs.sides import (
+    Handling,
+    InputsSummary,
+    SideSummary,
+    TypeMap,
+    TypeNames,
+    Unplaced,
+    read_type_map,
+    refuse_disjoint_types,
+)
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalWords, Settings, setting
 from piiloom.taxonomy.entity_types import Taxonomy

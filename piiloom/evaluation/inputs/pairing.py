@@ -16,8 +16,7 @@ from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.inputs.entity_tables import EntityTable
-from piiloom.evaluation.inputs.summary import InputsSummary
-from piiloom.evaluation.inputs.unplaced import Unplaced
+from piiloom.evaluation.inputs.sides import InputsSummary, Unplaced
 from piiloom.foundation.errors import DataError
 
 Side = Iterator[Document] | EntityTable

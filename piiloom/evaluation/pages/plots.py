@@ -11,10 +11,13 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from piiloom.foundation.whole_files import drafted
 
 _DPI = 130
 BLUE, ORANGE, GREY = "#3b6ea8", "#d98232", "#b5b5b5"
@@ -60,3 +63,12 @@ def _style() -> AbstractContextManager[None]:
             "text.parse_math": False,  # "$" in a text of the corpus is a dollar
         }
     )
+
+
+def write_plot(folder: Path, plot: Plot) -> list[Path]:
+    """Write *plot* to *folder* as PNG and SVG, and return the files. Raises ``OutputError``."""
+    images = {folder / f"{plot.name}.png": plot.png, folder / f"{plot.name}.svg": plot.svg}
+    for path, image in images.items():
+        with drafted(path) as file:
+            file.write(image)
+    return list(images)

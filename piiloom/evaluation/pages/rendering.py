@@ -15,7 +15,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.evaluation.pages.cells import visible
+from piiloom.evaluation.pages.tables import visible
 
 
 def render_page(package: str, page: object, *, script: str, style: str | None = None) -> str:

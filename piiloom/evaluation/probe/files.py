@@ -15,14 +15,13 @@ from pydantic import field_validator, model_validator
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.evaluation.probe.data import read_corpus
-from piiloom.evaluation.probe.matching import error_rows
+from piiloom.evaluation.probe.scores import error_rows
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting
 from piiloom.tagging.model_folder import check_place
 
 if TYPE_CHECKING:
-    from piiloom.evaluation.probe.run import ProbeResult, TestResult, Trained, Watch
-    from piiloom.evaluation.probe.saving import Saved
+    from piiloom.evaluation.probe.run import ProbeResult, Saved, TestResult, Trained, Watch
 
 
 class ProbeSettings(Settings):
@@ -127,8 +126,7 @@ def probe(train: Path, tests: Sequence[Path], settings: ProbeSettings, watch: Wa
 
     It needs the extra ``probe``. Bad settings or files raise ``UsageError``, ``DataError`` or ``OutputError`` before the training starts.
     """
-    from piiloom.evaluation.probe.run import run_probe
-    from piiloom.evaluation.probe.saving import save_trained
+    from piiloom.evaluation.probe.run import run_probe, save_trained
 
     errors, out = settings.errors, settings.out
     if not tests and out is None:

@@ -16,21 +16,29 @@ Importing this module needs the extra ``probe``.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.record import Relevance
+from piiloom.corpus.releases.export_drafts import sha256_of
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
-from piiloom.evaluation.probe.matching import Comparison, compare
-from piiloom.evaluation.probe.scores import Figures, TypeScore, count_table, figures, intervals, type_scores
-from piiloom.evaluation.scoring.bootstrap import Interval
+from piiloom.evaluation.probe.scores import Comparison, Figures, TypeScore, compare, count_table, figures, intervals, type_scores
+from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
+from piiloom.tagging.calibrating import Calibrated, calibrate_on, calibrate_on_held_out
+from piiloom.tagging.model import TaggingModel
+from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.relevance_model import RelevanceModel
 from piiloom.tagging.span_finder import SpanFinder
-from piiloom.tagging.training import judged_features, train_relevance, train_spans
+from piiloom.tagging.training import MAX_ITERATIONS, judged_features, train_relevance, train_spans
+from piiloom.taxonomy.own_types import only
 
 DEFAULT_SEED = 7
 
@@ -172,3 +180,74 @@ def _judged(record: ProbeRecord, relevance: RelevanceModel) -> list[tuple[Releva
 def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
     relevances = [span.relevance for record in records for span in record.spans]
     return relevances.count("high"), relevances.count("low")
+
+
+_PACKAGES: Final = ("python-crfsuite", "scikit-learn", "sklearn-crfsuite")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """What was saved where; ``calibration`` are its figures, as in the folder's ``piiloom.json``."""
+
+    folder: Path
+    types: tuple[str, ...]
+    records: int
+    calibration: dict[str, Any]
+
+
+def save_trained(
+    folder: Path, trained: Trained, result: ProbeResult, *, calibrate: ProbeCorpus | None = None, watch: Watch | None = None
+) -> Saved:
+    """Calibrate *trained*, the last training of *result*, and write it to *folder*.
+
+    It is calibrated on *calibrate*, or on a part of the training data, for which it is trained once more without that part.
+    """
+    watch = watch or noop
+    if calibrate is not None:
+        made = calibrate_on(calibrate.records, trained.spans, trained.relevance, seed=result.seed)
+        made.figures["on"] = Path(calibrate.file).name
+    else:
+        made = _held_out(trained, result.seed, watch)
+    types = trained.spans.entity_types
+    model = TaggingModel(
+        spans=trained.spans,
+        relevance=trained.relevance,
+        span_calibration=made.spans,
+        relevance_calibration=made.relevance,
+        own_types=only(types_beside(Path(result.corpus.file)), types),
+    )
+    tests = [_figures_of(test) for test in result.trainings[-1].tests]
+    save_model(
+        folder,
+        model,
+        {name: version(name) for name in _PACKAGES},
+        data=_data(result.corpus, trained),
+        settings={"seed": result.seed, "most_iterations": MAX_ITERATIONS},
+        figures={"tests": tests, "calibration": made.figures},
+    )
+    return Saved(folder=folder, types=tuple(types), records=len(trained.records), calibration=made.figures)
+
+
+def _held_out(trained: Trained, seed: int, watch: Watch) -> Calibrated:
+    records = len(trained.records)
+    return calibrate_on_held_out(
+        trained.records, lambda number: watch(ProbeStep(records=records, iterations=number, calibrating=True)), seed=seed
+    )
+
+
+def _data(corpus: ProbeCorpus, trained: Trained) -> dict[str, Any]:
+    """What it learnt from; the name of the file without its folder, so that equal data give equal bytes."""
+    spans = Counter(span.entity_type for record in trained.records for span in record.spans)
+    judged = Counter(span.relevance for record in trained.records for span in record.spans if span.relevance is not None)
+    return {
+        "file": Path(corpus.file).name,
+        "sha256": sha256_of(Path(corpus.file)),
+        "records": len(trained.records),
+        "spans": dict(sorted(spans.items())),
+        "relevance": dict(sorted(judged.items())),
+    }
+
+
+def _figures_of(test: TestResult) -> dict[str, Any]:
+    about = {"file": Path(test.corpus.file).name, "records": len(test.corpus.records), "spans": test.spans}
+    return about | {name: round(value, 6) for name, value in test.figures.to_json().items()}

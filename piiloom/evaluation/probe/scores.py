@@ -1,19 +1,188 @@
-"""The probe's figures, computed from counts per record, so that a bootstrap over records needs only sums and no new predictions."""
+"""Match predicted spans to the gold spans of a record, classify the errors, and compute the probe's figures from counts per record.
+
+All definitions are those of the shared probe tool.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.probe.matching import Comparison
-from piiloom.evaluation.probe.scheme import JUDGE, SPAN_COLUMNS, ProbeScheme
-from piiloom.evaluation.scoring.bootstrap import Interval
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.inputs.documents import Document, Mention, Needs, Pair
+from piiloom.evaluation.probe.data import ProbeRecord
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, pair_counts
+from piiloom.evaluation.schemes.precision_recall import share
+from piiloom.evaluation.scoring.counts import CountTable
+from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.foundation.seeding import derive_seed
+from piiloom.tagging.examples import GoldSpan
+from piiloom.tagging.features import FoundSpan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ErrorKind = Literal["missed", "spurious", "wrong_type", "wrong_extent"]
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A record and the spans that were found in it.
+
+    ``pairs``: (index in ``record.spans``, index in ``found``) of overlapping spans, each span in one pair at most. ``judged``: (gold,
+    predicted) relevance of the gold spans that have a relevance.
+    """
+
+    record: ProbeRecord
+    found: tuple[FoundSpan, ...]
+    pairs: tuple[tuple[int, int], ...]
+    judged: tuple[tuple[Relevance, Relevance], ...]
+
+    def matches(self) -> Iterator[tuple[GoldSpan, FoundSpan]]:
+        """Yield the (gold, found) spans of the pairs."""
+        return ((self.record.spans[gold], self.found[found]) for gold, found in self.pairs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanError:
+    """A gold span that was not found exactly, or a found span that is not a gold span; ``kind`` says which."""
+
+    kind: ErrorKind
+    gold: GoldSpan | None
+    found: FoundSpan | None
+
+
+def compare(record: ProbeRecord, found: Sequence[FoundSpan], judged: Sequence[tuple[Relevance, Relevance]]) -> Comparison:
+    """Pair the spans of a record by ``pairs_in_order``."""
+    pairs = pairs_in_order([(gold.start, gold.end) for gold in record.spans], [(span.start, span.end) for span in found])
+    return Comparison(record=record, found=tuple(found), pairs=tuple(pairs), judged=tuple(judged))
+
+
+def pairs_in_order(golds: Sequence[tuple[int, int]], founds: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Pair each found place, in order, with the first gold place that it overlaps and that is not paired yet.
+
+    Return (index in *golds*, index in *founds*) of the pairs.
+    """
+    pairs: list[tuple[int, int]] = []
+    taken: set[int] = set()
+    for position, (start, end) in enumerate(founds):
+        for number, (gold_start, gold_end) in enumerate(golds):
+            if number not in taken and start < gold_end and gold_start < end:
+                taken.add(number)
+                pairs.append((number, position))
+                break
+    return pairs
+
+
+def same_extent(gold: GoldSpan, found: FoundSpan) -> bool:
+    """Whether both are the same characters."""
+    return (gold.start, gold.end) == (found.start, found.end)
+
+
+def span_errors(comparison: Comparison) -> list[SpanError]:
+    """Return the errors of one record in text order. A pair with different types is ``wrong_type``, whatever its extents."""
+    errors: list[SpanError] = []
+    for gold, found in comparison.matches():
+        if gold.entity_type != found.entity_type:
+            errors.append(SpanError(kind="wrong_type", gold=gold, found=found))
+        elif not same_extent(gold, found):
+            errors.append(SpanError(kind="wrong_extent", gold=gold, found=found))
+    paired_gold, paired_found = {gold for gold, _ in comparison.pairs}, {found for _, found in comparison.pairs}
+    for number, gold in enumerate(comparison.record.spans):
+        if number not in paired_gold:
+            errors.append(SpanError(kind="missed", gold=gold, found=None))
+    for number, found in enumerate(comparison.found):
+        if number not in paired_found:
+            errors.append(SpanError(kind="spurious", gold=None, found=found))
+    return sorted(errors, key=_place)
+
+
+def _place(error: SpanError) -> tuple[int, int]:
+    spans = [span for span in (error.gold, error.found) if span is not None]
+    return min(span.start for span in spans), min(span.end for span in spans)
+
+
+def error_rows(file: str, comparisons: Sequence[Comparison]) -> Iterator[Json]:
+    """Yield the errors of all records of *file* as JSON objects. They hold the texts of the spans, that is, text of the corpus."""
+    for number, comparison in enumerate(comparisons, start=1):
+        record = comparison.record
+        for error in span_errors(comparison):
+            gold, found = (_described(span, record.context) for span in (error.gold, error.found))
+            yield {"file": file, "record": number, "line": record.line, "kind": error.kind, "gold": gold, "predicted": found}
+
+
+def _described(span: GoldSpan | FoundSpan | None, context: str) -> Json | None:
+    if span is None:
+        return None
+    return {"start": span.start, "end": span.end, "type": span.entity_type, "text": context[span.start : span.end]}
+
+
+# The annotator of relevance, which is judged at the places of the gold mentions; all other mentions are the detector's.
+JUDGE = "judge"
+# What is counted of spans, as named here and in ``PAIR_COUNTS``, and of relevances.
+_SPANS = {
+    "gold": "gold",
+    "gold_exact": "gold_exact",
+    "gold_overlap": "gold_matched",
+    "found": "found",
+    "found_exact": "found_exact",
+    "found_overlap": "found_matched",
+    "type_right": "type_right",
+}
+_RELEVANCES = {"high": "high_matched", "high_right": "high_right", "low": "low_matched", "low_right": "low_right"}
+SPAN_COLUMNS = tuple(_SPANS)
+_SPANS_AT = [PAIR_COUNTS.index(name) for name in _SPANS.values()]
+_RELEVANCES_AT = [PAIR_COUNTS.index(name) for name in _RELEVANCES.values()]
+
+
+class ProbeScheme:
+    """Spans are paired by ``pairs_in_order`` and compared by extents only; the relevance of gold mentions is as judged, found or not.
+
+    ``type_acc`` is the share of overlapping pairs with the right type.
+    """
+
+    name = "probe"
+    needs: Needs = "places"
+    columns = (*_SPANS, *_RELEVANCES)
+    headline = ("span_f1_exact", "span_f1_overlap", "rel_balanced")
+
+    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+        """Return the counts of one record by type."""
+        spans = [one for one in found.mentions if one.annotator != JUDGE]
+        judged = [one for one in found.mentions if one.annotator == JUDGE]
+        pairs = pairs_in_order(_places(gold.mentions), _places(spans))
+        of_spans = _counts(gold, spans, [(gold.mentions[one], spans[other]) for one, other in pairs])
+        at_place = {one.place: one for one in gold.mentions}
+        of_relevances = _counts(gold, judged, [(at_place[one.place], one) for one in judged])
+        return {
+            name: [*(row[at] for at in _SPANS_AT), *(of_relevances[name][at] if name in of_relevances else 0.0 for at in _RELEVANCES_AT)]
+            for name, row in of_spans.items()
+        }
+
+    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return the five figures."""
+        at = {name: totals[..., number] for number, name in enumerate(self.columns)}
+        return {
+            "span_f1_exact": share(2 * at["gold_exact"], at["found"] + at["gold"]),
+            "span_f1_overlap": share(2 * at["gold_overlap"], at["found"] + at["gold"]),
+            "type_acc": share(at["type_right"], at["gold_overlap"]),
+            "rel_acc": share(at["high_right"] + at["low_right"], at["high"] + at["low"]),
+            "rel_balanced": (share(at["high_right"], at["high"]) + share(at["low_right"], at["low"])) / 2,
+        }
+
+
+def _places(mentions: Sequence[Mention]) -> list[tuple[int, int]]:
+    return [one.place for one in mentions if one.place is not None]
+
+
+def _counts(gold: Document, found: Sequence[Mention], pairs: Sequence[tuple[Mention, Mention]]) -> dict[str, list[float]]:
+    alike = [(one, other, 1.0) for one, other in pairs]
+    return pair_counts(gold.mentions, found, alike)
+
 
 RESAMPLES = 1000
 

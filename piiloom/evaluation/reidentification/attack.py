@@ -1,21 +1,210 @@
-"""The attack: what is left in each document under each policy, how unique that is, and what links documents.
+"""The attack: what is left in each document under each policy of masking, how unique that is, and what links documents.
 
 docs/reidentification.md states the attacker's rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final, Literal
 
-from piiloom.evaluation.reidentification.figures import AttackFigures, PolicyFigures, policy_figures
-from piiloom.evaluation.reidentification.linking import linked_by_rare_values
-from piiloom.evaluation.reidentification.masking import still_read
-from piiloom.evaluation.reidentification.register import RegisterBuilder
-from piiloom.evaluation.reidentification.subjects import POLICIES, Policy, Subject, key_of, value_key
-from piiloom.evaluation.reidentification.surrogate_names import SurrogateNames
-from piiloom.evaluation.reidentification.uniqueness import alone, standings
+from piiloom.corpus.normalising import value_form
+from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.reidentification.register import (
+    LARGEST,
+    SEARCHED,
+    Linked,
+    RegisterBuilder,
+    Standing,
+    SurrogateLinks,
+    SurrogateNames,
+    alone,
+    linked_by_rare_values,
+    standings,
+)
+from piiloom.evaluation.schemes.masking import Ranges, found_ranges, is_covered
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.repeated_ids import text_hash
+
+Policy = Literal["none", "relevance-aware", "predictions", "surrogates", "all"]
+# What is masked, from the least to the most.
+POLICIES: Final[tuple[Policy, ...]] = ("none", "relevance-aware", "predictions", "surrogates", "all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A document with its true values (a mention's text is "" where its original is not known).
+
+    ``found``: what a detector found in it, if its predictions are what is masked. ``surrogates``: what stands in the place of each mention
+    of the document, in their order, if they have been replaced.
+    """
+
+    document: Document
+    found: Document | None = None
+    surrogates: tuple[str, ...] | None = None
+
+
+@lru_cache(maxsize=1 << 16)
+def value_key(entity_type: str, value: str) -> int:
+    """Return a 64-bit key of a value (in any spelling that has the same form); 0 if nothing is left of it."""
+    form = value_form(entity_type, value)
+    return key_of(entity_type, form) if form else 0
+
+
+def key_of(*texts: str) -> int:
+    """Return a 64-bit key of *texts*, the same in every process; never 0."""
+    return text_hash("\0".join(texts)) or 1
+
+
+def still_read(subject: Subject, policy: Policy) -> list[bool]:
+    """Say of each mention of the document whether its true value can be read.
+
+    - ``none``: all can; ``all``: none can.
+    - ``relevance-aware``: those of high relevance can.
+    - ``predictions``: those that predictions, of whatever type, do not cover (``schemes.masking``). (A mention without a place: no
+      prediction without a place has its value.)
+    - ``surrogates``: those whose surrogate is the value itself.
+    """
+    mentions = subject.document.mentions
+    if policy == "none":
+        return [True] * len(mentions)
+    if policy == "relevance-aware":
+        return [one.relevance == "high" for one in mentions]
+    if policy == "predictions" and subject.found is not None:
+        ranges, values = found_ranges(subject.found), _values_without_place(subject.found)
+        return [not _is_masked(one, ranges, values) for one in mentions]
+    if policy == "surrogates" and subject.surrogates is not None:
+        return [_form(one) == value_form(one.entity_type or "", new) for one, new in zip(mentions, subject.surrogates, strict=True)]
+    return [False] * len(mentions)
+
+
+def _form(mention: Mention) -> str:
+    return value_form(mention.entity_type or "", mention.text)
+
+
+def _values_without_place(found: Document) -> set[str]:
+    return {value_form("", one.text) for one in found.mentions if one.place is None}
+
+
+def _is_masked(mention: Mention, ranges: Ranges, values: set[str]) -> bool:
+    return value_form("", mention.text) in values if mention.place is None else is_covered(mention, ranges)
+
+
+# First k of each bar of the histogram; the last is open.
+BINS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
+SMALL: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFigures:
+    """The documents under one policy.
+
+    ``values``: distinct values left, summed over documents. ``holding``: documents with any. ``unique``: those of k = 1; ``small``: those
+    of k < 5. ``unique_by[n]``: those that n of their values suffice to tell, or fewer. ``in_part``: those for which a smaller
+    combination may have been missed. ``alone``: see ``uniqueness.alone``. ``histogram``: documents by bin of k.
+    """
+
+    values: int
+    holding: int
+    unique: int
+    small: int
+    unique_by: Mapping[int, int]
+    in_part: int
+    alone: int
+    least_k: int
+    median_k: int
+    histogram: Mapping[str, int]
+    linked: Linked
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {
+            "values_left": self.values,
+            "documents_with_values": self.holding,
+            "unique": self.unique,
+            "unique_by": {str(size): number for size, number in self.unique_by.items()},
+            "unique_searched_in_part": self.in_part,
+            "alone_in_what_is_left": self.alone,
+            "k": {"least": self.least_k, "median": self.median_k, f"below_{SMALL}": self.small, "histogram": dict(self.histogram)},
+            "linked_by_rare_values": self.linked.to_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackFigures:
+    """The figures of all policies. ``documents`` are distinct texts, ``records`` what was read; ``types`` None: all."""
+
+    records: int
+    documents: int
+    types: tuple[str, ...] | None
+    name_types: tuple[str, ...]
+    rare: int
+    policies: Mapping[Policy, PolicyFigures]
+    surrogate_names: SurrogateLinks | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {
+            "records": self.records,
+            "documents": self.documents,
+            "attacker": {
+                "types": None if self.types is None else list(self.types),
+                "rare": self.rare,
+                "largest_combination": LARGEST,
+                "values_searched": SEARCHED,
+            },
+            "policies": {policy: one.to_json() for policy, one in self.policies.items()},
+            "surrogate_names": None if self.surrogate_names is None else self.surrogate_names.to_json(),
+        }
+
+
+def policy_figures(standings: Iterable[Standing], alone: int, linked: Linked) -> PolicyFigures:
+    """Sum the standings of all documents up."""
+    all_k: Counter[int] = Counter()
+    by_size: Counter[int] = Counter()
+    values = holding = in_part = 0
+    for one in standings:
+        all_k[one.k] += 1
+        values += one.left
+        holding += one.left > 0
+        in_part += one.in_part
+        if one.smallest is not None:
+            by_size[one.smallest] += 1
+    return PolicyFigures(
+        values=values,
+        holding=holding,
+        unique=all_k[1],
+        small=sum(number for k, number in all_k.items() if k < SMALL),
+        unique_by={size: sum(by_size[each] for each in range(1, size + 1)) for size in range(1, LARGEST + 1)},
+        in_part=in_part,
+        alone=alone,
+        least_k=min(all_k),
+        median_k=_median(all_k),
+        histogram=_binned(all_k),
+        linked=linked,
+    )
+
+
+def _median(counts: Counter[int]) -> int:
+    """Return the (lower) median of a distribution."""
+    left = (counts.total() + 1) // 2
+    for value in sorted(counts):
+        left -= counts[value]
+        if left <= 0:
+            return value
+    return 0
+
+
+def _binned(all_k: Counter[int]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for first, after in zip(BINS, (*BINS[1:], None), strict=True):
+        name = f"{first}+" if after is None else str(first) if after == first + 1 else f"{first}-{after - 1}"
+        found[name] = sum(number for k, number in all_k.items() if first <= k and (after is None or k < after))
+    return found
+
 
 NAME_TYPES: Final = ("name",)
 RARE: Final = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from piiloom.evaluation.pages.plots import BLUE, ORANGE, Plot, draw_plot
-from piiloom.evaluation.reidentification.figures import AttackFigures
+from piiloom.evaluation.reidentification.attack import AttackFigures
 
 
 def k_plot(figures: AttackFigures) -> Plot:

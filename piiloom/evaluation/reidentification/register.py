@@ -1,16 +1,29 @@
-"""What the attacker knows of everybody: all annotated values of all documents, and which of them are left under which policy.
+"""The register of an attacker (all annotated values of all documents), and what follows from it: uniqueness, and links of documents.
 
-It holds numbers only: a 64-bit key of each distinct text and value, and nine bytes a mention.
+The register holds numbers only: a 64-bit key of each distinct text and value, and nine bytes a mention.
+
+**Uniqueness**: the candidates of a document are all persons who have every value that is left in it; k is their number, at least 1 since
+the person whom it is about is among them. Masking more only ever adds candidates.
+
+**Surrogates of names** ("hiding in plain sight"): a reader of a corpus with surrogates cannot tell them from originals. But if the same
+person always gets the same surrogate, the documents of that person can be put together; and a surrogate that is a real name of the corpus
+is either a value that was not replaced, or points to somebody else.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+
+from piiloom.corpus.releases.links import Links
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,3 +85,166 @@ def _split(keys: NDArray[np.int64], items: NDArray[np.int64], count: int) -> lis
     ends = np.searchsorted(keys, np.arange(1, count + 1)).tolist()
     flat = items.tolist()
     return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)] if count else []
+
+
+# Combinations of up to three values are tried, of the twelve rarest of a document: 298 at most.
+LARGEST: Final = 3
+SEARCHED: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One document: its ``k``, and the size of the smallest combination found that only its person has.
+
+    ``smallest`` is None if all its values together do not tell (k > 1), or if more than ``LARGEST`` are needed. ``in_part``: it has more
+    values than are searched, and a smaller combination may have been missed.
+    """
+
+    k: int
+    left: int
+    smallest: int | None
+    in_part: bool = False
+
+
+def standings(register: Register, bit: int) -> Iterator[Standing]:
+    """Yield the standing of each document under the policy of *bit*."""
+    holders = register.holders
+    for person, values in enumerate(register.left(bit)):
+        if not values:
+            yield Standing(k=register.size, left=0, smallest=None)
+            continue
+        sets = sorted((holders[value] for value in values), key=len)  # stable, so the order of the values decides between equals
+        k = len(reduce(frozenset.__and__, sets))
+        smallest = _smallest(person, sets[:SEARCHED]) if k == 1 else None
+        in_part = k == 1 and len(sets) > SEARCHED and (smallest or LARGEST + 1) > 2
+        yield Standing(k=k, left=len(sets), smallest=smallest, in_part=in_part)
+
+
+def alone(register: Register, bit: int) -> int:
+    """Return how many documents have a combination of values left that no other document has: classes of one, as k-anonymity counts.
+
+    Unlike k above, this does not ask what the others had before masking: masking one of two equal documents makes both alone.
+    """
+    classes = Counter(map(tuple, register.left(bit)))
+    return sum(number == 1 for number in classes.values())
+
+
+def _smallest(person: int, sets: Sequence[frozenset[int]]) -> int | None:
+    """Return the size of the smallest combination of *sets* (ascending in size) whose only common member is *person*."""
+    if len(sets[0]) == 1:
+        return 1
+    others = [one - {person} for one in sets]
+    for size in range(2, LARGEST + 1):
+        for combination in combinations(range(len(sets)), size):
+            *first, last = combination
+            # Disjointness is known at the first common member; most combinations have one soon.
+            if reduce(frozenset.__and__, [others[at] for at in first]).isdisjoint(others[last]):
+                return size
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """Documents linked with another, the groups they form, and the size of the largest."""
+
+    documents: int
+    groups: int
+    largest: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {"documents": self.documents, "groups": self.groups, "largest_group": self.largest}
+
+
+def linked_by_rare_values(register: Register, bit: int, rare: int) -> Linked:
+    """Link documents in which the same value is left, if at most *rare* persons of the register have it."""
+    held: dict[int, list[int]] = {}
+    for document, values in enumerate(register.left(bit)):
+        for value in values:
+            held.setdefault(value, []).append(document)
+    links = Links(register.size)
+    for value, documents in held.items():
+        if len(register.holders[value]) <= rare:
+            links.join_all(documents)
+    sizes = [size for size in Counter(links.roots().tolist()).values() if size > 1]
+    return Linked(documents=sum(sizes), groups=len(sizes), largest=max(sizes, default=0))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurrogateLinks:
+    """The figures; pairs are pairs of documents that share a surrogate.
+
+    ``true_pairs``: pairs in which it stands for the same original in both. ``consistent``: originals with the same surrogate in several
+    documents. ``unchanged``: surrogates that are an original of their own document; ``of_others``: that are one of other documents only.
+    ``shared_by_originals``: surrogates that stand for several originals, which link wrongly. The last five are about surrogates whose
+    original is known.
+    """
+
+    documents: int
+    surrogates: int
+    originals: int
+    shared: int
+    linked_documents: int
+    pairs: int
+    true_pairs: int
+    consistent: int
+    unchanged: int
+    of_others: int
+    shared_by_originals: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {
+            "documents": self.documents,
+            "surrogates": self.surrogates,
+            "originals": self.originals,
+            "surrogates_in_several_documents": self.shared,
+            "linked_documents": self.linked_documents,
+            "linked_pairs": self.pairs,
+            "truly_linked_pairs": self.true_pairs,
+            "originals_with_one_surrogate_in_several_documents": self.consistent,
+            "surrogates_that_are_an_original_of_their_document": self.unchanged,
+            "surrogates_that_are_an_original_of_another_document": self.of_others,
+            "surrogates_of_several_originals": self.shared_by_originals,
+        }
+
+
+class SurrogateNames:
+    """Takes down, by key, which surrogate stands for which original in which document (0: not known)."""
+
+    def __init__(self) -> None:
+        self._rows: set[tuple[int, int, int]] = set()
+
+    def add(self, document: int, original: int, surrogate: int) -> None:
+        """Take down one name."""
+        self._rows.add((surrogate, original, document))
+
+    def links(self) -> SurrogateLinks | None:
+        """Return the figures; None if there are no surrogates of names."""
+        if not self._rows:
+            return None
+        documents_of: dict[int, set[int]] = {}
+        together: dict[tuple[int, int], set[int]] = {}
+        written: dict[int, set[int]] = {}
+        originals_of: dict[int, set[int]] = {}
+        for surrogate, original, document in self._rows:
+            documents_of.setdefault(surrogate, set()).add(document)
+            if original:
+                together.setdefault((surrogate, original), set()).add(document)
+                written.setdefault(original, set()).add(document)
+                originals_of.setdefault(surrogate, set()).add(original)
+        unchanged = {new for new in originals_of if not written.get(new, set()).isdisjoint(documents_of[new])}
+        shared = {new: documents for new, documents in documents_of.items() if len(documents) > 1}
+        return SurrogateLinks(
+            documents=len({document for _, _, document in self._rows}),
+            surrogates=len(documents_of),
+            originals=len(written),
+            shared=len(shared),
+            linked_documents=len(set().union(*shared.values())),
+            pairs=sum(comb(len(documents), 2) for documents in shared.values()),
+            true_pairs=sum(comb(len(documents), 2) for documents in together.values()),
+            consistent=len({original for (_, original), documents in together.items() if len(documents) > 1}),
+            unchanged=len(unchanged),
+            of_others=sum(new in written and new not in unchanged for new in originals_of),
+            shared_by_originals=sum(len(originals) > 1 for originals in originals_of.values()),
+        )

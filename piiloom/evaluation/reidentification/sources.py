@@ -17,7 +17,7 @@ from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_of
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
-from piiloom.evaluation.reidentification.subjects import Subject, key_of
+from piiloom.evaluation.reidentification.attack import Subject, key_of
 from piiloom.evaluation.report.sources import Tell, format_of
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import Taxonomy

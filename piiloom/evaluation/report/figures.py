@@ -11,15 +11,31 @@ from dataclasses import asdict, dataclass
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import TEST, TRAIN, Record
-from piiloom.evaluation.report.guessing import Guessability, measure_guessability
-from piiloom.evaluation.report.leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
-from piiloom.evaluation.report.plan import PlanFigures, measure_plan
-from piiloom.evaluation.report.question_use import QuestionUse, measure_question_use
-from piiloom.evaluation.report.span_places import SpanPlaces, measure_places
-from piiloom.evaluation.report.texts import Lengths, TextFigures, measure_lengths, measure_texts
-from piiloom.evaluation.report.values import CardFigures, TypeFigures, measure_cards, measure_types
-from piiloom.evaluation.report.variety import VarietyFigures, first_of_texts, measure_variety
-from piiloom.evaluation.report.words import WordedTexts
+from piiloom.evaluation.report.counts import (
+    CardFigures,
+    PlanFigures,
+    SpanPlaces,
+    TypeFigures,
+    VarietyFigures,
+    first_of_texts,
+    measure_cards,
+    measure_places,
+    measure_plan,
+    measure_types,
+    measure_variety,
+)
+from piiloom.evaluation.report.guessing import (
+    Guessability,
+    QuestionLeaks,
+    QuestionUse,
+    SplitLeaks,
+    measure_guessability,
+    measure_question_leaks,
+    measure_question_use,
+    measure_split_leaks,
+    questions_of,
+)
+from piiloom.evaluation.report.wording import Lengths, TextFigures, WordedTexts, measure_lengths, measure_texts
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -2,11 +2,15 @@
 
 All files are written under temporary names first. ``report.json`` is renamed last, so a folder that has it is complete. Equal
 records give equal bytes (plots: with the same matplotlib).
+
+The card contains text of the corpus (openers, values). Every character in it that Markdown or HTML could interpret is written as a
+numeric character reference, so that a value cannot become a link, an image, a table cell or a script.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -17,17 +21,64 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.store import StoreSettings
-from piiloom.evaluation.report.background import MeasureAgreement, Wanted
-from piiloom.evaluation.report.card import dataset_card
+from piiloom.evaluation.pages.tables import Quoted, ReportTable, count
 from piiloom.evaluation.report.figures import DEFAULT_SEED, Figures, Watch, measure
-from piiloom.evaluation.report.page.rendering import dataset_page
-from piiloom.evaluation.report.self_bleu import INSTALL
-from piiloom.evaluation.report.sources import Corpus, Source, Tell, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.evaluation.report.page import dataset_page
+from piiloom.evaluation.report.sources import (
+    Corpus,
+    MeasureAgreement,
+    Source,
+    Tell,
+    Wanted,
+    corpus_of_file,
+    corpus_of_release,
+    corpus_of_store,
+)
+from piiloom.evaluation.report.tables import all_tables
+from piiloom.evaluation.report.wording import INSTALL
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.markdown import escaped
 from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.taxonomy.own_types_file import read_types_file
+
+
+def dataset_card(source: Source, figures: Figures, plots: Sequence[tuple[str, str]]) -> str:
+    """Return the card as Markdown; *plots* are (file name, caption)."""
+    counts = figures.counts
+    made = ", ".join(f"{count(number)} {escaped(words)}" for words, number in figures.plan.producers.items())
+    summary = (
+        f"{count(counts.records)} records with {count(counts.spans)} spans of {len(figures.types)} types: texts in which personal "
+        "information is marked and, where a question is asked, judged by whether it matters for the answer (high) or not (low). "
+        f"Records: {made}."
+    )
+    parts = [
+        f"# {escaped(source.title())}",
+        summary,
+        "Measured by `piiloom report`. `report.json` holds all figures; shares there are fractions of 1.",
+        *(markdown_section(table) for table in all_tables(source, figures)),
+    ]
+    if plots:
+        parts += ["## plots", *(f"### {caption}\n\n![{caption}]({name})" for name, caption in plots)]
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown_section(table: ReportTable) -> str:
+    """Return *table* with its title and note, its quoted cells escaped."""
+    ruler = [("---" if place < table.texts else "---:") for place in range(len(table.columns))]
+    lines = [_line(table.columns), _line(ruler), *(_line([_cell(cell) for cell in row]) for row in table.rows)]
+    parts = [f"## {table.title}", "\n".join(lines), *([table.note] if table.note else [])]
+    return "\n\n".join(parts)
+
+
+def _cell(cell: str) -> str:
+    return escaped(cell) if isinstance(cell, Quoted) else cell
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
 
 FIGURES_FILE = "report.json"
 CARD_FILE = "report.md"
@@ -136,12 +187,12 @@ def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = F
 def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
     """Return the plot files by name, (file, caption) pairs for the card, and what to install if matplotlib is missing (else None)."""
     try:
-        from piiloom.evaluation.report.plots import all_plots
+        from piiloom.evaluation.report.plots import report_plots
     except ImportError:
         return {}, [], INSTALL
     files: dict[str, bytes] = {}
     captions: list[tuple[str, str]] = []
-    for plot in all_plots(figures):
+    for plot in report_plots(figures):
         files |= {f"{plot.name}.png": plot.png, f"{plot.name}.svg": plot.svg}
         captions.append((f"{plot.name}.png", plot.caption))
     return files, captions, None

@@ -8,18 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from piiloom.evaluation.pages.cells import percent, short
 from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot
-from piiloom.evaluation.report.cells import span_of_bin
+from piiloom.evaluation.pages.tables import percent, short
+from piiloom.evaluation.report.counts import TypeFigures
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.guessing import CHANCE
-from piiloom.evaluation.report.texts import Opener, TextFigures
-from piiloom.evaluation.report.values import TypeFigures
+from piiloom.evaluation.report.tables import span_of_bin
+from piiloom.evaluation.report.wording import Opener, TextFigures
 
 _PANELS = 5  # side by side
 
 
-def all_plots(figures: Figures) -> Iterator[Plot]:
+def report_plots(figures: Figures) -> Iterator[Plot]:
     """Yield all plots for which there is data."""
     yield draw_plot("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
     yield draw_plot("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))

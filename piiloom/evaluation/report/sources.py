@@ -1,4 +1,4 @@
-"""Read the records for a report from a store, a release, or any published JSONL file.
+"""Read the records for a report from a store, a release, or any published JSONL file, and what a store knows beside the records.
 
 A file is read as ``piiloom import`` reads it: invalid rows are left out and counted by reason.
 """
@@ -6,25 +6,215 @@ A file is read as ``piiloom import`` reads it: invalid rows are left out and cou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, fault_kinds
 from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.corpus.store.adjudications import unreleasable_records
+from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
+from piiloom.corpus.store.costs import ReplyCosts, reply_costs
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import JudgedCount, JudgementRow, judged_among, judgements_of
+from piiloom.corpus.store.progress import count_reasons, records_by_origin
 from piiloom.corpus.store.reading import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_of
+from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, iter_release_records, types_of, withheld_of
 from piiloom.corpus.store.runs import get_run
-from piiloom.evaluation.report.background import Background, Wanted, read_background
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError
+from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended
+
+SHOWN = 30
+SEARCHED = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampled:
+    """A record and its split."""
+
+    record: Record
+    split: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """Families in seeded order: the records of one text with several questions, or a single record.
+
+    ``searched`` holds up to ``SEARCHED`` records, ``shown`` is its beginning, of up to ``SHOWN`` records.
+    """
+
+    shown: tuple[tuple[Sampled, ...], ...]
+    searched: tuple[tuple[Sampled, ...], ...]
+
+    def shown_ids(self) -> list[str]:
+        """Return the ids of the records that are shown."""
+        return [each.record.id for family in self.shown for each in family]
+
+
+def draw_samples(splits: Mapping[str, Sequence[Record]], *, seed: int) -> Samples:
+    """Draw from the records of all *splits*; the draw does not depend on their order within a split."""
+    families: dict[tuple[str, ...], list[Sampled]] = {}
+    for split, records in splits.items():
+        for record in records:
+            group = record.contrast_group
+            key = ("record", split, record.id) if group is None else ("text", group, record.context)
+            families.setdefault(key, []).append(Sampled(record=record, split=split))
+    ordered = [sorted(families[key], key=lambda each: each.record.id) for key in sorted(families)]
+    derive_rng(seed, "page").shuffle(ordered)
+    return Samples(shown=_first(ordered, SHOWN), searched=_first(ordered, SEARCHED))
+
+
+def _first(families: Sequence[Sequence[Sampled]], limit: int) -> tuple[tuple[Sampled, ...], ...]:
+    """Return the first whole families with up to *limit* records in total; a first one that is larger is cut."""
+    taken: list[tuple[Sampled, ...]] = []
+    left = limit
+    for family in families:
+        if len(family) > left and taken:
+            break
+        taken.append(tuple(family[:left]))
+        left -= len(taken[-1])
+    return tuple(taken)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseFacts:
+    """What is stated about a release; None where nothing is.
+
+    ``settings``: how it was made (seed, sizes …). ``filters``: which records were taken. ``leakage``: figures by split.
+    ``withheld``: numbers of records left out, by reason.
+    """
+
+    name: str
+    version: str | None = None
+    license: str | None = None
+    content_sha256: str | None = None
+    notes: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    filters: Mapping[str, Any] = field(default_factory=dict)
+    leakage: Mapping[str, Any] | None = None
+    withheld: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """A run that made some of the records. ``records``: how many of them. ``rejects``: counts of the run by stage and reason."""
+
+    id: str
+    provider: str
+    model: str | None
+    seed: int
+    samples: int
+    settings: Json
+    records: int
+    rejects: Mapping[str, Mapping[str, int]]
+    costs: tuple[ReplyCosts, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementFact:
+    """One figure of the agreement among annotators, with its 95% interval and the number of units it was measured on."""
+
+    name: str
+    value: float
+    low: float | None
+    high: float | None
+    over: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """Agreement among annotators on ``records`` records that two or more have finished."""
+
+    records: int
+    figures: tuple[AgreementFact, ...] = ()
+
+
+# The number of records that two or more people have finished, and rows (name, value, low, high, over); None without such records.
+MeasuredAgreement = tuple[int, Sequence[tuple[str, float, float | None, float | None, int]]]
+MeasureAgreement = Callable[[Store, Collection[str]], MeasuredAgreement | None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background:
+    """All that the store knows. ``decisions``: records by what people decided. ``reasons``: judgements on the shown records, by id."""
+
+    release: ReleaseFacts | None = None
+    runs: tuple[RunFacts, ...] = ()
+    imported: int = 0
+    judged: tuple[JudgedCount, ...] = ()
+    decisions: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, tuple[JudgementRow, ...]] = field(default_factory=dict)
+    agreement: Agreement | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """How to read the background: *seed* draws the shown records; *agreement* measures it (a room above this one does)."""
+
+    seed: int
+    agreement: MeasureAgreement
+
+
+def release_facts(store: Store, row: ReleaseRow) -> ReleaseFacts:
+    """Return what *store* states about a release."""
+    withheld = Counter(reason for _, reason in withheld_of(store, row))
+    return ReleaseFacts(
+        name=row.name,
+        version=row.version,
+        license=row.license,
+        content_sha256=row.content_sha256,
+        notes="\n".join(row.notes) or None,
+        settings=row.split_settings or {"seed": row.seed, "test_size": row.test_size},
+        filters=row.record_choice or {"status": row.status_filter, "run_id": row.run_id},
+        leakage=row.leakage,
+        withheld=dict(sorted(withheld.items())),
+    )
+
+
+def read_background(store: Store, splits: Mapping[str, list[Record]], wanted: Wanted, release: ReleaseRow | None = None) -> Background:
+    """Read what *store* knows about the records of *splits*."""
+    ids = {record.id for records in splits.values() for record in records}
+    origins = records_by_origin(store, ids)
+    decisions = Counter(str(outcome) for record_id, outcome in last_decisions(store).items() if record_id in ids)
+    return Background(
+        release=None if release is None else release_facts(store, release),
+        runs=tuple(_run_facts(store, run_id, records) for run_id, records in origins.items() if run_id is not None),
+        imported=origins.get(None, 0),
+        judged=tuple(judged_among(store, ids)),
+        decisions=dict(sorted(decisions.items())),
+        reasons=judgements_of(store, draw_samples(splits, seed=wanted.seed).shown_ids()),
+        agreement=_agreement(wanted.agreement(store, ids)),
+    )
+
+
+def _agreement(measured: MeasuredAgreement | None) -> Agreement | None:
+    if measured is None:
+        return None
+    records, rows = measured
+    figures = (AgreementFact(name=name, value=value, low=low, high=high, over=over) for name, value, low, high, over in rows)
+    return Agreement(records=records, figures=tuple(figures))
+
+
+def _run_facts(store: Store, run_id: str, records: int) -> RunFacts:
+    run = get_run(store, run_id)
+    return RunFacts(
+        id=run.id,
+        provider=run.provider,
+        model=run.model,
+        seed=run.seed,
+        samples=run.samples,
+        settings=run.config,
+        records=records,
+        rejects=count_reasons(store, run.id),
+        costs=tuple(reply_costs(store, run.id)),
+    )
+
 
 ALL = "all"
 Tell = Callable[[Sight, Store], None]

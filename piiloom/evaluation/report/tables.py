@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from piiloom.evaluation.pages.cells import NOTHING, Quoted, count, decimal, percent, short, with_share
-from piiloom.evaluation.pages.tables import ReportTable, Row
-from piiloom.evaluation.report.cells import bleu, listed, shares_of, span_of_bin
+from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, Row, count, decimal, percent, short, with_share
+from piiloom.evaluation.report.counts import FEWEST_WORDS, KIND_SHARE, TypeFigures
 from piiloom.evaluation.report.figures import Figures, SplitFigures
 from piiloom.evaluation.report.guessing import CHANCE, Guess
-from piiloom.evaluation.report.self_bleu import SAMPLE_TEXTS
 from piiloom.evaluation.report.sources import Reading, Source
-from piiloom.evaluation.report.texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
-from piiloom.evaluation.report.values import TypeFigures
-from piiloom.evaluation.report.variety import FEWEST_WORDS, KIND_SHARE
-from piiloom.evaluation.report.words import ORDERS
+from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, Bin, SelfBleu, TextFigures
+
+
+def span_of_bin(each: Bin) -> str:
+    """``40–49``, or ``240+`` for the open one."""
+    if each.last is None:
+        return f"{each.first:,}+"
+    return count(each.first) if each.first == each.last else f"{each.first:,}–{each.last:,}"
+
+
+def bleu(score: SelfBleu) -> str:
+    """``0.304 (3 × 100 texts)``."""
+    if score.mean is None:
+        return NOTHING
+    drawn = f"{score.samples} × {score.texts} texts" if score.samples > 1 else f"{score.texts} texts"
+    return f"{score.mean:.3f} ({drawn})"
+
+
+def shares_of(shares: Iterable[float | None] | None) -> str:
+    """``.060/.274``: without leading zeros, so that two kinds of text fit side by side."""
+    return NOTHING if shares is None else "/".join(NOTHING if share is None else f"{share:.3f}".removeprefix("0") for share in shares)
+
+
+def listed(counts: Iterable[tuple[str, int]]) -> str:
+    """``forum post: 1,200, letter: 300``."""
+    return ", ".join(f"{name}: {number:,}" for name, number in counts)
+
 
 _BAR = 30
 _OPENERS_SHOWN = 8

@@ -22,9 +22,17 @@ import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
-from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
-from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, in_common, types_of
 from piiloom.evaluation.schemes.precision_recall import precision_recall
+from piiloom.evaluation.schemes.span_pairs import (
+    Placed,
+    add_by_type,
+    compared,
+    greatest_weight,
+    in_common,
+    overlap_edges,
+    overlap_groups,
+    types_of,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

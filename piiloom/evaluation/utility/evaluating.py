@@ -10,13 +10,11 @@ from typing import Any, Final
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.evaluation.report.sources import Corpus, Tell, corpus_of_file, corpus_of_release
-from piiloom.evaluation.utility.asking import Watch
+from piiloom.evaluation.utility.asking import Asked, Watch, ask_models
 from piiloom.evaluation.utility.cases import Case, cases_of
 from piiloom.evaluation.utility.figures import UtilityFigures, utility_figures
-from piiloom.evaluation.utility.model_run import Asked, ask_models
 from piiloom.evaluation.utility.options import OFFLINE, UtilitySettings
-from piiloom.evaluation.utility.outcomes import Outcomes, PairResult
-from piiloom.evaluation.utility.stand_in import LABEL, stand_in_pair
+from piiloom.evaluation.utility.outcomes import LABEL, Outcomes, PairResult, stand_in_pair
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop

@@ -1,12 +1,21 @@
-"""What models said about the cases: answers, verdicts on pairs of them, and grades; or why they said nothing that can be used."""
+"""What was said about the cases: by models, by exact values that a text has, and by the rule that stands in where no model is asked.
+
+The stand-in writes no answers and judges nothing. Of two variants, the one that still has more of the highly relevant values is taken to
+answer better; if both have the same share, it is a tie. So it measures what was left in the context, not whether an answer is any good,
+and everything it gives is labelled: ``LABEL`` in tables, ``NAME`` in rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar
 
+from piiloom.corpus.mention_search import stands_alone
+from piiloom.evaluation.utility.cases import Case
 from piiloom.execution.calls import Lost
+from piiloom.foundation.words import content_words
 
 K = TypeVar("K")
 R = TypeVar("R")
@@ -96,3 +105,40 @@ def usable(found: Mapping[K, R | Lost], key: K) -> R | None:
     """Return what was said under *key*; None if it was not asked, or not answered in a usable way."""
     said = found.get(key)
     return None if isinstance(said, Lost) else said
+
+
+def tells(text: str, value: str) -> bool:
+    """Whether *value* stands in *text* as a whole word, in any case. A blank value stands nowhere."""
+    if not value.strip():
+        return False
+    return any(stands_alone(text, *found.span()) for found in re.finditer(re.escape(value.strip()), text, re.IGNORECASE))
+
+
+def told_share(text: str, values: Collection[str]) -> float | None:
+    """Return the share of *values* that *text* tells; None if there are none."""
+    return sum(tells(text, value) for value in values) / len(values) if values else None
+
+
+def word_overlap(text: str, original: str) -> float | None:
+    """Return the share of the content words of *original* that *text* has, too; None if it has none."""
+    wanted = content_words(original)
+    return len(wanted & content_words(text)) / len(wanted) if wanted else None
+
+
+NAME: Final = "stand-in"
+LABEL: Final = "stand-in (a rule, no judge): the share of highly relevant values that a variant still tells"
+
+
+def kept_share(case: Case, variant: str) -> float | None:
+    """Return the share of the highly relevant values that *variant* tells; None if the case has none."""
+    return told_share(case.shown[variant].whole, [fact.value for fact in case.needed])
+
+
+def stand_in_pair(case: Case, one: str, other: str) -> PairResult | None:
+    """Return how the rule decides for *one*; None if the case has no highly relevant value."""
+    mine, theirs = kept_share(case, one), kept_share(case, other)
+    if mine is None or theirs is None:
+        return None
+    if case.shown[one] == case.shown[other]:
+        return "identical"
+    return "agreed" if mine == theirs else "win" if mine > theirs else "loss"
