@@ -13,7 +13,7 @@ million documents as for ten thousand. (``resampled_totals`` draws documents one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.pages.tables import NOTHING, ReportTable, Row, count, decimal
-from piiloom.evaluation.scoring.resampling import Interval, Resampling, ends, percentiles
+from piiloom.evaluation.pages.tables import NOTHING, ReportTable, count, decimal
+from piiloom.evaluation.scoring.resampling import Interval, Resampling, ends, percentiles, resampled_multiples
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.seeding import derive_seed
 from piiloom.pii_values.names.classifying import female_share, shares_by_country
 from piiloom.pii_values.names.index import NamesIndex, open_names
 from piiloom.pii_values.names.parsing import parted
@@ -107,9 +106,6 @@ def _region(country: str) -> str | None:
         return None
 
 
-_AT_ONCE: Final = 1 << 22  # numbers drawn at a time: 32 MB
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecall:
     """The gold mentions of a group, and those found. ``recall`` and ``ci`` are None if there are no mentions."""
@@ -172,62 +168,6 @@ class BiasFigures:
             "names_index": self.index,
             "bootstrap": {"rounds": how.resamples, "seed": how.seed, "confidence": how.confidence, "cluster": "document"},
         }
-
-
-def bias_figures(
-    rows: Mapping[tuple[int, ...], int],
-    groups: Sequence[tuple[Axis, str]],
-    *,
-    entity_type: str,
-    match: str,
-    index: str,
-    left_out: Mapping[Axis, Mapping[str, int]],
-    tied: Mapping[Axis, int],
-    resampling: Resampling,
-) -> BiasFigures:
-    """Return the figures of *rows*: counts of a document → number of documents with them.
-
-    A row is (total, found) of all mentions, then of each of *groups*.
-    """
-    distinct = sorted(rows)
-    counts = np.array(distinct, dtype=float).reshape(len(distinct), 2 + 2 * len(groups))
-    documents = np.array([rows[row] for row in distinct], dtype=np.int64)
-    totals = documents @ counts
-    drawn = _resampled(counts, documents, resampling)
-    recalls = np.divide(drawn[:, 1::2], drawn[:, 0::2], out=np.full((len(drawn), 1 + len(groups)), np.nan), where=drawn[:, 0::2] > 0)
-    of = [_recall(totals[2 * at], totals[2 * at + 1], recalls[:, at], resampling) for at in range(1 + len(groups))]
-    axes: dict[Axis, dict[str, GroupRecall]] = {}
-    columns: dict[Axis, dict[str, NDArray[np.float64]]] = {}
-    for at, (axis, group) in enumerate(groups, start=1):
-        axes.setdefault(axis, {})[group] = of[at]
-        columns.setdefault(axis, {})[group] = recalls[:, at]
-    return BiasFigures(
-        entity_type=entity_type,
-        match=match,
-        index=index,
-        documents=int(documents.sum()),
-        overall=of[0],
-        groups=axes,
-        gaps={axis: _gap(axes[axis], columns[axis], resampling) for axis in axes},
-        left_out=left_out,
-        tied=tied,
-        resampling=resampling,
-    )
-
-
-def _resampled(counts: NDArray[np.float64], documents: NDArray[np.int64], resampling: Resampling) -> NDArray[np.float64]:
-    """Return the sums of counts of each resample, shape (rounds, columns).
-
-    *counts*: distinct rows, shape (rows, columns); *documents*: how many have each, shape (rows,).
-    """
-    rng = np.random.default_rng(derive_seed("bootstrap of bias", resampling.seed))
-    number = int(documents.sum())
-    sums = np.zeros((resampling.resamples, counts.shape[1]))
-    step = max(1, _AT_ONCE // max(1, len(counts)))
-    for start in range(0, resampling.resamples if number else 0, step):
-        size = min(step, resampling.resamples - start)
-        sums[start : start + size] = rng.multinomial(number, documents / number, size=size) @ counts
-    return sums
 
 
 def _recall(total: float, found: float, drawn: NDArray[np.float64], resampling: Resampling) -> GroupRecall:
@@ -307,12 +247,23 @@ class BiasCollector:
             more = f" and {len(known) - _SHOWN:,} more" if len(known) > _SHOWN else ""
             remedy = f"Types of the gold file: {', '.join(known[:_SHOWN]) or 'none'}{more}"
             raise UsageError(f"no gold mention is of the type {self.entity_type!r}", where="--bias", remedy=remedy)
-        return bias_figures(
-            self._rows,
-            GROUPS,
+        distinct = sorted(self._rows)
+        counts = np.array(distinct, dtype=float)
+        documents = np.array([self._rows[row] for row in distinct], dtype=np.int64)
+        totals = documents @ counts
+        drawn = resampled_multiples(counts, documents, rounds=resampling.resamples, seed=resampling.seed)
+        recalls = np.divide(drawn[:, 1::2], drawn[:, 0::2], out=np.full((len(drawn), 1 + len(GROUPS)), np.nan), where=drawn[:, 0::2] > 0)
+        of = [_recall(totals[2 * at], totals[2 * at + 1], recalls[:, at], resampling) for at in range(1 + len(GROUPS))]
+        groups = {axis: {group: of[at] for at, (one, group) in enumerate(GROUPS, start=1) if one == axis} for axis in AXES}
+        columns = {key: recalls[:, at] for at, key in enumerate(GROUPS, start=1)}
+        return BiasFigures(
             entity_type=self.entity_type,
             match=self.match,
             index=self._groups.source,
+            documents=int(documents.sum()),
+            overall=of[0],
+            groups=groups,
+            gaps={axis: _gap(groups[axis], {name: columns[axis, name] for name in groups[axis]}, resampling) for axis in AXES},
             left_out={axis: {reason: self._left_out[axis, reason] for reason in reasons} for axis, reasons in REASONS.items()},
             tied={axis: self._tied[axis] for axis in AXES},
             resampling=resampling,
@@ -334,7 +285,7 @@ _NOTE: Final = (
 
 def bias_table(figures: BiasFigures) -> ReportTable:
     """Return recall by group, with the largest gap and what was left out, of each axis."""
-    rows: list[Row] = [("", "all names", *_cells(figures.overall))]
+    rows: list[tuple[str, ...]] = [("", "all names", *_cells(figures.overall))]
     for axis, groups in figures.groups.items():
         rows += [(axis if not place else "", name, *_cells(one)) for place, (name, one) in enumerate(groups.items())]
         rows += _of_axis(figures, axis)
@@ -344,8 +295,8 @@ def bias_table(figures: BiasFigures) -> ReportTable:
     return ReportTable(title=f"bias: {figures.match}", columns=columns, rows=tuple(rows), note=note, texts=2)
 
 
-def _of_axis(figures: BiasFigures, axis: Axis) -> list[Row]:
-    rows: list[Row] = []
+def _of_axis(figures: BiasFigures, axis: Axis) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
     gap = figures.gaps[axis]
     if gap is not None:
         rows.append(("", f"gap {gap.best} − {gap.worst}", "", "", f"{gap.value:+.3f}", _interval(gap.ci)))
@@ -357,7 +308,7 @@ def _of_axis(figures: BiasFigures, axis: Axis) -> list[Row]:
     return rows
 
 
-def _cells(one: GroupRecall) -> Row:
+def _cells(one: GroupRecall) -> tuple[str, ...]:
     return count(one.total), count(one.found), decimal(one.recall), _interval(one.ci)
 
 

@@ -29,7 +29,7 @@ from piiloom.evaluation.comparison.table import (
     markdown_table,
     measured_columns,
 )
-from piiloom.evaluation.cost import COLUMNS, CostCollector, usage_source
+from piiloom.evaluation.cost import COLUMNS, CostCollector, usage_costs
 from piiloom.evaluation.inputs.documents import Collector, Pair
 from piiloom.evaluation.inputs.opening import READING, InputSettings, open_pairs
 from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
@@ -107,7 +107,7 @@ def compare(gold: Path, predictions: Mapping[str, Path], settings: ComparisonSet
         raise UsageError(f"no system is called {strange[0]!r}", where="--usage", remedy=remedy)
     (scheme,) = make_schemes((settings.scheme,), settings)
     check_ranking(scheme, [*predictions, *(one.name for one in asked)], settings)
-    costs = {name: CostCollector(usage_source(path)) for name, path in settings.usage.items()}
+    costs = {name: usage_costs(path) for name, path in settings.usage.items()}
     reading = {"--input-format": settings.gold_format or settings.input_format, "--locale": settings.locale}
     with _detector_folder(settings.predictions_out) as folder:
         found, measured = _run_detectors(asked, gold, folder, reading)

@@ -2,8 +2,8 @@
 
 ::
 
-    costs = CostCollector(usage_source(Path("usage.jsonl")))   # or CostCollector(model_source("gpt-6-luna"))
-    costs.add(pair)                                            # for each pair, in the one pass over the files
+    costs = usage_costs(Path("usage.jsonl"))   # or estimated_costs("gpt-6-luna")
+    costs.add(pair)                            # for each pair, in the one pass over the files
     costs.figures().to_json()
 
 A usage file has the tokens of each call for a document: JSONL with an object a line, or CSV with a header (by the suffix ``.csv``).
@@ -16,10 +16,10 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
 from piiloom.evaluation.inputs.documents import Document, Pair
@@ -91,25 +91,18 @@ def _usd(amount: float) -> str:
 
 
 class PriceList:
-    """Prices of all models: *given* ones for any model, if the user gave some, else those of *book* (None: as ``piiloom generate``)."""
+    """The prices of a model that is known by its name alone, from *book* (None: as ``piiloom generate``), and the date they are of."""
 
-    def __init__(self, *, given: ModelSpec | None = None, book: ModelBook | None = None) -> None:
-        self._given = given
+    def __init__(self, book: ModelBook | None = None) -> None:
         self._book = book or load_models()
+        self.dated = self._book.dated.isoformat()
         self._known: dict[tuple[str, str | None], ModelSpec | None] = {}
-
-    @property
-    def dated(self) -> str | None:
-        """The date of the prices; None if the user gave them, who alone knows it."""
-        return None if self._given is not None else self._book.dated.isoformat()
 
     def find(self, model: str, provider: str | None = None) -> ModelSpec | None:
         """Return what is known of *model*, or of the model of which it is a dated snapshot; None if it has no known price.
 
         Without *provider*, all are searched. Raises ``UsageError`` if several have a model of that name at different prices.
         """
-        if self._given is not None:
-            return self._given
         if (model, provider) not in self._known:
             self._known[model, provider] = self._searched(model, provider)
         return self._known[model, provider]
@@ -211,7 +204,10 @@ def _tokens(row: Mapping[str, object], field: str, *, required: bool) -> int:
 
 # About this many bytes of UTF-8 make a token: 4 in English. Scripts with shorter tokens have more bytes a letter.
 BYTES_A_TOKEN: Final = 4
-_COUNTED: Final = "tokens as the usage file states them"
+_ESTIMATED: Final = (
+    f"estimated: one call a document, {BYTES_A_TOKEN} bytes a token; input: the text without any prompt; "
+    "output: the found values and types as JSON"
+)
 
 
 @dataclass(slots=True)
@@ -241,110 +237,28 @@ class Spent:
 
     def add(self, other: Spent) -> None:
         """Add *other* to these sums."""
-        self.calls += other.calls
-        self.input += other.input
-        self.cached += other.cached
-        self.output += other.output
-        self.cost_usd += other.cost_usd
-        self.models += other.models
-        self.unpriced += other.unpriced
-
-
-class TokenSource(Protocol):
-    """Where the tokens of a document come from; ``UsageSource`` and ``ModelSource``."""
-
-    prices: PriceList
-    estimated: bool
-    basis: str
-
-    def spent_on(self, gold: Document, found: Document) -> Spent | None:
-        """Return what the prediction *found* took, or None if that is not known."""
-        ...
-
-    def not_evaluated(self) -> int:
-        """Return the number of documents that ``spent_on`` was not asked about."""
-        ...
-
-
-class UsageSource:
-    """Tokens as a usage file states them, by document id."""
-
-    estimated = False
-    basis = _COUNTED
-
-    def __init__(self, by_document: Mapping[str, Spent], prices: PriceList) -> None:
-        self.prices = prices
-        self._left = dict(by_document)
-
-    def spent_on(self, gold: Document, found: Document) -> Spent | None:
-        """Return the sums of the document's rows. A document is asked about once."""
-        return next((self._left.pop(name) for name in (gold.id, found.id) if name in self._left), None)
-
-    def not_evaluated(self) -> int:
-        """Return how many documents of the file were not asked about."""
-        return len(self._left)
-
-
-class ModelSource:
-    """Estimated tokens of one call a document: its text, *prompt_tokens* around it, and the found values as JSON for the reply."""
-
-    estimated = True
-
-    def __init__(self, model: str, prices: PriceList, *, provider: str | None = None, prompt_tokens: int = 0) -> None:
-        self.prices = prices
-        self._model, self._provider, self._prompt = model, provider, prompt_tokens
-        around = f"and {prompt_tokens:,} tokens of prompt" if prompt_tokens else "without any prompt"
-        self.basis = (
-            f"estimated: one call a document, {BYTES_A_TOKEN} bytes a token; input: the text {around}; "
-            "output: the found values and types as JSON"
-        )
-
-    def spent_on(self, gold: Document, found: Document) -> Spent | None:
-        """Return the estimate for a document; None if neither side has its text."""
-        text = gold.text if gold.text is not None else found.text
-        if text is None:
-            return None
-        reply = [{"text": one.text, "type": one.entity_type} for one in found.mentions]
-        usage = TokenUsage(input=self._prompt + tokens_of(text), output=tokens_of(json.dumps(reply, ensure_ascii=False)))
-        spent = Spent()
-        spent.add_call(self._model, usage, self.prices, self._provider)
-        return spent
-
-    def not_evaluated(self) -> int:
-        """Return 0: an estimate has the documents that it was asked about."""
-        return 0
-
-
-def usage_source(path: Path, prices: PriceList | None = None) -> UsageSource:
-    """Read the usage file *path*. Raises ``DataError`` if it is none, ``UsageError`` if a model's provider is not clear."""
-    chosen = prices or PriceList()
-    by_document: dict[str, Spent] = {}
-    for row in read_usage(path):
-        by_document.setdefault(row.document, Spent()).add_call(row.model, row.usage, chosen, row.provider)
-    return UsageSource(by_document, chosen)
-
-
-def model_source(model: str, prices: PriceList | None = None, *, provider: str | None = None, prompt_tokens: int = 0) -> ModelSource:
-    """Prepare an estimate for *model*. Raises ``UsageError`` if its price is unknown: nothing would be left to say."""
-    chosen = prices or PriceList()
-    if chosen.find(model, provider) is None:
-        remedy = "Add it to the file that the variable PIILOOM_MODELS names, or state the tokens with --usage"
-        raise UsageError(f"the price of the model {model!r} is unknown", where="--model", remedy=remedy)
-    return ModelSource(model, chosen, provider=provider, prompt_tokens=prompt_tokens)
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
 
 
 class CostCollector:
-    """A ``Collector`` of costs; it keeps sums and no text."""
+    """A ``Collector`` of costs; it keeps sums and no text.
 
-    def __init__(self, source: TokenSource) -> None:
-        self._source = source
+    *spent_on* returns what the prediction for a document took, None if that is not known. *left* are the documents of a usage file that
+    it was not asked about. ``usage_costs`` and ``estimated_costs`` make one.
+    """
+
+    def __init__(
+        self, spent_on: Callable[[Document, Document], Spent | None], prices: PriceList, basis: str, left: Mapping[str, Spent] | None = None
+    ) -> None:
+        self._spent_on, self._prices, self._basis, self._left = spent_on, prices, basis, left
         self._sums = Spent()
         self._documents = self._without = 0
 
     def add(self, pair: Pair) -> None:
         """Count one document."""
         self._documents += 1
-        spent = self._source.spent_on(pair.gold, pair.found)
+        spent = self._spent_on(pair.gold, pair.found)
         if spent is None:
             self._without += 1
         else:
@@ -352,14 +266,14 @@ class CostCollector:
 
     def figures(self) -> CostFigures:
         """Return the figures of all documents so far. Raises ``UsageError`` if the usage file is about other documents."""
-        sums, strange = self._sums, self._source.not_evaluated()
+        sums, strange = self._sums, len(self._left or ())
         if strange and self._without == self._documents:
             fault = f"the usage file names none of the {self._documents:,} evaluated documents, but {strange:,} others"
             raise UsageError(fault, where="--usage", remedy="Give the tokens by the ids of the documents")
         return CostFigures(
             models=tuple(sorted(sums.models)),
-            estimated=self._source.estimated,
-            basis=self._source.basis,
+            estimated=self._left is None,
+            basis=self._basis,
             documents=self._documents,
             without_usage=self._without,
             not_evaluated=strange,
@@ -369,16 +283,44 @@ class CostCollector:
             output_tokens=sums.output,
             cost_usd=None if sums.unpriced else round(sums.cost_usd, 12),  # so that sums do not hang on the order
             unpriced_models=tuple(sorted(sums.unpriced)),
-            prices_dated=self._source.prices.dated,
+            prices_dated=self._prices.dated,
         )
 
 
-def cost_of(source: Path | str, documents: Iterable[Document], *, prices: PriceList | None = None) -> CostFigures:
-    """Return the cost of the predictions *documents*: by the usage file *source*, or estimated for the model of that name."""
-    costs = CostCollector(usage_source(source, prices) if isinstance(source, Path) else model_source(source, prices))
-    for document in documents:
-        costs.add(Pair(gold=document, found=document))
-    return costs.figures()
+def usage_costs(path: Path, prices: PriceList | None = None) -> CostCollector:
+    """Return a collector by the usage file *path*. Raises ``DataError`` if it is none, ``UsageError`` for a model of several providers."""
+    chosen = prices or PriceList()
+    left: dict[str, Spent] = {}
+    for row in read_usage(path):
+        left.setdefault(row.document, Spent()).add_call(row.model, row.usage, chosen, row.provider)
+
+    def spent_on(gold: Document, found: Document) -> Spent | None:
+        return next((left.pop(name) for name in (gold.id, found.id) if name in left), None)
+
+    return CostCollector(spent_on, chosen, "tokens as the usage file states them", left)
+
+
+def estimated_costs(model: str, prices: PriceList | None = None) -> CostCollector:
+    """Return a collector of estimates for *model*: one call a document, with its text, and the found values as JSON for the reply.
+
+    Raises ``UsageError`` if its price is unknown: nothing would be left to say.
+    """
+    chosen = prices or PriceList()
+    if chosen.find(model) is None:
+        remedy = "Add it to the file that the variable PIILOOM_MODELS names, or state the tokens with --usage"
+        raise UsageError(f"the price of the model {model!r} is unknown", where="--model", remedy=remedy)
+
+    def spent_on(gold: Document, found: Document) -> Spent | None:
+        text = gold.text if gold.text is not None else found.text
+        if text is None:
+            return None
+        reply = [{"text": one.text, "type": one.entity_type} for one in found.mentions]
+        spent = Spent()
+        usage = TokenUsage(input=tokens_of(text), output=tokens_of(json.dumps(reply, ensure_ascii=False)))
+        spent.add_call(model, usage, chosen)
+        return spent
+
+    return CostCollector(spent_on, chosen, _ESTIMATED)
 
 
 def tokens_of(text: str) -> int:

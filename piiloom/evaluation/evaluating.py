@@ -17,7 +17,7 @@ from typing import TypeVar
 
 from piiloom.corpus.releases.export_drafts import new_folders
 from piiloom.evaluation.bias import BiasCollector, BiasFigures
-from piiloom.evaluation.cost import CostCollector, model_source, usage_source
+from piiloom.evaluation.cost import estimated_costs, usage_costs
 from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryCollector
 from piiloom.evaluation.gallery.counts import ErrorCounts, write_confusion
@@ -50,7 +50,9 @@ def evaluate(gold: Path, found: Path, settings: EvaluationSettings, watch: Watch
     """
     schemes = make_schemes(settings.schemes, settings)
     bias = None if settings.bias is None else BiasCollector(settings.bias, settings.bias_match)
-    cost = _cost(settings)
+    cost = (
+        usage_costs(settings.usage) if settings.usage is not None else None if settings.model is None else estimated_costs(settings.model)
+    )
     with ExitStack() as whole:
         collectors: dict[Needs, list[Collector]] = {need: [] for need in NEEDS}
         needed = next(need for need in NEEDS if any(scheme.needs == need for scheme in schemes))
@@ -110,12 +112,6 @@ def _write_plots(folder: Path, counts: ErrorCounts, bias: BiasFigures | None) ->
         return []
     plots = [*error_plots(counts), *([] if bias is None else [bias_plot(bias)])]
     return [path for plot in plots for path in write_plot(folder, plot)]
-
-
-def _cost(settings: EvaluationSettings) -> CostCollector | None:
-    if settings.usage is not None:
-        return CostCollector(usage_source(settings.usage))
-    return None if settings.model is None else CostCollector(model_source(settings.model))
 
 
 def _evaluated(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.scoring import bootstrap
+from piiloom.evaluation.scoring import resampling as bootstrap
 from piiloom.evaluation.scoring.clusters import Clusters
 from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.evaluation.scoring.resampling import Interval, Resampling, cluster_sums, intervals, resampled_totals

@@ -6,28 +6,18 @@ Cells whose text piiloom did not write are ``quoted``: names of systems, and the
 from __future__ import annotations
 
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
-
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
+from piiloom.evaluation.pages.rendering import render_table
+from piiloom.evaluation.pages.tables import NOTHING
 from piiloom.evaluation.scoring.resampling import Interval
-from piiloom.foundation.markdown import escaped, one_line
+from piiloom.foundation.markdown import escaped, one_line, pipe_table
 from piiloom.foundation.words import counted
 
-SPEED: Final = "documents/s"
-MEMORY: Final = "peak MB"
-COST: Final = "USD/1,000"
-FAILED: Final = "failed"
 NOTE: Final = "documents/s and peak memory: of a process for each detector, with the time that it takes to load"
-ECE: Final = "ECE"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +41,24 @@ ECE_NOTE: Final = "ECE: how far scores are from the share of right spans (expect
 def measured_columns(measured: Mapping[str, Measured], eces: Mapping[str, float | None]) -> dict[str, dict[str, str]]:
     """Return the columns of a comparison's table, see ``comparison_table``; those in which nothing stands are left out."""
     columns = {
-        SPEED: {name: _rate(one) for name, one in measured.items()},
-        MEMORY: {name: f"{one.peak_bytes / 1e6:,.0f}" for name, one in measured.items()},
-        COST: {name: "unknown" if one.usd is None else f"{1000 * one.usd / max(1, one.documents):.4f}" for name, one in measured.items()},
-        FAILED: {name: f"{one.failed:,}" for name, one in measured.items()} if any(one.failed for one in measured.values()) else {},
-        ECE: {name: f"{ece:.4f}" for name, ece in eces.items() if ece is not None},
+        "documents/s": {name: _rate(one) for name, one in measured.items()},
+        "peak MB": {name: f"{one.peak_bytes / 1e6:,.0f}" for name, one in measured.items()},
+        "USD/1,000": {
+            name: "unknown" if one.usd is None else f"{1000 * one.usd / max(1, one.documents):.4f}" for name, one in measured.items()
+        },
+        "failed": {name: f"{one.failed:,}" for name, one in measured.items()} if any(one.failed for one in measured.values()) else {},
+        "ECE": {name: f"{ece:.4f}" for name, ece in eces.items() if ece is not None},
     }
     return {title: cells for title, cells in columns.items() if cells}
+
+
+def _cost(one: Measured) -> str:
+    return "unknown" if one.usd is None else f"{1000 * one.usd / max(1, one.documents):.4f}"
 
 
 def _rate(one: Measured) -> str:
     rate = one.documents / one.seconds if one.seconds else 0.0
     return f"{rate:,.1f}" if rate < 100 else f"{rate:,.0f}"
-
-
-NOTHING = "–"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,10 +195,9 @@ _LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 def markdown_table(table: ComparisonTable) -> str:
     """Return *table* in Markdown: a heading, a pipe table, and the notes as a list."""
-    rulers = ("---:", "---", *("---:" for _ in table.columns[2:]))
-    lines = [_row(map(_markdown, table.columns)), _row(rulers), *(_row(map(_markdown, row)) for row in table.rows)]
+    drawn = pipe_table([*map(_markdown, table.columns)], ([*map(_markdown, row)] for row in table.rows), (1,))
     notes = "\n".join(f"- {escaped(note)}" for note in table.notes)
-    return "\n\n".join((f"## {table.title}", "\n".join(lines), notes)) + "\n"
+    return "\n\n".join((f"## {table.title}", drawn, notes)) + "\n"
 
 
 def latex_table(table: ComparisonTable) -> str:
@@ -236,10 +228,6 @@ def latex(text: str) -> str:
     return _LATEX_SPECIAL.sub(lambda found: _LATEX[found.group()], text)
 
 
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _markdown(cell: Cell) -> str:
     text = escaped(cell.text) if cell.quoted else cell.text
     text = f"**{text}**" if cell.strong else text
@@ -257,14 +245,4 @@ def _latex_cell(cell: Cell) -> str:
 
 def html_page(table: ComparisonTable) -> str:
     """Return the page; names in *table* are escaped, and its policy would not let anything in them run either."""
-    style = (files(__package__) / "templates" / "comparison.css").read_text(encoding="utf-8")
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-    return _template().render(table=table, policy=policy, style=Markup(style))  # noqa: S704 - our own file
-
-
-@cache
-def _template() -> Template:
-    loader = PackageLoader(__package__)
-    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return made.get_template("comparison.html.j2")
+    return render_table(__package__, "comparison.html.j2", "comparison.css", table)

@@ -26,18 +26,19 @@ def render_page(package: str, page: object, *, script: str, style: str | None = 
     """
     styled = _asset(__package__, "page.css") + (_asset(package, style) if style is not None else "")
     scripts = _asset(__package__, "theme.js") + _asset(package, script)
-    policy = f"default-src 'none'; style-src '{_digest(styled)}'; script-src '{_digest(scripts)}'; base-uri 'none'; form-action 'none'"
-    return (
-        _environment(package)
-        .get_template("page.html.j2")
-        .render(
-            page=page,
-            policy=policy,
-            style=Markup(styled),  # noqa: S704 - our own files
-            script=Markup(scripts),  # noqa: S704 - our own files
-            piiloom=piiloom_version(),
-        )
-    )
+    return _filled(package, "page.html.j2", styled, scripts, page=page, piiloom=piiloom_version())
+
+
+def render_table(package: str, template: str, style: str, table: object) -> str:
+    """Return *template* of *package* with *table* as HTML; the page runs no script."""
+    return _filled(package, template, _asset(package, style), table=table)
+
+
+def _filled(package: str, template: str, style: str, script: str = "", **variables: object) -> str:
+    scripts = f" script-src '{_digest(script)}';" if script else ""
+    policy = f"default-src 'none'; style-src '{_digest(style)}';{scripts} base-uri 'none'; form-action 'none'"
+    marked = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - our own files
+    return _environment(package).get_template(template).render(policy=policy, **marked, **variables)
 
 
 @cache

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from piiloom.foundation.markdown import escaped, pipe_table
+
 NOTHING = "–"
 # Longer names of types are cut in labels, which stay on one line.
 LABEL = 28
@@ -53,15 +55,18 @@ def with_share(number: int, share: float | None) -> str:
     return f"{count(number)} ({percent(share)})"
 
 
-Row = tuple[str, ...]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTable:
     """A table with a note on how to read it. The first ``texts`` columns hold text, the others figures."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[tuple[str, ...], ...]
     note: str = ""
     texts: int = 1
+
+    def markdown(self) -> str:
+        """Return the table in Markdown with its title and note, its quoted cells escaped."""
+        rows = [[escaped(cell) if isinstance(cell, Quoted) else cell for cell in row] for row in self.rows]
+        parts = [f"## {self.title}", pipe_table(self.columns, rows, range(self.texts)), *([self.note] if self.note else [])]
+        return "\n\n".join(parts)

@@ -12,7 +12,7 @@ from pydantic import ValidationInfo, field_validator, model_validator
 
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.store import StoreSettings
-from piiloom.evaluation.pages.tables import ReportTable, Row, count, with_share
+from piiloom.evaluation.pages.tables import ReportTable, count, with_share
 from piiloom.evaluation.reidentification.attack import NAME_TYPES, POLICIES, RARE, SMALL, Attack, AttackFigures, Policy, Subject
 from piiloom.evaluation.reidentification.register import SurrogateLinks
 from piiloom.evaluation.reidentification.sources import (
@@ -23,7 +23,6 @@ from piiloom.evaluation.reidentification.sources import (
     subjects_of_release,
     subjects_with_vault,
 )
-from piiloom.evaluation.report.folder import markdown_section
 from piiloom.evaluation.report.sources import Tell
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
@@ -45,7 +44,7 @@ def attack_tables(figures: AttackFigures) -> list[ReportTable]:
     """Return the table of the policies and, where names were replaced, that of their surrogates."""
     of = figures.documents
     each = figures.policies.values()
-    rows: list[Row] = [
+    rows: list[tuple[str, ...]] = [
         ("distinct values left", *(count(one.values) for one in each)),
         ("documents with any", *(_share(one.holding, of) for one in each)),
         ("unique documents", *(_share(one.unique, of) for one in each)),
@@ -77,7 +76,7 @@ def _in_part(figures: AttackFigures) -> str:
 
 
 def _names_table(links: SurrogateLinks) -> ReportTable:
-    rows: tuple[Row, ...] = (
+    rows: tuple[tuple[str, ...], ...] = (
         ("documents with surrogates of names", count(links.documents)),
         ("surrogates / originals that are known", f"{count(links.surrogates)} / {count(links.originals)}"),
         ("surrogates in several documents", count(links.shared)),
@@ -213,7 +212,7 @@ def write_attack(out: Path, report: AttackReport) -> tuple[tuple[str, ...], str 
         plot = k_plot(figures)
         images = {f"{plot.name}.png": plot.png, f"{plot.name}.svg": plot.svg}
         pictured = [f"![{plot.caption}]({plot.name}.png)"]
-    parts = [f"# Re-identification: {escaped(report.title)}", *map(markdown_section, attack_tables(figures)), *pictured]
+    parts = [f"# Re-identification: {escaped(report.title)}", *(table.markdown() for table in attack_tables(figures)), *pictured]
     texts = {TABLES_FILE: "\n\n".join(parts) + "\n", FIGURES_FILE: json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"}
     contents = images | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     write_folder(out, contents)

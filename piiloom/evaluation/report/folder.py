@@ -21,7 +21,7 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.store import StoreSettings
-from piiloom.evaluation.pages.tables import Quoted, ReportTable, count
+from piiloom.evaluation.pages.tables import count
 from piiloom.evaluation.report.figures import DEFAULT_SEED, Figures, Watch, measure
 from piiloom.evaluation.report.page import dataset_page
 from piiloom.evaluation.report.sources import (
@@ -57,27 +57,11 @@ def dataset_card(source: Source, figures: Figures, plots: Sequence[tuple[str, st
         f"# {escaped(source.title())}",
         summary,
         "Measured by `piiloom report`. `report.json` holds all figures; shares there are fractions of 1.",
-        *(markdown_section(table) for table in all_tables(source, figures)),
+        *(table.markdown() for table in all_tables(source, figures)),
     ]
     if plots:
         parts += ["## plots", *(f"### {caption}\n\n![{caption}]({name})" for name, caption in plots)]
     return "\n\n".join(parts) + "\n"
-
-
-def markdown_section(table: ReportTable) -> str:
-    """Return *table* with its title and note, its quoted cells escaped."""
-    ruler = [("---" if place < table.texts else "---:") for place in range(len(table.columns))]
-    lines = [_line(table.columns), _line(ruler), *(_line([_cell(cell) for cell in row]) for row in table.rows)]
-    parts = [f"## {table.title}", "\n".join(lines), *([table.note] if table.note else [])]
-    return "\n\n".join(parts)
-
-
-def _cell(cell: str) -> str:
-    return escaped(cell) if isinstance(cell, Quoted) else cell
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 FIGURES_FILE = "report.json"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from piiloom.evaluation.pages.charts import Chart, Series, bars_from_base, columns, heat_map, stacked_bars, step_lines
-from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, Row, count, decimal, percent, with_share
+from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, count, decimal, percent, with_share
 from piiloom.evaluation.report.counts import TENTHS
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.guessing import CHANCE
@@ -80,7 +80,7 @@ def rejects_table(background: Background) -> ReportTable:
 
 def costs_table(background: Background) -> ReportTable:
     """What the runs' calls cost, by stage and model."""
-    rows: list[Row] = []
+    rows: list[tuple[str, ...]] = []
     total = 0.0
     for each in (each for run in background.runs for each in run.costs):
         total += each.cost_usd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, Row, count, decimal, percent, short, with_share
+from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, count, decimal, percent, short, with_share
 from piiloom.evaluation.report.counts import FEWEST_WORDS, KIND_SHARE, TypeFigures
 from piiloom.evaluation.report.figures import Figures, SplitFigures
 from piiloom.evaluation.report.guessing import CHANCE, Guess
@@ -64,7 +64,7 @@ def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
 
 def reading_table(reading: Reading) -> ReportTable:
     """Return the table of how the file was read: refused rows, and how values were found."""
-    rows: list[Row] = [
+    rows: list[tuple[str, ...]] = [
         ("rows", count(reading.rows)),
         ("refused rows", count(reading.refused)),
         *((Quoted(f"… {reason}"), count(number)) for reason, number in reading.reasons.items()),
@@ -82,7 +82,7 @@ def reading_table(reading: Reading) -> ReportTable:
 def records_table(figures: Figures) -> ReportTable:
     """Records, spans and relevance."""
     counts, cards = figures.counts, figures.cards
-    rows: list[Row] = [
+    rows: list[tuple[str, ...]] = [
         ("records", count(counts.records)),
         ("spans", count(counts.spans)),
         ("spans of high / low / no relevance", f"{count(counts.high)} / {count(counts.low)} / {count(counts.unjudged)}"),
@@ -103,7 +103,7 @@ def splits_table(figures: Figures) -> ReportTable:
     return ReportTable(title="splits", columns=columns, rows=tuple(map(_split_row, figures.splits)), note=note)
 
 
-def _split_row(split: SplitFigures) -> Row:
+def _split_row(split: SplitFigures) -> tuple[str, ...]:
     counts, guess = split.counts, split.guessability
     accuracies = (decimal(each.accuracy) for each in (guess.type, guess.position, guess.word_overlap))
     judged = counts.high + counts.low
@@ -133,7 +133,7 @@ def guessability_table(figures: Figures) -> ReportTable:
 def question_use_table(figures: Figures) -> ReportTable:
     """Return the table of how much the question helps to predict relevance."""
     use = figures.question_use
-    rows: list[Row] = [("records whose text has another question too", percent(use.grouped_share))]
+    rows: list[tuple[str, ...]] = [("records whose text has another question too", percent(use.grouped_share))]
     if use.turning_share is not None:
         rows.append(("values of such texts that are high for one question, low for another", percent(use.turning_share)))
     if use.blind is not None and use.aware is not None:
@@ -149,7 +149,7 @@ def question_use_table(figures: Figures) -> ReportTable:
 def leaks_table(figures: Figures) -> ReportTable:
     """Return the table of leaks: from questions, and from the train into the test split."""
     leaks, across = figures.question_leaks, figures.split_leaks
-    rows: list[Row] = []
+    rows: list[tuple[str, ...]] = []
     if leaks.questions:
         rows += [
             ("questions that hold a full value", with_share(leaks.holding_value, leaks.holding_value_share)),
@@ -202,7 +202,7 @@ def _wording_column(texts: TextFigures) -> list[tuple[str, str]]:
 def variety_table(figures: Figures) -> ReportTable:
     """Return the table of shared sentences, stories and questions, direct identifiers and look-alikes."""
     found = figures.variety
-    rows: list[Row] = [
+    rows: list[tuple[str, ...]] = [
         (f"texts that share a sentence of {FEWEST_WORDS} words or more", percent(found.sharing_share)),
         ("such sentences that several texts have", percent(found.shared_sentences_share)),
     ]
@@ -280,7 +280,7 @@ def values_table(types: Sequence[TypeFigures]) -> ReportTable:
 def plan_table(figures: Figures) -> ReportTable:
     """Return the table of plan and origin: pairs, topics, registers, locales, producers."""
     plan = figures.plan
-    rows: list[Row] = []
+    rows: list[tuple[str, ...]] = []
     if plan.planned:
         sizes = sorted(plan.pairs.values())
         spread = f"{count(sizes[0])} to {count(sizes[-1])} records each"

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 UNCERTAINTY: Final = "Uncertainty"
 # How many clusters are drawn at once (if there are not more): their weights fit a processor's cache.
 _DRAWN = 1 << 17
+_DRAWN_MULTIPLES = 1 << 22  # numbers: 32 MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +86,13 @@ def cluster_sums(rows: NDArray[np.float64], clusters: NDArray[np.int64], count: 
     return sums
 
 
-def resampled_totals(sums: NDArray[np.float64], *, rounds: int, seed: int) -> NDArray[np.float64]:
+def resampled_totals(sums: NDArray[np.float64], *, rounds: int, seed: int, room: str = "evaluation") -> NDArray[np.float64]:
     """Return the totals of each round, shape (rounds, columns), for counts of clusters of the shape (clusters, columns).
 
-    The same seed and number of clusters give the same draws, so systems (or columns) can be compared round by round. Takes 24 bytes a
-    cluster, 3 MB at least, and 8 bytes a round and column.
+    The same seed, *room* and number of clusters give the same draws, so systems (or columns) can be compared round by round. Takes 24
+    bytes a cluster, 3 MB at least, and 8 bytes a round and column.
     """
-    rng = np.random.default_rng(derive_seed("evaluation", "bootstrap", seed))
+    rng = np.random.default_rng(derive_seed(room, "bootstrap", seed))
     size = len(sums)
     totals = np.empty((rounds, sums.shape[1]))
     step = max(1, _DRAWN // max(1, size))
@@ -101,6 +102,21 @@ def resampled_totals(sums: NDArray[np.float64], *, rounds: int, seed: int) -> ND
         drawn += np.arange(count)[:, None] * size
         weights = np.bincount(drawn.ravel(), minlength=count * size).reshape(count, size)
         totals[first : first + count] = weights.astype(float) @ sums
+    return totals
+
+
+def resampled_multiples(counts: NDArray[np.float64], times: NDArray[np.int64], *, rounds: int, seed: int) -> NDArray[np.float64]:
+    """Return the totals of each round, shape (rounds, columns), where many documents have the same counts.
+
+    *counts*: distinct rows, shape (rows, columns); *times*: how many documents have each, one or more.
+    """
+    rng = np.random.default_rng(derive_seed("bootstrap of bias", seed))
+    number = int(times.sum())
+    totals = np.zeros((rounds, counts.shape[1]))
+    step = max(1, _DRAWN_MULTIPLES // len(counts))
+    for start in range(0, rounds, step):
+        size = min(step, rounds - start)
+        totals[start : start + size] = rng.multinomial(number, times / number, size=size) @ counts
     return totals
 
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.native_rows import row_line
+from piiloom.evaluation.pages.tables import NOTHING, ReportTable, decimal
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.evaluating import UtilityResult
 from piiloom.evaluation.utility.figures import ALL_PAIRS, Figure, PairCounts
 from piiloom.evaluation.utility.outcomes import NAME, TIES, Outcomes, Verdict, kept_share, told_share
 from piiloom.execution.calls import Lost
-from piiloom.foundation.markdown import escaped
+from piiloom.foundation.markdown import escaped, pipe_table
 from piiloom.foundation.whole_files import write_folder
 from piiloom.foundation.words import counted
 
@@ -38,19 +38,9 @@ _TITLES: Final[Mapping[str, str]] = {
 }
 _WITH_INTERVALS: Final = ("win_rate", "completeness", "violation_answer_judge")
 _COUNTS: Final = ("answer_words",)
-_NONE: Final = "–"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UtilityTable:
-    """A table: its title, its header, and its rows, the first cell of each a name."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def utility_tables(result: UtilityResult) -> tuple[UtilityTable, ...]:
+def utility_tables(result: UtilityResult) -> tuple[ReportTable, ...]:
     """Return the tables of variants and pairs; with a second judge also its pairs, and the agreement of both judges."""
     first = _pair_table(result, result.figures.pairs, result.method)
     if not result.second_method:
@@ -59,20 +49,20 @@ def utility_tables(result: UtilityResult) -> tuple[UtilityTable, ...]:
     return _variant_table(result), first, second, _agreement_table(result)
 
 
-def _agreement_table(result: UtilityResult) -> UtilityTable:
+def _agreement_table(result: UtilityResult) -> ReportTable:
     rows = tuple(
         (
             f"{one.one} : {one.other}" if one.one != ALL_PAIRS else "all pairs",
             f"{one.pairs:,}",
-            *(_NONE if share is None else f"{share:.3f}" for share in (one.same, one.kappa)),
+            *map(decimal, (one.same, one.kappa)),
         )
         for one in result.figures.agreement
     )
     columns = ("pair", "decided by both", "same result", "Cohen's kappa")
-    return UtilityTable(title="agreement of the two judges: win, tie or loss", columns=columns, rows=rows)
+    return ReportTable(title="agreement of the two judges: win, tie or loss", columns=columns, rows=rows)
 
 
-def _variant_table(result: UtilityResult) -> UtilityTable:
+def _variant_table(result: UtilityResult) -> ReportTable:
     """Return utility and violation side by side, a column a variant; figures that nobody has are left out."""
     by_variant = result.figures.variants
     rows = tuple(
@@ -80,22 +70,22 @@ def _variant_table(result: UtilityResult) -> UtilityTable:
         for name, title in _TITLES.items()
         if any(figures[name].value is not None for figures in by_variant.values())
     )
-    return UtilityTable(title=f"utility and violation: {result.method}", columns=("", *by_variant), rows=rows)
+    return ReportTable(title=f"utility and violation: {result.method}", columns=("", *by_variant), rows=rows)
 
 
-def _pair_table(result: UtilityResult, pairs: Sequence[PairCounts], method: str) -> UtilityTable:
+def _pair_table(result: UtilityResult, pairs: Sequence[PairCounts], method: str) -> ReportTable:
     """Return wins, ties and losses of each of *pairs*, and the share of wins."""
     kinds = () if result.asked is None else TIES
     rows = tuple(
         (
             f"{pair.one} : {pair.other}",
             *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses, *(pair.results[kind] for kind in kinds), pair.missing)),
-            _NONE if pair.preferred is None else f"{pair.preferred:.3f}",
+            decimal(pair.preferred),
         )
         for pair in pairs
     )
     columns = ("pair", "wins", "ties", "losses", *(f"of ties: {kind}" for kind in kinds), "undecided", "preferred")
-    return UtilityTable(title=f"pairs: {method}", columns=columns, rows=rows)
+    return ReportTable(title=f"pairs: {method}", columns=columns, rows=rows)
 
 
 def remarks(result: UtilityResult) -> list[str]:
@@ -119,7 +109,7 @@ def remarks(result: UtilityResult) -> list[str]:
 
 def _cell(figure: Figure, *, interval: bool = True, count: bool = False) -> str:
     if figure.value is None:
-        return _NONE
+        return NOTHING
     value = f"{figure.value:.0f}" if count else f"{figure.value:.3f}"
     return value if figure.interval is None or not interval else f"{value} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
 
@@ -212,12 +202,9 @@ def _error(lost: Lost) -> dict[str, Any]:
 
 def as_markdown(result: UtilityResult, source: str) -> str:
     """Return the tables and remarks as Markdown."""
-    tables = "\n\n".join(_table(table) for table in utility_tables(result))
+    tables = (
+        f"**{escaped(table.title)}**\n\n{pipe_table([*map(escaped, table.columns)], ([*map(escaped, row)] for row in table.rows))}"
+        for table in utility_tables(result)
+    )
     said = "\n".join(f"- {escaped(line)}" for line in remarks(result))
-    return f"# Utility of {escaped(source)}\n\n{tables}\n\n{said}\n"
-
-
-def _table(table: UtilityTable) -> str:
-    lines = [table.columns, tuple("---" if place == 0 else "---:" for place in range(len(table.columns))), *table.rows]
-    drawn = "\n".join(f"| {' | '.join(cell if number == 1 else escaped(cell) for cell in line)} |" for number, line in enumerate(lines))
-    return f"**{escaped(table.title)}**\n\n{drawn}"
+    return "\n\n".join((f"# Utility of {escaped(source)}", *tables, said)) + "\n"
