@@ -19,7 +19,7 @@ from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
-    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, Saved, TestResult, Training
+    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, ProbeTraining, Saved, TestResult
     from piiloom.evaluation.scoring.resampling import Interval
 
 EPILOG = examples(
@@ -128,13 +128,12 @@ def _with_interval(value: float, interval: Interval) -> str:
     return f"{value:.4f}\n{interval.low:.3f}–{interval.high:.3f}"
 
 
-def _type_table(training: Training, test: TestResult) -> Table:
+def _type_table(training: ProbeTraining, test: TestResult) -> Table:
     table = Table(title=f"by type, trained on {counted(training.records, 'record')} (R recall, P precision)")
     for name in _SHARES:
         table.add_column(name, justify="left" if name == "type" else "right")
-    for score in test.by_type:
-        shares = (_NOTHING if share is None else f"{share:.3f}" for share in score.shares().values())
-        table.add_row(harmless(score.entity_type), f"{score.gold:,}", f"{score.found:,}", *shares)
+    for name, gold, found, *shares in (score.values() for score in test.by_type):
+        table.add_row(harmless(name), f"{gold:,}", f"{found:,}", *(_NOTHING if share is None else f"{share:.3f}" for share in shares))
     return table
 
 

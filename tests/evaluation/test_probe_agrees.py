@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.probe.data import ProbeRecord, read_corpus
 from piiloom.evaluation.probe.run import run_probe
-from piiloom.evaluation.probe.scores import compare, count_table, figures
+from piiloom.evaluation.probe.scores import TestedRecord, count_table
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
@@ -89,9 +90,10 @@ def test_labels_are_decoded_the_same(tool, context, labels):
 @given(pairs=st.lists(st.tuples(records(), records()), max_size=4))
 def test_scores_are_the_same(tool, pairs):
     found = [[FoundSpan(span.start, span.end, span.entity_type) for span in other.spans] for _, other in pairs]
-    ours = figures(count_table([compare(record, spans, []) for (record, _), spans in zip(pairs, found, strict=True)]))
+    tested = [TestedRecord(record=record, found=tuple(spans)) for (record, _), spans in zip(pairs, found, strict=True)]
+    ours = count_table(tested).overall()
     expected = tool["score"]([theirs(record.spans) for record, _ in pairs], [[tuple(span) for span in spans] for spans in found])
-    assert (ours.span_f1_exact, ours.span_f1_overlap, ours.type_acc) == expected
+    assert (ours["span_f1_exact"], ours["span_f1_overlap"], ours["type_acc"]) == expected
 
 
 @st.composite
@@ -122,7 +124,7 @@ def test_rows_are_read_the_same(tool, tmp_path):
 
 
 def figures_line(test):
-    values = " ".join(f"{name} {value:.4f}" for name, value in test.figures.to_json().items())
+    values = " ".join(f"{name} {value:.4f}" for name, value in asdict(test.figures).items())
     return f"{Path(test.corpus.file).name}: {values}"
 
 

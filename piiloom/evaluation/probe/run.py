@@ -18,21 +18,20 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from piiloom.corpus.record import Relevance
+from piiloom.corpus.formats.base import Json
 from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
-from piiloom.evaluation.probe.scores import Comparison, Figures, TypeScore, compare, count_table, figures, intervals, type_scores
+from piiloom.evaluation.probe.scores import ProbeFigures, TestedRecord, count_table, record_intervals, type_scores
 from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
-from piiloom.tagging.calibrating import Calibrated, calibrate_on, calibrate_on_held_out
 from piiloom.tagging.model import TaggingModel
 from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.relevance_model import RelevanceModel
@@ -56,7 +55,7 @@ class ProbeStep:
     calibrating: bool = False
 
 
-Watch = Callable[[ProbeStep], None]
+ProbeWatch = Callable[[ProbeStep], None]
 
 
 class Trained(NamedTuple):
@@ -80,14 +79,14 @@ class TestResult:
     spans: int
     high: int
     low: int
-    figures: Figures
+    figures: ProbeFigures
     intervals: dict[str, Interval]
-    by_type: tuple[TypeScore, ...]
-    comparisons: tuple[Comparison, ...] = field(repr=False)
+    by_type: list[Json]
+    comparisons: tuple[TestedRecord, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
+class ProbeTraining:
     """One training: its numbers of records, of judged spans and of high ones among them, and its tests in the given order."""
 
     records: int
@@ -102,7 +101,7 @@ class ProbeResult:
 
     corpus: ProbeCorpus
     seed: int
-    trainings: tuple[Training, ...]
+    trainings: tuple[ProbeTraining, ...]
 
 
 def run_probe(
@@ -111,7 +110,7 @@ def run_probe(
     *,
     sizes: Sequence[int] | None = None,
     seed: int = DEFAULT_SEED,
-    watch: Watch | None = None,
+    watch: ProbeWatch | None = None,
     on_trained: OnTrained | None = None,
 ) -> ProbeResult:
     """Shuffle *train* by *seed*, train on its first records once per size in *sizes* (None: all records), and test on all *tests*.
@@ -139,8 +138,8 @@ def _check_sizes(sizes: Sequence[int], train: ProbeCorpus) -> None:
 
 
 def _training(
-    train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: Watch, on_trained: OnTrained
-) -> Training:
+    train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: ProbeWatch, on_trained: OnTrained
+) -> ProbeTraining:
     high, low = _judged_spans(records)
     if not (high and low):
         problem = f"the {counted(len(records), 'record')} to train on need spans of both relevances ({high} are high, {low} low)"
@@ -153,11 +152,19 @@ def _training(
         watch(ProbeStep(records=len(records), iterations=0, test=test.file))
         results.append(_tested(test, trained, seed))
     on_trained(trained)
-    return Training(records=len(records), spans=high + low, high=high, tests=tuple(results))
+    return ProbeTraining(records=len(records), spans=high + low, high=high, tests=tuple(results))
 
 
 def _tested(test: ProbeCorpus, trained: Trained, seed: int) -> TestResult:
-    comparisons = tuple(compare(record, trained.spans.find(record.context), _judged(record, trained.relevance)) for record in test.records)
+    comparisons = tuple(
+        TestedRecord(
+            record=record,
+            found=tuple(trained.spans.find(record.context)),
+            # In span order, so that the figures do not depend on what is found.
+            judged=tuple((gold, trained.relevance.judge(features)) for features, gold in judged_features(record)),
+        )
+        for record in test.records
+    )
     table = count_table(comparisons)
     high, low = _judged_spans(test.records)
     return TestResult(
@@ -165,16 +172,11 @@ def _tested(test: ProbeCorpus, trained: Trained, seed: int) -> TestResult:
         spans=sum(len(record.spans) for record in test.records),
         high=high,
         low=low,
-        figures=figures(table),
-        intervals=intervals(table, seed=seed),
+        figures=ProbeFigures(**table.overall()),
+        intervals=record_intervals(table, seed=seed),
         by_type=type_scores(table),
         comparisons=comparisons,
     )
-
-
-def _judged(record: ProbeRecord, relevance: RelevanceModel) -> list[tuple[Relevance, Relevance]]:
-    """The (gold, predicted) relevance of each judged gold span, in span order, so that the figures do not depend on what is found."""
-    return [(gold, relevance.judge(features)) for features, gold in judged_features(record)]
 
 
 def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
@@ -196,18 +198,23 @@ class Saved:
 
 
 def save_trained(
-    folder: Path, trained: Trained, result: ProbeResult, *, calibrate: ProbeCorpus | None = None, watch: Watch | None = None
+    folder: Path, trained: Trained, result: ProbeResult, *, calibrate: ProbeCorpus | None = None, watch: ProbeWatch | None = None
 ) -> Saved:
     """Calibrate *trained*, the last training of *result*, and write it to *folder*.
 
     It is calibrated on *calibrate*, or on a part of the training data, for which it is trained once more without that part.
     """
+    from piiloom.tagging.calibrating import calibrate_on, calibrate_on_held_out  # after ``training``, which names the extra
+
     watch = watch or noop
     if calibrate is not None:
         made = calibrate_on(calibrate.records, trained.spans, trained.relevance, seed=result.seed)
         made.figures["on"] = Path(calibrate.file).name
     else:
-        made = _held_out(trained, result.seed, watch)
+        records = len(trained.records)
+        made = calibrate_on_held_out(
+            trained.records, lambda number: watch(ProbeStep(records=records, iterations=number, calibrating=True)), seed=result.seed
+        )
     types = trained.spans.entity_types
     model = TaggingModel(
         spans=trained.spans,
@@ -228,13 +235,6 @@ def save_trained(
     return Saved(folder=folder, types=tuple(types), records=len(trained.records), calibration=made.figures)
 
 
-def _held_out(trained: Trained, seed: int, watch: Watch) -> Calibrated:
-    records = len(trained.records)
-    return calibrate_on_held_out(
-        trained.records, lambda number: watch(ProbeStep(records=records, iterations=number, calibrating=True)), seed=seed
-    )
-
-
 def _data(corpus: ProbeCorpus, trained: Trained) -> dict[str, Any]:
     """What it learnt from; the name of the file without its folder, so that equal data give equal bytes."""
     spans = Counter(span.entity_type for record in trained.records for span in record.spans)
@@ -250,4 +250,4 @@ def _data(corpus: ProbeCorpus, trained: Trained) -> dict[str, Any]:
 
 def _figures_of(test: TestResult) -> dict[str, Any]:
     about = {"file": Path(test.corpus.file).name, "records": len(test.corpus.records), "spans": test.spans}
-    return about | {name: round(value, 6) for name, value in test.figures.to_json().items()}
+    return about | {name: round(value, 6) for name, value in asdict(test.figures).items()}
