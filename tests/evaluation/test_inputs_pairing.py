@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.inputs.pairing import pairs
-from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary, Unplaced
+from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
 
@@ -39,8 +39,7 @@ def test_in_equal_order_no_document_waits() -> None:
             yield document
 
     summary = InputsSummary(gold=SideSummary(file="g", format="native"), found=SideSummary(file="f", format="native"))
-    keep = Unplaced("keep", summary.found)
-    taken = pairs(watched("g"), watched("f"), summary, (keep, keep))
+    taken = pairs(watched("g"), watched("f"), summary)
     next(taken)
     next(taken)
     assert read == ["g:0", "f:0", "g:1", "f:1"]
@@ -50,8 +49,7 @@ def test_a_side_without_texts_gets_those_of_the_other() -> None:
     summary = InputsSummary(gold=SideSummary(file="g", format="tab"), found=SideSummary(file="f", format="tab"))
     mentions = tuple(Mention(text="", entity_type=None, start=start, end=end) for start, end in ((0, 3), (2, 99), (7, 9), (-1, 1)))
     gold, found = Document(where="g:1", id="a", text="Ann Lee"), Document(where="f:1", id="a", mentions=mentions)
-    keep = Unplaced("keep", summary.found)
-    (pair,) = pairs(iter([gold]), iter([found]), summary, (keep, keep))
+    (pair,) = pairs(iter([gold]), iter([found]), summary)
     # The second goes beyond the text, the last two are not in it.
     assert [(one.text, one.place) for one in pair.found.mentions] == [("Ann", (0, 3)), ("", None), ("", None), ("", None)]
     assert (pair.found.text, summary.found.without_place) == ("Ann Lee", 3)
@@ -135,8 +133,7 @@ def test_a_named_format_may_hold_no_rows_either(tmp_path: Path) -> None:
 )
 def test_whatever_the_order_each_document_meets_its_own(both: tuple[list[int], list[int]]) -> None:
     summary = InputsSummary(gold=SideSummary(file="g", format="native"), found=SideSummary(file="f", format="native"))
-    keep = Unplaced("keep", summary.found)
     gold, found = ([Document(where=f"{side}:{at}", id=str(at), text=str(at)) for at in ids] for side, ids in zip("gf", both, strict=True))
-    made = list(pairs(iter(gold), iter(found), summary, (keep, keep)))
+    made = list(pairs(iter(gold), iter(found), summary))
     assert [pair.gold for pair in made] == gold
     assert all(pair.gold.id == pair.found.id for pair in made)

@@ -69,7 +69,7 @@ def cells(tables: object) -> dict[str, list[tuple[str, ...]]]:
 def test_what_the_store_knows_is_told(path):
     corpus = corpus_of_release(path, "v1", wanted=WANTED)
     page = page_contents(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy()))
-    made, quality = cells(page.making_tables), cells(page.further_tables)
+    made, quality = cells(page["making_tables"]), cells(page["further_tables"])
     assert made["Runs"] == [
         ("one", "m", "staged", "1", "4", "4"),
         ("two", "m", "staged", "1", "4", "4"),
@@ -77,20 +77,21 @@ def test_what_the_store_knows_is_told(path):
     ]
     assert made["Rejected while it was made"] == [("screen", "duplicate", "4")]
     assert made["Cost"] == [("post", "m", "1", "1,000", "50", "0.2500"), ("all", "", "", "", "", "0.2500")]
-    assert not page.free
+    assert not page["free"]
     assert quality["Verdicts"] == [("relevance, by a judge", "2", "1 (50.0%)", "1")]
     assert quality["Agreement among annotators"] == [("spans", "0.500", "0.250 to 0.750", "8")]
-    shown = {record.id: record for family in page.families for record in family}
-    [judged] = shown["r0"].values[0].judged
-    assert (judged.verdict, judged.score, judged.agrees, judged.reason, judged.judge) == (
-        "low",
-        "0.20",
-        False,
-        "It is <b>no</b> matter.",
-        "judge-1",
-    )
-    assert shown["r0"].judged
-    assert not shown["r2"].judged
+    shown = {record["id"]: record for family in page["families"] for record in family}
+    [judged] = shown["r0"]["labels"][0]["judged"]
+    assert judged == {
+        "kind": "relevance",
+        "verdict": "low",
+        "score": "0.20",
+        "agrees": False,
+        "reason": "It is <b>no</b> matter.",
+        "judge": "judge-1",
+    }
+    assert shown["r0"]["judged"]
+    assert not shown["r2"]["judged"]
 
 
 def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path, tmp_path):
@@ -100,14 +101,14 @@ def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path
     assert corpus_of_store(path).background == corpus_of_release(path, "v1").background == Background()
     corpus = corpus_of_file(write_native(varied(), tmp_path / "some.jsonl"))
     page = page_contents(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy()))
-    assert list(cells(page.making_tables)) == ["Records by how they were made", "reading"]
+    assert list(cells(page["making_tables"])) == ["Records by how they were made", "reading"]
     file = tmp_path / "bare.jsonl"
     file.write_text('{"context": "I am Ann.", "question": "Q?", "piis": {"Ann": {"type": "name", "relevance": "1"}}}')
     corpus_without = corpus_of_file(file)
     bare = page_contents(corpus_without, measure(corpus_without.splits, taxonomy=shipped_taxonomy()))
-    assert "Language and country of the texts are not stated." in bare.limits
-    assert "locale" not in {what for _, what, _ in bare.key_figures}
-    assert page.again.commands == "piiloom report some.jsonl --seed 7 --out report"
+    assert "Language and country of the texts are not stated." in bare["limits"]
+    assert "locale" not in {what for _, what, _ in bare["key_figures"]}
+    assert page["again"]["commands"] == "piiloom report some.jsonl --seed 7 --out report"
 
 
 def test_withheld_records_and_missing_extras_are_told():
@@ -116,8 +117,8 @@ def test_withheld_records_and_missing_extras_are_told():
     assert agreement_table(Background()).rows == rejects_table(Background()).rows == costs_table(Background()).rows == ()
     figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
     missing = replace(figures, contexts=replace(figures.contexts, self_bleu=SelfBleu(mean=None, install="pip it")))
-    installs = page_contents(Corpus(source=Source(file="f"), splits={"all": varied()}), missing).installs
-    assert installs == ("self-BLEU was not measured: it needs an extra: pip it",)
+    installs = page_contents(Corpus(source=Source(file="f"), splits={"all": varied()}), missing)["installs"]
+    assert installs == ["self-BLEU was not measured: it needs an extra: pip it"]
 
 
 def test_what_the_splits_share_is_told_by_kind_and_type():
@@ -137,11 +138,11 @@ def test_what_the_splits_share_is_told_by_kind_and_type():
 def test_how_to_make_it_again_names_no_host(path):
     corpus = corpus_of_release(path, "v1", wanted=WANTED)
     again = how_to_make_again(corpus, seed=7)
-    assert [file.name for file in again.files] == ["run1.yaml", "run2.yaml"]
-    told = yaml.safe_load(again.files[0].content)
+    assert [file["name"] for file in again["files"]] == ["run1.yaml", "run2.yaml"]
+    told = yaml.safe_load(again["files"][0]["content"])
     assert told == {"recipe": "staged", "composer": {"personas": True}, "samples": 4, "seed": 1}
-    assert again.asks_models
-    assert again.commands.splitlines()[2:] == [
+    assert again["asks_models"]
+    assert again["commands"].splitlines()[2:] == [
         "piiloom import FILE --store again.duckdb",
         "piiloom release --name v1 --version 1.0.0 --test-size 2 --seed 7 --store again.duckdb",
         "piiloom report --release v1 --store again.duckdb --seed 7 --out report",
@@ -176,8 +177,8 @@ def test_the_run_files_make_the_same_records(tmp_path, capfd):
     store, again = tmp_path / "some.duckdb", tmp_path / "again.duckdb"
     assert run(["generate", "--samples", "8", "--seed", "3", "--locale", "en_GB", "--quiet", "--store", str(store)]) == 0
     corpus = corpus_of_store(store, wanted=WANTED)
-    [file] = how_to_make_again(corpus, seed=7).files
-    (tmp_path / file.name).write_text(file.content, encoding="utf-8")
-    assert run(["generate", "--config", str(tmp_path / file.name), "--quiet", "--store", str(again)]) == 0
+    [file] = how_to_make_again(corpus, seed=7)["files"]
+    (tmp_path / file["name"]).write_text(file["content"], encoding="utf-8")
+    assert run(["generate", "--config", str(tmp_path / file["name"]), "--quiet", "--store", str(again)]) == 0
     assert corpus_of_store(again).splits == corpus.splits
     capfd.readouterr()

@@ -18,7 +18,6 @@ from piiloom.evaluation.inputs.pairing import Side, pairs
 from piiloom.evaluation.inputs.reading import (
     TAB,
     TABLE,
-    ReadingOptions,
     checked_format,
     columns_of,
     count_document,
@@ -28,19 +27,9 @@ from piiloom.evaluation.inputs.reading import (
     read_tab_predictions,
     with_needed,
 )
-from piiloom.evaluation.inputs.sides import (
-    Handling,
-    InputsSummary,
-    SideSummary,
-    TypeMap,
-    TypeNames,
-    Unplaced,
-    read_type_map,
-    refuse_disjoint_types,
-)
+from piiloom.evaluation.inputs.sides import Handling, InputsSummary, SideSummary, TypeNames, read_type_map, refuse_disjoint_types
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalWords, Settings, setting
-from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import resolve_locale
 from piiloom.taxonomy.own_types import OwnTypes, extended
 
@@ -140,79 +129,55 @@ def open_pairs(
         raise UsageError("neither file has columns of these names", where=where, remedy=remedy)
     if needs == "mentions" and "capid" in formats:
         needs = "values"
-    summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
+    unplaced: Handling = "leave out" if settings.skip_values else "refuse"
+    gold_side = SideSummary(file=str(gold), format=formats[0], unplaced=unplaced)
+    summary = InputsSummary(gold=gold_side, found=SideSummary(file=str(found), format=formats[1]))
     taxonomy, respelled = extended(_own_types(gold, found)), _respelled(*formats)
-    sides = [
-        _Opened(path, side, settings, one, taxonomy, needs=needs, offsets=offsets, is_gold=path_is_gold, respelled=respelled)
-        for path, side, one, path_is_gold in ((gold, summary.gold, columns[0], True), (found, summary.found, columns[1], False))
+    types = [
+        TypeNames(settings.label_map, settings.only_types, side, taxonomy, of_taxonomy=respelled) for side in (summary.gold, summary.found)
     ]
-    types_matter = types_matter and settings.only_types is None and needs != "values"
-    return _all_pairs(sides, summary, settings.label_map, types_matter=types_matter), summary
+
+    def read() -> Iterator[Pair]:
+        sides = [
+            _documents(*side, settings, needs, offsets=offsets)
+            for side in zip((gold, found), (summary.gold, summary.found), columns, types, strict=True)
+        ]
+        yield from pairs(*sides, summary)
+        used = types[0].used_keys | types[1].used_keys
+        summary.unused_map_keys = tuple(key for key in settings.label_map if key not in used)
+        if types_matter and settings.only_types is None and needs != "values":
+            refuse_disjoint_types(summary, taxonomy)
+
+    return read(), summary
 
 
-class _Opened:
-    """One side: how its types and values without a place are handled, and its documents."""
-
-    def __init__(
-        self,
-        path: Path,
-        summary: SideSummary,
-        settings: InputSettings,
-        columns: Mapping[str, str],
-        taxonomy: Taxonomy,
-        *,
-        needs: Needs,
-        offsets: bool,
-        is_gold: bool,
-        respelled: bool,
-    ) -> None:
-        self._path = path
-        self._columns = columns
-        self._summary = summary
-        self._settings = settings
-        self._needs: Needs = needs
-        self._offsets = offsets
-        self._is_gold = is_gold
-        handling: Handling = "leave out" if settings.skip_values else "refuse"
-        self.unplaced = Unplaced(handling if is_gold else "keep", summary)
-        self.types = TypeNames(settings.label_map, settings.only_types, summary, taxonomy, of_taxonomy=respelled)
-
-    def documents(self) -> Side:
-        """Return the documents; a table is read as a whole."""
-        settings = self._settings
-        if self._summary.format == TAB and not is_array(self._path):
-            return self._of_benchmark()
-        if self._summary.format != TABLE:
-            reading = ReadingOptions(format=self._summary.format, needs=self._needs, columns=self._columns, locale=settings.locale)
-            return read_documents(self._path, reading, self.types, self.unplaced, self._summary)
-        table = read_entity_table(self._path, settings.columns, self.types, self.unplaced, offsets=self._offsets)
-        if self._is_gold and not table.documents:
-            raise DataError("the table has no rows", where=str(self._path), remedy="A gold must have a mention, at least")
-        documents = {name: with_needed(document, self._needs) for name, document in table.documents.items()}
-        for document in documents.values():
-            count_document(document, self._summary)
-        return EntityTable(table.file, documents)
-
-    def _of_benchmark(self) -> Iterator[Document]:
-        if self._is_gold:
-            raise DataError(
-                "the file is not a JSON array of documents", where=str(self._path), remedy="Compare it with docs/schemes.md, tab"
-            )
-        for document in read_tab_predictions(self._path):
-            named = ((one, self.types.of(one.entity_type)) for one in document.mentions)
-            kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
-            whole = with_needed(replace(document, mentions=kept), self._needs)
-            count_document(whole, self._summary)
-            yield whole
+def _documents(
+    path: Path, side: SideSummary, columns: Mapping[str, str], types: TypeNames, settings: InputSettings, needs: Needs, *, offsets: bool
+) -> Side:
+    """Return the documents of one side; a table is read as a whole."""
+    is_gold = side.unplaced != "keep"
+    if side.format == TAB and not is_array(path):
+        if is_gold:
+            raise DataError("the file is not a JSON array of documents", where=str(path), remedy="Compare it with docs/schemes.md, tab")
+        return _of_benchmark(path, side, types, needs)
+    if side.format != TABLE:
+        return read_documents(path, needs, columns, settings.locale, types, side)
+    table = read_entity_table(path, settings.columns, types, side, offsets=offsets)
+    if is_gold and not table.documents:
+        raise DataError("the table has no rows", where=str(path), remedy="A gold must have a mention, at least")
+    documents = {name: with_needed(document, needs) for name, document in table.documents.items()}
+    for document in documents.values():
+        count_document(document, side)
+    return EntityTable(table.file, documents)
 
 
-def _all_pairs(sides: list[_Opened], summary: InputsSummary, label_map: TypeMap, *, types_matter: bool) -> Iterator[Pair]:
-    gold, found = sides
-    yield from pairs(gold.documents(), found.documents(), summary, (gold.unplaced, found.unplaced))
-    used = gold.types.used_keys | found.types.used_keys
-    summary.unused_map_keys = tuple(key for key in label_map if key not in used)
-    if types_matter:
-        refuse_disjoint_types(summary, gold.types.taxonomy)
+def _of_benchmark(path: Path, side: SideSummary, types: TypeNames, needs: Needs) -> Iterator[Document]:
+    for document in read_tab_predictions(path):
+        named = ((one, types.of(one.entity_type)) for one in document.mentions)
+        kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
+        whole = with_needed(replace(document, mentions=kept), needs)
+        count_document(whole, side)
+        yield whole
 
 
 def _own_types(*paths: Path) -> OwnTypes:

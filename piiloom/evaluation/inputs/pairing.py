@@ -16,22 +16,23 @@ from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.evaluation.inputs.documents import Document, Mention, Pair
 from piiloom.evaluation.inputs.entity_tables import EntityTable
-from piiloom.evaluation.inputs.sides import InputsSummary, Unplaced
+from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.foundation.errors import DataError
 
 Side = Iterator[Document] | EntityTable
+_SPARE = "documents of rows that the gold leaves out"
 _SAME_DOCUMENTS = "Gold and prediction must hold the same documents"
 
 
-def pairs(gold: Side, found: Side, summary: InputsSummary, unplaced: tuple[Unplaced, Unplaced]) -> Iterator[Pair]:
-    """Yield the pairs, and fill *summary* (pairing, pairs, absent). *unplaced*: how either side handles values that are not in the text.
+def pairs(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
+    """Yield the pairs, and fill *summary* (pairing, pairs, absent).
 
     Raises ``DataError``, naming the first document and both places, if the sides do not match.
     """
     for pair in _paired(gold, found, summary):
         _check_same(pair)
         summary.pairs += 1
-        yield _with_one_text(pair, unplaced)
+        yield _with_one_text(pair, summary)
 
 
 def _paired(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
@@ -49,23 +50,22 @@ def _paired(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
 
 
 def _by_position(gold: Iterator[Document], found: Iterator[Document], summary: InputsSummary) -> Iterator[Pair]:
-    spare = _Spare(summary)
     for wanted in gold:
         given = next(found, None)
-        while given is not None and None not in (wanted.text, given.text) and wanted.text != given.text and spare.take():
+        while given is not None and None not in (wanted.text, given.text) and wanted.text != given.text and _is_spare(summary):
             given = next(found, None)
         if given is None:
             counts = f"{summary.gold.documents + sum(1 for _ in gold):,} and {summary.found.documents:,}"
             raise _different(f"they hold different numbers of documents: {counts}; the first without a partner is {wanted.where}", summary)
         yield Pair(gold=wanted, found=given)
-    given = next((one for one in found if not spare.take()), None)
+    given = next((one for one in found if not _is_spare(summary)), None)
     if given is not None:
         counts = f"{summary.gold.documents:,} and {summary.found.documents + sum(1 for _ in found):,}"
         raise _different(f"they hold different numbers of documents: {counts}; the first without a partner is {given.where}", summary)
 
 
 def _by_ids(gold: Iterator[tuple[str, Document]], found: Iterator[tuple[str, Document]], summary: InputsSummary) -> Iterator[Pair]:
-    waiting, spare = dict[str, Document](), _Spare(summary)
+    waiting = dict[str, Document]()
     for name, wanted in gold:
         while name not in waiting:
             other, given = next(found, ("", None))
@@ -73,25 +73,17 @@ def _by_ids(gold: Iterator[tuple[str, Document]], found: Iterator[tuple[str, Doc
                 raise _different(f"the document {name!r} ({wanted.where}) is not in the prediction", summary)
             waiting[other] = given
         yield Pair(gold=wanted, found=waiting.pop(name))
-    left = next((one for one in chain(waiting.items(), found) if not spare.take()), None)
+    left = next((one for one in chain(waiting.items(), found) if not _is_spare(summary)), None)
     if left is not None:
         raise _different(f"the document {left[0]!r} ({left[1].where}) is not in the gold", summary)
 
 
-class _Spare:
-    """The documents that the prediction may have besides those of the gold: as many as rows of the gold were left out."""
-
-    def __init__(self, summary: InputsSummary) -> None:
-        self._summary = summary
-        self._taken = 0
-
-    def take(self) -> bool:
-        """Whether another document can be one of these; counts it."""
-        if self._taken == self._summary.gold.rows_left_out:
-            return False
-        self._taken += 1
-        self._summary.found.left_out["documents of rows that the gold leaves out"] += 1
-        return True
+def _is_spare(summary: InputsSummary) -> bool:
+    """Return whether one more document of the prediction may have no partner, and count it: as many as rows of the gold were left out."""
+    if summary.found.left_out[_SPARE] == summary.gold.rows_left_out:
+        return False
+    summary.found.left_out[_SPARE] += 1
+    return True
 
 
 def _unique(documents: Iterator[Document]) -> Iterator[tuple[str, Document]]:
@@ -156,17 +148,17 @@ def _check_same(pair: Pair) -> None:
         raise DataError(f"{name} has another question in the gold ({gold.where})", where=found.where, remedy=_SAME_DOCUMENTS)
 
 
-def _with_one_text(pair: Pair, unplaced: tuple[Unplaced, Unplaced]) -> Pair:
+def _with_one_text(pair: Pair, summary: InputsSummary) -> Pair:
     """Return *pair* with the text of one side also on that of a table, whose mentions are looked up in it."""
     gold, found = pair.gold, pair.found
     if gold.text is None and found.text is not None:
-        return Pair(gold=_in_text(gold, found.text, unplaced[0]), found=found)
+        return Pair(gold=_in_text(gold, found.text, summary.gold), found=found)
     if found.text is None and gold.text is not None:
-        return Pair(gold=gold, found=_in_text(found, gold.text, unplaced[1]))
+        return Pair(gold=gold, found=_in_text(found, gold.text, summary.found))
     return pair
 
 
-def _in_text(document: Document, text: str, unplaced: Unplaced) -> Document:
+def _in_text(document: Document, text: str, side: SideSummary) -> Document:
     """Return *document* with *text*, and its mentions looked up in it."""
     kept: list[Mention] = []
     for mention in document.mentions:
@@ -177,14 +169,14 @@ def _in_text(document: Document, text: str, unplaced: Unplaced) -> Document:
         there = text[start:end] if 0 <= start < end <= len(text) else ""
         if there and mention.text in {there, ""}:  # "": the file states the place only
             kept.append(mention if mention.text else replace(mention, text=there))
-        elif _is_kept(mention, document, unplaced):
+        elif _is_kept(mention, document, side):
             kept.append(replace(mention, start=None, end=None))
     return replace(document, text=text, mentions=tuple(kept))
 
 
-def _is_kept(mention: Mention, document: Document, unplaced: Unplaced) -> bool:
+def _is_kept(mention: Mention, document: Document, side: SideSummary) -> bool:
     try:
-        return unplaced.keep(f"{quoted(mention.text)} is not at [{mention.start}, {mention.end}) of the text")
+        return side.keep(f"{quoted(mention.text)} is not at [{mention.start}, {mention.end}) of the text")
     except RowFault as fault:
         raise DataError(str(fault), where=document.where, remedy="Correct the row") from fault
 

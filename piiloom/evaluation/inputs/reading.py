@@ -12,9 +12,8 @@ an annotator rejected, are left out and counted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 import orjson
@@ -27,9 +26,10 @@ from piiloom.corpus.formats.registry import READABLE, get_readable_format, objec
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs, distinct_values
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
-from piiloom.evaluation.inputs.rows import RELEVANCES, CapidDocuments, NativeDocuments
-from piiloom.evaluation.inputs.sides import SideSummary, TypeNames, Unplaced
+from piiloom.evaluation.inputs.rows import RELEVANCES, RowDocuments
+from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
 
 TABLE = "table"
 # The files of the Text Anonymization Benchmark; they have to be named.
@@ -169,35 +169,25 @@ def _loaded(path: Path) -> object:
     return content
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingOptions:
-    """How to read one file.
+def read_documents(
+    path: Path, needs: Needs, columns: Mapping[str, str], locale: str | None, types: TypeNames, summary: SideSummary
+) -> Iterator[Document]:
+    """Yield the documents of *path*, of the format ``summary.format``, and count them in *summary*.
 
-    ``format`` is a name of the registry. ``columns``: field of a record → column or key, as for an import. ``locale`` is for documents
-    that name none.
-    """
-
-    format: str
-    needs: Needs
-    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    locale: str | None = None
-
-
-def read_documents(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unplaced, summary: SideSummary) -> Iterator[Document]:
-    """Yield the documents of *path*, and count them in *summary*.
-
-    Raises ``DataError`` (file, line, field) for a row that is no document, and if there is none.
+    *columns*: field of a record → column or key, as for an import. *locale* is for documents that name none. Raises ``DataError`` (file,
+    line, field) for a row that is no document, and if there is none.
     """
     tally = ReadTally()
-    for row in _rows(path, options, types, unplaced, tally):
+    made = RowDocuments(str(path), locale, types, summary, needs, tally)
+    for row in _rows(path, summary.format, columns, types.taxonomy, made, tally):
         if isinstance(row, RowReject) and row.left_out:
             summary.rows_left_out += 1
             summary.left_out[f"rows ({row.reason})"] += 1
             continue
         if isinstance(row, RowReject):
-            remedy = f"Correct the row; all rows of the file must be of the format {options.format}"
+            remedy = f"Correct the row; all rows of the file must be of the format {summary.format}"
             raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
-        document = row if options.format == "capid" else with_needed(row, options.needs)
+        document = row if summary.format == "capid" else with_needed(row, needs)
         count_document(document, summary)
         yield document
     summary.joined_texts, summary.seams = tally.joined_texts, tally.seams
@@ -227,14 +217,14 @@ def count_document(document: Document, summary: SideSummary) -> None:
             summary.relevances[mention.written_relevance if mention.written_relevance in RELEVANCES else "other"] += 1
 
 
-def _rows(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unplaced, tally: ReadTally) -> Iterator[Document | RowReject]:
-    if options.format == "capid":
-        maker = CapidDocuments(str(path), options.locale, types, unplaced, options.needs, tally)
+def _rows(
+    path: Path, name: str, columns: Mapping[str, str], taxonomy: Taxonomy, made: RowDocuments, tally: ReadTally
+) -> Iterator[Document | RowReject]:
+    if name == "capid":
         rows = array_rows(path) if is_array(path) else numbered_lines(path)
-        return read_rows(rows, lambda number, text: maker.document(number, parse_object(text)), tally)
-    found = READABLE[options.format]
+        return read_rows(rows, lambda number, text: made.capid(number, parse_object(text)), tally)
+    found = READABLE[name]
     if not isinstance(found, NativeShapedFormat):
-        raise UsageError(f"the format {options.format!r} cannot be read", where=str(path))
-    native = NativeDocuments(str(path), options.locale, types, unplaced)
-    reading = ReadOptions(taxonomy=types.taxonomy, blank_contexts=True, columns=options.columns, all_mentions=True)
-    return found.read_with(path, reading, tally, native.document)
+        raise UsageError(f"the format {name!r} cannot be read", where=str(path))
+    reading = ReadOptions(taxonomy=taxonomy, blank_contexts=True, columns=columns, all_mentions=True)
+    return found.read_with(path, reading, tally, made.native)

@@ -30,7 +30,7 @@ from piiloom.corpus.formats.row_reading import find_values
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Relevance
 from piiloom.evaluation.inputs.documents import Document, Identifier, Mention, Needs
-from piiloom.evaluation.inputs.sides import TypeNames, Unplaced
+from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 
 _MISSING = object()
 _TEXTS = ("type", "text", "subtype", "value_id", "subject", "annotator")
@@ -40,16 +40,14 @@ _RELEVANCES, _IDENTIFIERS = ((None, *words) for words in _WORDS.values())
 _TEXT_OR_NONE, _INT_OR_NONE = {str, type(None)}, {int, type(None)}
 
 
-class NativeDocuments:
-    """Makes the documents of one file; *locale* is for rows that name none."""
+class RowDocuments:
+    """Makes the documents of the rows of one file, with what a scheme *needs*; *locale* is for rows that name none."""
 
-    def __init__(self, file: str, locale: str | None, types: TypeNames, unplaced: Unplaced) -> None:
-        self._file = file
-        self._locale = locale
-        self._types = types
-        self._unplaced = unplaced
+    def __init__(self, file: str, locale: str | None, types: TypeNames, summary: SideSummary, needs: Needs, tally: ReadTally) -> None:
+        self._file, self._locale, self._types = file, locale, types
+        self._summary, self._needs, self._tally = summary, needs, tally
 
-    def document(self, number: int, row: Json) -> Document:
+    def native(self, number: int, row: Json) -> Document:
         """Return the document of row *number*; raises ``RowFault`` (field) if it is none."""
         context, spans = row.get("context"), row.get("spans", _MISSING)
         if not isinstance(context, str):
@@ -84,7 +82,7 @@ class NativeDocuments:
             return None
         text, misfit = _at_place(context, start, end, said)
         if misfit is not None:
-            if not self._unplaced.keep(f"spans[{at}]: {quoted(text)} {misfit}"):
+            if not self._summary.keep(f"spans[{at}]: {quoted(text)} {misfit}"):
                 return None
             start = end = None
         return Mention(
@@ -101,6 +99,49 @@ class NativeDocuments:
             score=_score(span.get("score")),
             detector=detector if isinstance(detector := span.get("detector"), str) else None,
         )
+
+    def capid(self, number: int, row: Json) -> Document:
+        """Return the document of row *number*; raises ``RowFault`` (key) if it is none."""
+        context = row.get("context")
+        if not isinstance(context, str):
+            raise RowFault("context: must be text" if "context" in row else "context: is missing")
+        if "piis" not in row:
+            raise RowFault("piis: is missing (null means that no prediction was made)")
+        entries = list(_entries(row["piis"]))
+        values = [value for entry in entries if entry is not None and (value := self._value(*entry)) is not None]
+        return Document(
+            where=f"{self._file}:{number}",
+            id=document_id(row),
+            text=context,
+            question=text_or_none(row, "question"),
+            locale=self._locale,
+            mentions=tuple(self._placed(context, values) if self._needs == "places" else values),
+            malformed=entries.count(None),
+        )
+
+    def _value(self, text: str, about: Json) -> Mention | None:
+        raw, relevance = about.get("type"), about.get("relevance")
+        written = str(relevance).strip().lower() if isinstance(relevance, str | int | float) else ""
+        named = self._types.of(raw if isinstance(raw, str) else None)
+        if named is None:
+            return None
+        return Mention(
+            text=text,
+            entity_type=named.name,
+            relevance=RELEVANCES.get(written),
+            written_relevance=written or None,
+        )
+
+    def _placed(self, context: str, values: list[Mention]) -> Iterator[Mention]:
+        found = find_values(context, [value.text for value in values])
+        for number, (value, places) in enumerate(zip(values, found, strict=True), start=1):
+            if not places and not self._summary.keep(_fault(context, value.text)):
+                continue
+            self._tally.seams += bool(places) and not stands_alone(context, *places[0])
+            one = replace(value, value_id=f"v{number}")
+            yield from (replace(one, start=start, end=end) for start, end in places)
+            if not places:
+                yield one
 
 
 def _score(found: object) -> float | None:
@@ -171,61 +212,6 @@ RELEVANCES: dict[str, Relevance] = {
     **dict.fromkeys(("low", "0", "0.0", "false"), "low"),
 }
 _VALUE_KEYS = ("value", "text")
-
-
-class CapidDocuments:
-    """Makes the documents of one file, with what a scheme *needs*."""
-
-    def __init__(self, file: str, locale: str | None, types: TypeNames, unplaced: Unplaced, needs: Needs, tally: ReadTally) -> None:
-        self._tally = tally
-        self._file = file
-        self._locale = locale
-        self._types = types
-        self._unplaced = unplaced
-        self._needs = needs
-
-    def document(self, number: int, row: Json) -> Document:
-        """Return the document of row *number*; raises ``RowFault`` (key) if it is none."""
-        context = row.get("context")
-        if not isinstance(context, str):
-            raise RowFault("context: must be text" if "context" in row else "context: is missing")
-        if "piis" not in row:
-            raise RowFault("piis: is missing (null means that no prediction was made)")
-        entries = list(_entries(row["piis"]))
-        values = [value for entry in entries if entry is not None and (value := self._value(*entry)) is not None]
-        return Document(
-            where=f"{self._file}:{number}",
-            id=document_id(row),
-            text=context,
-            question=text_or_none(row, "question"),
-            locale=self._locale,
-            mentions=tuple(self._placed(context, values) if self._needs == "places" else values),
-            malformed=entries.count(None),
-        )
-
-    def _value(self, text: str, about: Json) -> Mention | None:
-        raw, relevance = about.get("type"), about.get("relevance")
-        written = str(relevance).strip().lower() if isinstance(relevance, str | int | float) else ""
-        named = self._types.of(raw if isinstance(raw, str) else None)
-        if named is None:
-            return None
-        return Mention(
-            text=text,
-            entity_type=named.name,
-            relevance=RELEVANCES.get(written),
-            written_relevance=written or None,
-        )
-
-    def _placed(self, context: str, values: list[Mention]) -> Iterator[Mention]:
-        found = find_values(context, [value.text for value in values])
-        for number, (value, places) in enumerate(zip(values, found, strict=True), start=1):
-            if not places and not self._unplaced.keep(_fault(context, value.text)):
-                continue
-            self._tally.seams += bool(places) and not stands_alone(context, *places[0])
-            one = replace(value, value_id=f"v{number}")
-            yield from (replace(one, start=start, end=end) for start, end in places)
-            if not places:
-                yield one
 
 
 def _fault(context: str, value: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +21,9 @@ from piiloom.taxonomy.label_maps import label_key, label_map, shipped_label_maps
 from piiloom.taxonomy.own_types import UNTYPED
 
 Pairing = Literal["id", "position"]
+# What becomes of a value that has no place in its text, or not the stated one. In the gold it is an error, or left out with
+# ``--skip-values``; in predictions it is kept as a mention without a place, which no scheme on offsets finds in the gold.
+Handling = Literal["refuse", "leave out", "keep"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -39,6 +42,7 @@ class SideSummary:
 
     file: str
     format: str
+    unplaced: Handling = "keep"
     documents: int = 0
     mentions: int = 0
     malformed: int = 0
@@ -55,6 +59,14 @@ class SideSummary:
     left_out: Counter[str] = field(default_factory=Counter)
     relevances: Counter[str] = field(default_factory=Counter)
     stand_ins: Counter[str] = field(default_factory=Counter)
+
+    def keep(self, fault: str) -> bool:
+        """Return whether to keep a value without a place, and count it; raises ``RowFault`` with *fault* if it is refused."""
+        if self.unplaced == "refuse":
+            raise RowFault(f"{fault}; --skip-values leaves such values of the gold out")
+        self.skipped += self.unplaced == "leave out"
+        self.without_place += self.unplaced == "keep"
+        return self.unplaced == "keep"
 
     @property
     def untyped(self) -> bool:
@@ -80,26 +92,9 @@ class SideSummary:
 
     def to_json(self) -> Json:
         """The fields as JSON values, types sorted by name; stand-ins only if there are any."""
-        stand_ins = {"stand_ins": dict(sorted(self.stand_ins.items()))} if self.stand_ins else {}
-        return {
-            "file": self.file,
-            "format": self.format,
-            "documents": self.documents,
-            "mentions": self.mentions,
-            "malformed": self.malformed,
-            "without_type": self.without_type,
-            "without_place": self.without_place,
-            "skipped": self.skipped,
-            "left_out_by_map": self.left_out_by_map,
-            "left_out_by_types": self.left_out_by_types,
-            "absent": self.absent,
-            "joined_texts": self.joined_texts,
-            "seams": self.seams,
-            "left_out": dict(sorted(self.left_out.items())),
-            "types": dict(sorted(self.types.items())),
-            "relevances": dict(sorted(self.relevances.items())),
-            **stand_ins,
-        }
+        told = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in {"unplaced", "rows_left_out", "stand_ins"}}
+        told |= {name: dict(sorted(told.pop(name).items())) for name in ("left_out", "types", "relevances")}
+        return told | ({"stand_ins": dict(sorted(self.stand_ins.items()))} if self.stand_ins else {})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,27 +128,6 @@ class InputsSummary:
             "types_only_in_found": self.types_only_in_found,
             "unused_map_keys": list(self.unused_map_keys),
         }
-
-
-Handling = Literal["refuse", "leave out", "keep"]
-
-
-class Unplaced:
-    """Applies *handling* to the values of one side, and counts them in *summary*."""
-
-    def __init__(self, handling: Handling, summary: SideSummary) -> None:
-        self._handling = handling
-        self._summary = summary
-
-    def keep(self, fault: str) -> bool:
-        """Whether to keep a value without a place; raises ``RowFault`` with *fault* if it is refused."""
-        if self._handling == "refuse":
-            raise RowFault(f"{fault}; --skip-values leaves such values of the gold out")
-        if self._handling == "leave out":
-            self._summary.skipped += 1
-            return False
-        self._summary.without_place += 1
-        return True
 
 
 TypeMap = Mapping[str, str | None]

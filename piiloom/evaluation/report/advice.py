@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -30,31 +29,15 @@ _STORE = "again.duckdb"
 _DEFAULTS = {**settings_json(SplitSettings()), **settings_json(RecordChoice())}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunFile:
-    """A run file (YAML for ``piiloom generate --config``), and the files of one's own that the run had and that are not in it."""
+def how_to_make_again(corpus: Corpus, *, seed: int) -> dict[str, Any]:
+    """Return the run files and commands by which the set is made again; *seed* is that of the report.
 
-    name: str
-    content: str
-    own: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Again:
-    """How to make the set again. ``asks_models``: the texts come from a model that may answer otherwise the next time."""
-
-    files: tuple[RunFile, ...]
-    commands: str
-    asks_models: bool
-    imported: int
-
-
-def how_to_make_again(corpus: Corpus, *, seed: int) -> Again:
-    """Return the run files and commands; *seed* is that of the report."""
+    It ``asks_models`` if the texts come from a model that may answer otherwise the next time.
+    """
     background, source = corpus.background, corpus.source
-    files = tuple(_run_file(run, number, len(background.runs)) for number, run in enumerate(background.runs, start=1))
+    files = [_run_file(run, number, len(background.runs)) for number, run in enumerate(background.runs, start=1)]
     store = ["--store", _STORE]
-    lines = [["piiloom", "generate", "--config", file.name, *store] for file in files]
+    lines = [["piiloom", "generate", "--config", file["name"], *store] for file in files]
     if background.imported:
         lines.append(["piiloom", "import", "FILE", *store])
     report = ["piiloom", "report"]
@@ -70,12 +53,12 @@ def how_to_make_again(corpus: Corpus, *, seed: int) -> Again:
     else:
         report += store
     lines.append([*report, "--seed", str(seed), "--out", "report"])
-    return Again(
-        files=files,
-        commands="\n".join(shlex.join(line) for line in lines),
-        asks_models=any(run.provider != "composer" for run in background.runs),
-        imported=background.imported,
-    )
+    return {
+        "files": files,
+        "commands": "\n".join(shlex.join(line) for line in lines),
+        "asks_models": any(run.provider != "composer" for run in background.runs),
+        "imported": background.imported,
+    }
 
 
 def citation(title: str, version: str | None, content_sha256: str | None, license_name: str | None) -> str:
@@ -91,7 +74,8 @@ def citation(title: str, version: str | None, content_sha256: str | None, licens
     return f"@misc{{{key},\n" + ",\n".join(fields) + "\n}"
 
 
-def _run_file(run: RunFacts, number: int, runs: int) -> RunFile:
+def _run_file(run: RunFacts, number: int, runs: int) -> dict[str, Any]:
+    """Return a run file (YAML for ``piiloom generate --config``), and the files of one's own that the run had and that are not in it."""
     kept: dict[str, Any] = {name: run.settings[name] for name in _SETTINGS if _is_set(run.settings.get(name))}
     kept |= {"samples": run.samples, "seed": run.seed}
     kept = {
@@ -99,8 +83,8 @@ def _run_file(run: RunFacts, number: int, runs: int) -> RunFile:
         for name, value in kept.items()
     }
     content = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None)
-    own = tuple(name for name in _OF_ONE_S_OWN if _is_set(run.settings.get(name)))
-    return RunFile(name="run.yaml" if runs == 1 else f"run{number}.yaml", content=content, own=own)
+    own = [name for name in _OF_ONE_S_OWN if _is_set(run.settings.get(name))]
+    return {"name": "run.yaml" if runs == 1 else f"run{number}.yaml", "content": content, "own": own}
 
 
 def _is_set(value: object) -> bool:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from markupsafe import Markup
 
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.judgements import JudgementRow
-from piiloom.evaluation.pages.charts import Chart
 from piiloom.evaluation.pages.rendering import render_page
 from piiloom.evaluation.pages.tables import LABEL, ReportTable, count, percent, short, visible
-from piiloom.evaluation.report.advice import Again, citation, how_to_make_again, limits, uses
+from piiloom.evaluation.report.advice import citation, how_to_make_again, limits, uses
 from piiloom.evaluation.report.figures import Figures
 from piiloom.evaluation.report.page_figures import (
     agreement_table,
@@ -42,75 +41,20 @@ from piiloom.evaluation.report.tables import (
     wording_table,
 )
 
+Shown = dict[str, Any]  # what the template lays out, by name
 # Longer texts are cut where they are shown, so that the page stays small.
 LONGEST = 3000
 _RELEVANCE = {"high": "high", "low": "low", None: "not judged"}
-_KINDS = {"high": "high", "low": "low", None: "unjudged"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """A part of a text; for a marked value ``kind`` is the class of its mark, and ``label`` names type and relevance.
-
-    ``turns``: the value has another relevance for another question on the same text.
-    """
-
-    text: str
-    kind: str = ""
-    label: str = ""
-    turns: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """What a judge said about a value."""
-
-    kind: str
-    verdict: str
-    score: str
-    agrees: bool
-    reason: str
-    judge: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueRow:
-    """A marked value with all that is known about it."""
-
-    value: str
-    type: str
-    subtype: str
-    relevance: str
-    subject: str
-    judged: tuple[Judged, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownRecord:
-    """A record ready to be shown. ``cut``: characters of its text that are left out. ``facts``: (name, value) of its plan.
-
-    ``judged``: a judge said something about one of its values.
-    """
-
-    id: str
-    split: str
-    question: str | None
-    pieces: tuple[Piece, ...]
-    cut: int
-    rationale: str | None
-    facts: tuple[tuple[str, str], ...]
-    values: tuple[ValueRow, ...]
-    judged: bool
-
-
-def shown_family(family: Sequence[Sampled], reasons: Mapping[str, Sequence[JudgementRow]]) -> tuple[ShownRecord, ...]:
+def shown_family(family: Sequence[Sampled], reasons: Mapping[str, Sequence[JudgementRow]]) -> list[Shown]:
     """Return the records of one text, ready to be shown."""
     labels = defaultdict(set)
     for each in family:
         for span in each.record.spans:
             labels[span.start, span.end].add(span.relevance)
     turning = {place for place, found in labels.items() if len(found) > 1}
-    return tuple(_shown(each, turning, reasons.get(each.record.id, ())) for each in family)
+    return [_shown(each, turning, reasons.get(each.record.id, ())) for each in family]
 
 
 def shown_spans(record: Record) -> list[Span]:
@@ -118,7 +62,7 @@ def shown_spans(record: Record) -> list[Span]:
     return [span for span in record.spans if span.end <= LONGEST]
 
 
-def _shown(each: Sampled, turning: set[tuple[int, int]], judgements: Sequence[JudgementRow]) -> ShownRecord:
+def _shown(each: Sampled, turning: set[tuple[int, int]], judgements: Sequence[JudgementRow]) -> Shown:
     record, plan = each.record, each.record.plan
     facts: list[tuple[str, str | None]] = [("locale", record.locale)]
     if plan is not None:
@@ -128,58 +72,60 @@ def _shown(each: Sampled, turning: set[tuple[int, int]], judgements: Sequence[Ju
     for row in judgements:
         by_value[row.judgement.value_id].append(row)
         by_value[row.judgement.span_id].append(row)
-    values = tuple(_value_row(record, span, by_value) for span in shown_spans(record))
-    return ShownRecord(
-        id=visible(record.id),
-        split=each.split,
-        question=None if record.question is None else visible(record.question),
-        pieces=tuple(_pieces(record, turning)),
-        cut=max(0, len(record.context) - LONGEST),
-        rationale=visible(plan.rationale) if plan is not None and plan.rationale else None,
-        facts=tuple((name, visible(value)) for name, value in facts if value),
-        values=values,
-        judged=any(row.judged for row in values),
-    )
+    labels = [_label(record, span, by_value) for span in shown_spans(record)]
+    return {
+        "id": visible(record.id),
+        "split": each.split,
+        "question": None if record.question is None else visible(record.question),
+        "pieces": _pieces(record, turning),
+        "cut": max(0, len(record.context) - LONGEST),  # characters of its text that are left out
+        "rationale": visible(plan.rationale) if plan is not None and plan.rationale else None,
+        "facts": [(name, visible(value)) for name, value in facts if value],
+        "labels": labels,
+        "judged": any(row["judged"] for row in labels),
+    }
 
 
-def _pieces(record: Record, turning: set[tuple[int, int]]) -> list[Piece]:
+def _pieces(record: Record, turning: set[tuple[int, int]]) -> list[Shown]:
+    """Return the text in pieces; of a marked value ``kind`` is the class of its mark, and ``label`` names type and relevance.
+
+    A value ``turns`` if it has another relevance for another question on the same text.
+    """
     text, at = visible(record.context[:LONGEST]), 0
-    found: list[Piece] = []
+    found: list[Shown] = []
     for span in shown_spans(record):
         if span.start > at:
-            found.append(Piece(text=text[at : span.start]))
+            found.append({"text": text[at : span.start], "kind": ""})
         label = f"{short(visible(span.entity_type), LABEL)} · {_RELEVANCE[span.relevance]}"
-        turns = (span.start, span.end) in turning
-        found.append(Piece(text=text[span.start : span.end], kind=_KINDS[span.relevance], label=label, turns=turns))
+        marked = {"kind": span.relevance or "unjudged", "label": label, "turns": (span.start, span.end) in turning}
+        found.append({"text": text[span.start : span.end], **marked})
         at = span.end
     if at < len(text):
-        found.append(Piece(text=text[at:]))
+        found.append({"text": text[at:], "kind": ""})
     return found
 
 
-def _value_row(record: Record, span: Span, judgements: Mapping[str, Sequence[JudgementRow]]) -> ValueRow:
+def _label(record: Record, span: Span, judgements: Mapping[str, Sequence[JudgementRow]]) -> Shown:
+    """Return a marked value with all that is known about it."""
     rows = judgements.get(span.id, ()) or (judgements.get(span.value_id, ()) if span.value_id else ())
-    return ValueRow(
-        value=visible(span.text_in(record.context)),
-        type=visible(span.entity_type),
-        subtype=visible(span.subtype or ""),
-        relevance=_RELEVANCE[span.relevance],
-        subject=visible(span.subject or ""),
-        judged=tuple(_judged(row) for row in rows),
-    )
-
-
-def _judged(row: JudgementRow) -> Judged:
-    said = row.judgement
-    judge = said.model or said.provider or "a judge"
-    return Judged(
-        kind=said.kind,
-        verdict=visible(said.verdict),
-        score=f"{said.score:.2f}",
-        agrees=said.agrees,
-        reason=visible(said.reason),
-        judge=visible(judge),
-    )
+    return {
+        "value": visible(span.text_in(record.context)),
+        "type": visible(span.entity_type),
+        "subtype": visible(span.subtype or ""),
+        "relevance": _RELEVANCE[span.relevance],
+        "subject": visible(span.subject or ""),
+        "judged": [
+            {
+                "kind": said.kind,
+                "verdict": visible(said.verdict),
+                "score": f"{said.score:.2f}",
+                "agrees": said.agrees,
+                "reason": visible(said.reason),
+                "judge": visible(said.model or said.provider or "a judge"),
+            }
+            for said in (row.judgement for row in rows)
+        ],
+    }
 
 
 # Characters of texts in the page: 300 records of 100 words have 170,000.
@@ -221,94 +167,66 @@ def search_sample(families: Sequence[Sequence[Sampled]]) -> tuple[Markup, int]:
     return Markup(written), len(records)  # noqa: S704 - no "<" is left
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageContents:
-    """The contents of the page, section by section; tables and charts without data are left out."""
-
-    title: str
-    facts: tuple[tuple[str, str], ...]
-    notes: str | None
-    summary: str
-    key_figures: tuple[tuple[str, str, str], ...]
-    uses: tuple[str, ...]
-    limits: tuple[str, ...]
-    lead: tuple[ShownRecord, ...]
-    families: tuple[tuple[ShownRecord, ...], ...]
-    shown: int
-    turns: bool
-    seed: int
-    content_charts: tuple[Chart, ...]
-    content_tables: tuple[ReportTable, ...]
-    guess_chart: Chart | None
-    quality_tables: tuple[ReportTable, ...]
-    further_tables: tuple[ReportTable, ...]
-    making_tables: tuple[ReportTable, ...]
-    free: bool
-    sample: Markup
-    sampled: int
-    license: str | None
-    citation: str
-    again: Again
-    installs: tuple[str, ...]
+def dataset_page(corpus: Corpus, figures: Figures) -> str:
+    """Return the page as HTML; equal records and figures give equal text."""
+    return render_page(__package__, page_contents(corpus, figures), script="page.js")
 
 
-def page_contents(corpus: Corpus, figures: Figures) -> PageContents:
-    """Gather the contents; records are drawn by the seed of *figures*."""
+def page_contents(corpus: Corpus, figures: Figures) -> Shown:
+    """Return the contents of the page, section by section; tables and charts without data are left out.
+
+    Records are drawn by the seed of *figures*.
+    """
     background, release = corpus.background, corpus.background.release
     samples = draw_samples(corpus.splits, seed=figures.seed)
-    families = tuple(shown_family(family, background.reasons) for family in samples.shown)
+    families = [shown_family(family, background.reasons) for family in samples.shown]
     sample, sampled = search_sample(samples.searched)
     title = visible(release.name if release is not None else corpus.source.title())
     version, license_name, content = (
         (release.version, release.license, release.content_sha256) if release is not None else (None, None, None)
     )
-    return PageContents(
-        title=title,
-        facts=tuple(_facts(corpus, release)),
-        notes=release.notes if release is not None else None,
-        summary=_summary(figures),
-        key_figures=_key_figures(corpus, figures),
-        uses=tuple(uses(figures, background)),
-        limits=tuple(limits(corpus.source, figures, background)),
-        lead=_lead(families),
-        families=families,
-        shown=sum(map(len, families)),
-        turns=any(piece.turns for family in families for record in family for piece in record.pieces),
-        seed=figures.seed,
-        content_charts=tuple(content_charts(figures)),
-        content_tables=_there(
-            [splits_table(figures) if figures.splits else None, records_table(figures), values_table(figures.types), plan_table(figures)]
+    install = figures.contexts.self_bleu.install
+    return {
+        "title": title,
+        "facts": _facts(corpus, release),
+        "notes": release.notes if release is not None else None,
+        "summary": _summary(figures),
+        "key_figures": _key_figures(corpus, figures),
+        "uses": uses(figures, background),
+        "limits": limits(corpus.source, figures, background),
+        "lead": _lead(families),
+        "families": families,
+        "shown": sum(map(len, families)),
+        "turns": any(piece.get("turns") for family in families for record in family for piece in record["pieces"]),
+        "seed": figures.seed,
+        "content_charts": content_charts(figures),
+        "content_tables": _there(splits_table(figures), records_table(figures), values_table(figures.types), plan_table(figures)),
+        "guess_chart": guess_chart(figures),
+        "quality_tables": _there(question_use_table(figures), leaks_table(figures)),
+        "further_tables": _there(
+            *leakage_tables(background),
+            wording_table(figures),
+            variety_table(figures),
+            openers_table(figures),
+            agreement_table(background),
+            verdicts_table(background),
         ),
-        guess_chart=guess_chart(figures),
-        quality_tables=_there([question_use_table(figures), leaks_table(figures)]),
-        further_tables=_there(
-            [
-                *leakage_tables(background),
-                wording_table(figures),
-                variety_table(figures),
-                openers_table(figures),
-                agreement_table(background),
-                verdicts_table(background),
-            ]
+        "making_tables": _there(
+            origin_table(figures),
+            runs_table(background),
+            costs_table(background),
+            rejects_table(background),
+            withheld_table(background),
+            reading_table(corpus.source.reading),
         ),
-        making_tables=_there(
-            [
-                origin_table(figures),
-                runs_table(background),
-                costs_table(background),
-                rejects_table(background),
-                withheld_table(background),
-                reading_table(corpus.source.reading) if corpus.source.reading is not None else None,
-            ]
-        ),
-        free=bool(background.runs) and not any(run.costs for run in background.runs),
-        sample=sample,
-        sampled=sampled,
-        license=license_name,
-        citation=citation(title, version, content, license_name),
-        again=how_to_make_again(corpus, seed=figures.seed),
-        installs=_installs(figures),
-    )
+        "free": bool(background.runs) and not any(run.costs for run in background.runs),
+        "sample": sample,
+        "sampled": sampled,
+        "license": license_name,
+        "citation": citation(title, version, content, license_name),
+        "again": how_to_make_again(corpus, seed=figures.seed),
+        "installs": [f"self-BLEU was not measured: it needs an extra: {install}"] if install else [],  # for figures that are missing
+    }
 
 
 def _facts(corpus: Corpus, release: ReleaseFacts | None) -> list[tuple[str, str]]:
@@ -375,25 +293,14 @@ def _key_figures(corpus: Corpus, figures: Figures) -> tuple[tuple[str, str, str]
     return tuple((figure, what, visible(detail)) for figure, what, detail in found)
 
 
-def _lead(families: Sequence[tuple[ShownRecord, ...]]) -> tuple[ShownRecord, ...]:
+def _lead(families: Sequence[list[Shown]]) -> list[Shown]:
     """Return the family that shows best what a record is: questions that turn a label, or else one with high and low."""
-    turning = [family for family in families if len(family) > 1 and any(piece.turns for piece in family[0].pieces)]
-    mixed = [family for family in families if {"high", "low"} <= {piece.kind for piece in family[0].pieces}]
-    marked = [family for family in families if family[0].values]
-    chosen = next(iter([*turning, *mixed, *marked, *families]), ())
+    turning = [family for family in families if len(family) > 1 and any(piece.get("turns") for piece in family[0]["pieces"])]
+    mixed = [family for family in families if {"high", "low"} <= {piece["kind"] for piece in family[0]["pieces"]}]
+    marked = [family for family in families if family[0]["labels"]]
+    chosen = next(iter([*turning, *mixed, *marked, *families]), [])
     return chosen[:2]
 
 
-def _there(tables: Sequence[ReportTable | None]) -> tuple[ReportTable, ...]:
-    return tuple(table for table in tables if table is not None and table.rows)
-
-
-def _installs(figures: Figures) -> tuple[str, ...]:
-    """Return what to install for the figures that are missing here."""
-    install = figures.contexts.self_bleu.install
-    return (f"self-BLEU was not measured: it needs an extra: {install}",) if install else ()
-
-
-def dataset_page(corpus: Corpus, figures: Figures) -> str:
-    """Return the page as HTML; equal records and figures give equal text."""
-    return render_page(__package__, page_contents(corpus, figures), script="page.js")
+def _there(*tables: ReportTable) -> list[ReportTable]:
+    return [table for table in tables if table.rows]

@@ -223,7 +223,7 @@ NO_LOCALE = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class FileReading:
     """Statistics of reading a file.
 
     ``values`` = ``exact`` + ``inside_word`` + ``missing``; ``ambiguous`` counts the exact ones with more than one occurrence.
@@ -253,7 +253,7 @@ class Source:
     release: str | None = None
     run: str | None = None
     format: str | None = None
-    reading: Reading | None = None
+    reading: FileReading | None = None
     left_out: int = 0
     stand_ins: tuple[str, ...] = ()
 
@@ -369,10 +369,10 @@ def format_of(path: Path) -> ReadableFormat:
     return get_readable_format("native")
 
 
-def _reading(tally: ReadTally, rejects: list[RowReject]) -> Reading:
+def _reading(tally: ReadTally, rejects: list[RowReject]) -> FileReading:
     # A reason looks like 'piis["flu"]: is not in the context; piis["34F"]: …'. Count each kind of fault once per row, without texts.
     reasons = Counter(kind for reject in rejects for kind in set(fault_kinds(reject.reason)))
-    return Reading(
+    return FileReading(
         rows=tally.rows,
         refused=len(rejects),
         reasons=dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0]))),

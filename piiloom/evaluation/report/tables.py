@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, count, decimal, percent, short, with_share
 from piiloom.evaluation.report.counts import FEWEST_WORDS, KIND_SHARE, TypeFigures
 from piiloom.evaluation.report.figures import Figures, SplitFigures
-from piiloom.evaluation.report.guessing import CHANCE, Guess
-from piiloom.evaluation.report.sources import Reading, Source
+from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.sources import FileReading, Source
 from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, Bin, SelfBleu, TextFigures
 
 
@@ -45,9 +45,9 @@ _KINDS_SHOWN = 30
 def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
     """Return the tables in reading order, without empty ones."""
     found = [
-        reading_table(source.reading) if source.reading else None,
+        reading_table(source.reading),
         records_table(figures),
-        splits_table(figures) if figures.splits else None,
+        splits_table(figures),
         guessability_table(figures),
         question_use_table(figures),
         leaks_table(figures),
@@ -59,22 +59,26 @@ def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
         values_table(figures.types),
         plan_table(figures),
     ]
-    return [table for table in found if table is not None and table.rows]
+    return [table for table in found if table.rows]
 
 
-def reading_table(reading: Reading) -> ReportTable:
+def reading_table(reading: FileReading | None) -> ReportTable:
     """Return the table of how the file was read: refused rows, and how values were found."""
-    rows: list[tuple[str, ...]] = [
-        ("rows", count(reading.rows)),
-        ("refused rows", count(reading.refused)),
-        *((Quoted(f"… {reason}"), count(number)) for reason, number in reading.reasons.items()),
-        ("values in all rows", count(reading.values)),
-        ("values found as whole words", count(reading.exact)),
-        ("… of them more than once", count(reading.ambiguous)),
-        ("values only inside a longer word", count(reading.inside_word)),
-        ("values found nowhere", count(reading.missing)),
-        ("mentions left out for a longer one", count(reading.overlapping)),
-    ]
+    rows: list[tuple[str, ...]] = (
+        []
+        if reading is None
+        else [
+            ("rows", count(reading.rows)),
+            ("refused rows", count(reading.refused)),
+            *((Quoted(f"… {reason}"), count(number)) for reason, number in reading.reasons.items()),
+            ("values in all rows", count(reading.values)),
+            ("values found as whole words", count(reading.exact)),
+            ("… of them more than once", count(reading.ambiguous)),
+            ("values only inside a longer word", count(reading.inside_word)),
+            ("values found nowhere", count(reading.missing)),
+            ("mentions left out for a longer one", count(reading.overlapping)),
+        ]
+    )
     note = "Refused rows are in none of the figures below; piiloom import writes them to a file."
     return ReportTable(title="reading", columns=("what", "number"), rows=tuple(rows), note=note)
 
@@ -126,7 +130,7 @@ def guessability_table(figures: Figures) -> ReportTable:
         f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance reaches "
         "here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
     )
-    rows = tuple((name, decimal(each.accuracy), decimal(each.shuffled)) for name, each in named if _measured(each))
+    rows = tuple((name, decimal(each.accuracy), decimal(each.shuffled)) for name, each in named if each.accuracy is not None)
     return ReportTable(title="guessability of relevance", columns=("from", "accuracy", "labels shuffled"), rows=rows, note=note)
 
 
@@ -291,10 +295,6 @@ def plan_table(figures: Figures) -> ReportTable:
     groups = (("registers", plan.registers), ("cue levels", plan.cue_levels), ("locales", plan.locales), ("origin", plan.producers))
     rows += [(name, Quoted(listed(counts.items()))) for name, counts in groups if counts]
     return ReportTable(title="plan and origin", columns=("what", "records"), rows=tuple(rows), texts=2)
-
-
-def _measured(guess: Guess) -> bool:
-    return guess.accuracy is not None
 
 
 def _high_share(figures: TypeFigures) -> float | None:
