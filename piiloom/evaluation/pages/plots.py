@@ -32,6 +32,10 @@ class Plot:
     png: bytes
     svg: bytes
 
+    def files(self) -> dict[str, bytes]:
+        """Return the images by file name."""
+        return {f"{self.name}.png": self.png, f"{self.name}.svg": self.svg}
+
 
 def draw_plot(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
     """Return the plot that *fill* draws on a figure of *height* inches."""
@@ -67,8 +71,7 @@ def _style() -> AbstractContextManager[None]:
 
 def write_plot(folder: Path, plot: Plot) -> list[Path]:
     """Write *plot* to *folder* as PNG and SVG, and return the files. Raises ``OutputError``."""
-    images = {folder / f"{plot.name}.png": plot.png, folder / f"{plot.name}.svg": plot.svg}
-    for path, image in images.items():
-        with drafted(path) as file:
+    for name, image in plot.files().items():
+        with drafted(folder / name) as file:
             file.write(image)
-    return list(images)
+    return [folder / name for name in plot.files()]

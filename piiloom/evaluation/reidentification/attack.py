@@ -5,10 +5,10 @@ docs/reidentification.md states the attacker's rules.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import median_low
 from typing import Any, Final, Literal
 
 from piiloom.corpus.normalising import value_form
@@ -16,22 +16,20 @@ from piiloom.evaluation.inputs.documents import Document, Mention
 from piiloom.evaluation.reidentification.register import (
     LARGEST,
     SEARCHED,
-    Linked,
     RegisterBuilder,
-    Standing,
-    SurrogateLinks,
-    SurrogateNames,
+    ValueRegister,
     alone,
     linked_by_rare_values,
     standings,
+    surrogate_links,
 )
 from piiloom.evaluation.schemes.masking import Ranges, found_ranges, is_covered
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.repeated_ids import text_hash
 
-Policy = Literal["none", "relevance-aware", "predictions", "surrogates", "all"]
+MaskPolicy = Literal["none", "relevance-aware", "predictions", "surrogates", "all"]
 # What is masked, from the least to the most.
-POLICIES: Final[tuple[Policy, ...]] = ("none", "relevance-aware", "predictions", "surrogates", "all")
+POLICIES: Final[tuple[MaskPolicy, ...]] = ("none", "relevance-aware", "predictions", "surrogates", "all")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,15 +49,15 @@ class Subject:
 def value_key(entity_type: str, value: str) -> int:
     """Return a 64-bit key of a value (in any spelling that has the same form); 0 if nothing is left of it."""
     form = value_form(entity_type, value)
-    return key_of(entity_type, form) if form else 0
+    return text_key(entity_type, form) if form else 0
 
 
-def key_of(*texts: str) -> int:
+def text_key(*texts: str) -> int:
     """Return a 64-bit key of *texts*, the same in every process; never 0."""
     return text_hash("\0".join(texts)) or 1
 
 
-def still_read(subject: Subject, policy: Policy) -> list[bool]:
+def still_read(subject: Subject, policy: MaskPolicy) -> list[bool]:
     """Say of each mention of the document whether its true value can be read.
 
     - ``none``: all can; ``all``: none can.
@@ -117,7 +115,7 @@ class PolicyFigures:
     least_k: int
     median_k: int
     histogram: Mapping[str, int]
-    linked: Linked
+    linked: Mapping[str, int]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data for JSON."""
@@ -129,7 +127,7 @@ class PolicyFigures:
             "unique_searched_in_part": self.in_part,
             "alone_in_what_is_left": self.alone,
             "k": {"least": self.least_k, "median": self.median_k, f"below_{SMALL}": self.small, "histogram": dict(self.histogram)},
-            "linked_by_rare_values": self.linked.to_json(),
+            "linked_by_rare_values": dict(self.linked),
         }
 
 
@@ -142,8 +140,8 @@ class AttackFigures:
     types: tuple[str, ...] | None
     name_types: tuple[str, ...]
     rare: int
-    policies: Mapping[Policy, PolicyFigures]
-    surrogate_names: SurrogateLinks | None
+    policies: Mapping[MaskPolicy, PolicyFigures]
+    surrogate_names: Mapping[str, int] | None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data for JSON."""
@@ -157,52 +155,33 @@ class AttackFigures:
                 "values_searched": SEARCHED,
             },
             "policies": {policy: one.to_json() for policy, one in self.policies.items()},
-            "surrogate_names": None if self.surrogate_names is None else self.surrogate_names.to_json(),
+            "surrogate_names": None if self.surrogate_names is None else dict(self.surrogate_names),
         }
 
 
-def policy_figures(standings: Iterable[Standing], alone: int, linked: Linked) -> PolicyFigures:
+def policy_figures(register: ValueRegister, bit: int, rare: int) -> PolicyFigures:
     """Sum the standings of all documents up."""
-    all_k: Counter[int] = Counter()
-    by_size: Counter[int] = Counter()
-    values = holding = in_part = 0
-    for one in standings:
-        all_k[one.k] += 1
-        values += one.left
-        holding += one.left > 0
-        in_part += one.in_part
-        if one.smallest is not None:
-            by_size[one.smallest] += 1
+    all_k, left, smallest, in_part = zip(*standings(register, bit), strict=True)
     return PolicyFigures(
-        values=values,
-        holding=holding,
-        unique=all_k[1],
-        small=sum(number for k, number in all_k.items() if k < SMALL),
-        unique_by={size: sum(by_size[each] for each in range(1, size + 1)) for size in range(1, LARGEST + 1)},
-        in_part=in_part,
-        alone=alone,
+        values=sum(left),
+        holding=sum(number > 0 for number in left),
+        unique=all_k.count(1),
+        small=sum(k < SMALL for k in all_k),
+        unique_by={size: sum(one is not None and one <= size for one in smallest) for size in range(1, LARGEST + 1)},
+        in_part=sum(in_part),
+        alone=alone(register, bit),
         least_k=min(all_k),
-        median_k=_median(all_k),
+        median_k=median_low(all_k),
         histogram=_binned(all_k),
-        linked=linked,
+        linked=linked_by_rare_values(register, bit, rare),
     )
 
 
-def _median(counts: Counter[int]) -> int:
-    """Return the (lower) median of a distribution."""
-    left = (counts.total() + 1) // 2
-    for value in sorted(counts):
-        left -= counts[value]
-        if left <= 0:
-            return value
-    return 0
-
-
-def _binned(all_k: Counter[int]) -> dict[str, int]:
+def _binned(all_k: Sequence[int]) -> dict[str, int]:
     found: dict[str, int] = {}
     for first, after in zip(BINS, (*BINS[1:], None), strict=True):
         name = f"{first}+" if after is None else str(first) if after == first + 1 else f"{first}-{after - 1}"
-        found[name] = sum(number for k, number in all_k.items() if first <= k and (after is None or k < after))
+        found[name] = sum(first <= k and (after is None or k < after) for k in all_k)
     return found
 
 
@@ -221,7 +200,7 @@ class Attack:
     def __init__(
         self,
         *,
-        policies: Sequence[Policy] | None = None,
+        policies: Sequence[MaskPolicy] | None = None,
         types: Collection[str] | None = None,
         name_types: Collection[str] = NAME_TYPES,
         rare: int = RARE,
@@ -233,16 +212,17 @@ class Attack:
         self._name_types = frozenset(name_types)
         self._rare = rare
         self._builder = RegisterBuilder()
-        self._names = SurrogateNames()
+        self._names: set[tuple[int, int, int]] = set()  # surrogate, original (0: not known) and person
         self._records = 0
-        self._allowed: set[Policy] = {"none", "all"}
+        self._allowed: set[MaskPolicy] = {"none", "all"}
 
     def add(self, subject: Subject) -> None:
         """Take one document in. Documents of the same text are about the same person, and what is left in any of them is known."""
         self._records += 1
         document = subject.document
         # A table of entities has no text: each of its documents is a person of its own.
-        person = self._builder.person(key_of("document", str(self._records)) if document.text is None else key_of("text", document.text))
+        named = ("document", str(self._records)) if document.text is None else ("text", document.text)
+        person = self._builder.person(text_key(*named))
         self._allow(subject)
         bits = self._bits(subject)
         for number, (mention, left) in enumerate(zip(document.mentions, bits, strict=True)):
@@ -255,7 +235,7 @@ class Attack:
             if subject.surrogates is not None and entity_type in self._name_types:
                 surrogate = value_key(entity_type, subject.surrogates[number])
                 if surrogate:
-                    self._names.add(person, value, surrogate)
+                    self._names.add((surrogate, value, person))
 
     def _allow(self, subject: Subject) -> None:
         if any(one.relevance is not None for one in subject.document.mentions):
@@ -281,23 +261,19 @@ class Attack:
             if policy not in self._allowed:
                 raise UsageError(_WHY_NOT[policy], where=f"--mask {policy}", remedy="Leave it out")
         register = self._builder.register()
-        found: dict[Policy, PolicyFigures] = {}
-        for policy in POLICIES:
-            if policy in (self._policies or self._allowed):
-                linked = linked_by_rare_values(register, _BITS[policy], self._rare)
-                found[policy] = policy_figures(standings(register, _BITS[policy]), alone(register, _BITS[policy]), linked)
+        wanted = [policy for policy in POLICIES if policy in (self._policies or self._allowed)]
         return AttackFigures(
             records=self._records,
             documents=register.size,
             types=None if self._types is None else tuple(sorted(self._types)),
             name_types=tuple(sorted(self._name_types)),
             rare=self._rare,
-            policies=found,
-            surrogate_names=self._names.links(),
+            policies={policy: policy_figures(register, _BITS[policy], self._rare) for policy in wanted},
+            surrogate_names=surrogate_links(self._names),
         )
 
 
-_WHY_NOT: Final[dict[Policy, str]] = {
+_WHY_NOT: Final[dict[MaskPolicy, str]] = {
     "relevance-aware": "no value has a relevance",
     "predictions": "there are no predictions",
     "surrogates": "there are no surrogates",

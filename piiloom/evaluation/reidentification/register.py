@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -46,7 +45,7 @@ class RegisterBuilder:
         for column, number in zip(self._rows, (person, self._values.setdefault(value, len(self._values)), left), strict=True):
             column.append(number)
 
-    def register(self) -> Register:
+    def register(self) -> ValueRegister:
         """Return the register of what has been taken down."""
         persons, values, left = (np.frombuffer(column, dtype=column.typecode) if column else np.zeros(0, int) for column in self._rows)
         # The same for any order of the documents: values in the order of their keys.
@@ -57,10 +56,10 @@ class RegisterBuilder:
         distinct, back = np.unique(pairs, return_inverse=True)
         bits = np.zeros(len(distinct), dtype=np.uint8)
         np.bitwise_or.at(bits, back, left.astype(np.uint8))
-        return Register(len(self._persons), distinct // max(1, len(keys)), distinct % max(1, len(keys)), bits)
+        return ValueRegister(len(self._persons), distinct // max(1, len(keys)), distinct % max(1, len(keys)), bits)
 
 
-class Register:
+class ValueRegister:
     """The distinct values of ``size`` persons: rows of (person, value, bits), ascending. Values are numbered from 0."""
 
     def __init__(self, size: int, persons: NDArray[np.int64], values: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
@@ -92,35 +91,24 @@ LARGEST: Final = 3
 SEARCHED: Final = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """One document: its ``k``, and the size of the smallest combination found that only its person has.
+def standings(register: ValueRegister, bit: int) -> Iterator[tuple[int, int, int | None, bool]]:
+    """Yield, for each document under the policy of *bit*, its k, how many values are left, and the smallest combination that tells.
 
-    ``smallest`` is None if all its values together do not tell (k > 1), or if more than ``LARGEST`` are needed. ``in_part``: it has more
-    values than are searched, and a smaller combination may have been missed.
+    That is the size of the smallest combination found that only its person has: None if all its values together do not tell (k > 1), or
+    if more than ``LARGEST`` are needed. Last, whether it has more values than are searched, and a smaller one may have been missed.
     """
-
-    k: int
-    left: int
-    smallest: int | None
-    in_part: bool = False
-
-
-def standings(register: Register, bit: int) -> Iterator[Standing]:
-    """Yield the standing of each document under the policy of *bit*."""
     holders = register.holders
     for person, values in enumerate(register.left(bit)):
         if not values:
-            yield Standing(k=register.size, left=0, smallest=None)
+            yield register.size, 0, None, False
             continue
         sets = sorted((holders[value] for value in values), key=len)  # stable, so the order of the values decides between equals
         k = len(reduce(frozenset.__and__, sets))
         smallest = _smallest(person, sets[:SEARCHED]) if k == 1 else None
-        in_part = k == 1 and len(sets) > SEARCHED and (smallest or LARGEST + 1) > 2
-        yield Standing(k=k, left=len(sets), smallest=smallest, in_part=in_part)
+        yield k, len(sets), smallest, k == 1 and len(sets) > SEARCHED and (smallest or LARGEST + 1) > 2
 
 
-def alone(register: Register, bit: int) -> int:
+def alone(register: ValueRegister, bit: int) -> int:
     """Return how many documents have a combination of values left that no other document has: classes of one, as k-anonymity counts.
 
     Unlike k above, this does not ask what the others had before masking: masking one of two equal documents makes both alone.
@@ -143,21 +131,11 @@ def _smallest(person: int, sets: Sequence[frozenset[int]]) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
-    """Documents linked with another, the groups they form, and the size of the largest."""
+def linked_by_rare_values(register: ValueRegister, bit: int, rare: int) -> dict[str, int]:
+    """Link documents in which the same value is left, if at most *rare* persons of the register have it.
 
-    documents: int
-    groups: int
-    largest: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain data for JSON."""
-        return {"documents": self.documents, "groups": self.groups, "largest_group": self.largest}
-
-
-def linked_by_rare_values(register: Register, bit: int, rare: int) -> Linked:
-    """Link documents in which the same value is left, if at most *rare* persons of the register have it."""
+    Return the number of documents linked with another, of the groups they form, and the size of the largest.
+    """
     held: dict[int, list[int]] = {}
     for document, values in enumerate(register.left(bit)):
         for value in values:
@@ -167,84 +145,41 @@ def linked_by_rare_values(register: Register, bit: int, rare: int) -> Linked:
         if len(register.holders[value]) <= rare:
             links.join_all(documents)
     sizes = [size for size in Counter(links.roots().tolist()).values() if size > 1]
-    return Linked(documents=sum(sizes), groups=len(sizes), largest=max(sizes, default=0))
+    return {"documents": sum(sizes), "groups": len(sizes), "largest_group": max(sizes, default=0)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SurrogateLinks:
-    """The figures; pairs are pairs of documents that share a surrogate.
+def surrogate_links(rows: Collection[tuple[int, int, int]]) -> dict[str, int] | None:
+    """Return what surrogates of names give away; None if there are no surrogates of names.
 
-    ``true_pairs``: pairs in which it stands for the same original in both. ``consistent``: originals with the same surrogate in several
-    documents. ``unchanged``: surrogates that are an original of their own document; ``of_others``: that are one of other documents only.
-    ``shared_by_originals``: surrogates that stand for several originals, which link wrongly. The last five are about surrogates whose
-    original is known.
+    *rows*: surrogate, original (0: not known) and document, by key. Linked pairs are pairs of documents that share a surrogate; it stands
+    for the same original in both documents of a true pair. Originals, and what surrogates are one of, are those that are known.
     """
-
-    documents: int
-    surrogates: int
-    originals: int
-    shared: int
-    linked_documents: int
-    pairs: int
-    true_pairs: int
-    consistent: int
-    unchanged: int
-    of_others: int
-    shared_by_originals: int
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as plain data for JSON."""
-        return {
-            "documents": self.documents,
-            "surrogates": self.surrogates,
-            "originals": self.originals,
-            "surrogates_in_several_documents": self.shared,
-            "linked_documents": self.linked_documents,
-            "linked_pairs": self.pairs,
-            "truly_linked_pairs": self.true_pairs,
-            "originals_with_one_surrogate_in_several_documents": self.consistent,
-            "surrogates_that_are_an_original_of_their_document": self.unchanged,
-            "surrogates_that_are_an_original_of_another_document": self.of_others,
-            "surrogates_of_several_originals": self.shared_by_originals,
-        }
-
-
-class SurrogateNames:
-    """Takes down, by key, which surrogate stands for which original in which document (0: not known)."""
-
-    def __init__(self) -> None:
-        self._rows: set[tuple[int, int, int]] = set()
-
-    def add(self, document: int, original: int, surrogate: int) -> None:
-        """Take down one name."""
-        self._rows.add((surrogate, original, document))
-
-    def links(self) -> SurrogateLinks | None:
-        """Return the figures; None if there are no surrogates of names."""
-        if not self._rows:
-            return None
-        documents_of: dict[int, set[int]] = {}
-        together: dict[tuple[int, int], set[int]] = {}
-        written: dict[int, set[int]] = {}
-        originals_of: dict[int, set[int]] = {}
-        for surrogate, original, document in self._rows:
-            documents_of.setdefault(surrogate, set()).add(document)
-            if original:
-                together.setdefault((surrogate, original), set()).add(document)
-                written.setdefault(original, set()).add(document)
-                originals_of.setdefault(surrogate, set()).add(original)
-        unchanged = {new for new in originals_of if not written.get(new, set()).isdisjoint(documents_of[new])}
-        shared = {new: documents for new, documents in documents_of.items() if len(documents) > 1}
-        return SurrogateLinks(
-            documents=len({document for _, _, document in self._rows}),
-            surrogates=len(documents_of),
-            originals=len(written),
-            shared=len(shared),
-            linked_documents=len(set().union(*shared.values())),
-            pairs=sum(comb(len(documents), 2) for documents in shared.values()),
-            true_pairs=sum(comb(len(documents), 2) for documents in together.values()),
-            consistent=len({original for (_, original), documents in together.items() if len(documents) > 1}),
-            unchanged=len(unchanged),
-            of_others=sum(new in written and new not in unchanged for new in originals_of),
-            shared_by_originals=sum(len(originals) > 1 for originals in originals_of.values()),
-        )
+    if not rows:
+        return None
+    documents_of: dict[int, set[int]] = {}
+    together: dict[tuple[int, int], set[int]] = {}
+    written: dict[int, set[int]] = {}
+    originals_of: dict[int, set[int]] = {}
+    for surrogate, original, document in rows:
+        documents_of.setdefault(surrogate, set()).add(document)
+        if original:
+            together.setdefault((surrogate, original), set()).add(document)
+            written.setdefault(original, set()).add(document)
+            originals_of.setdefault(surrogate, set()).add(original)
+    unchanged = {new for new in originals_of if not written.get(new, set()).isdisjoint(documents_of[new])}
+    shared = {new: documents for new, documents in documents_of.items() if len(documents) > 1}
+    return {
+        "documents": len({document for _, _, document in rows}),
+        "surrogates": len(documents_of),
+        "originals": len(written),
+        "surrogates_in_several_documents": len(shared),
+        "linked_documents": len(set().union(*shared.values())),
+        "linked_pairs": sum(comb(len(documents), 2) for documents in shared.values()),
+        "truly_linked_pairs": sum(comb(len(documents), 2) for documents in together.values()),
+        "originals_with_one_surrogate_in_several_documents": len(
+            {original for (_, original), documents in together.items() if len(documents) > 1}
+        ),
+        "surrogates_that_are_an_original_of_their_document": len(unchanged),
+        "surrogates_that_are_an_original_of_another_document": sum(new in written and new not in unchanged for new in originals_of),
+        "surrogates_of_several_originals": sum(len(originals) > 1 for originals in originals_of.values()),
+    }

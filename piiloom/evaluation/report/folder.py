@@ -177,6 +177,6 @@ def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], s
     files: dict[str, bytes] = {}
     captions: list[tuple[str, str]] = []
     for plot in report_plots(figures):
-        files |= {f"{plot.name}.png": plot.png, f"{plot.name}.svg": plot.svg}
+        files |= plot.files()
         captions.append((f"{plot.name}.png", plot.caption))
     return files, captions, None

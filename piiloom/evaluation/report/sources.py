@@ -328,7 +328,7 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
     *types*: user-defined types; None means those defined by the export that the file belongs to, if any. Raises ``DataError`` if the
     file cannot be read or no row is a valid record.
     """
-    file_format = get_readable_format(format_name) if format_name is not None else format_of(path)
+    file_format = get_readable_format(format_name) if format_name is not None else native_or_capid(path)
     tally = ReadTally()
     records: list[Record] = []
     rejects: list[RowReject] = []
@@ -358,7 +358,7 @@ def latest_revisions(records: Iterable[Record]) -> list[Record]:
     return list(latest.values())
 
 
-def format_of(path: Path) -> ReadableFormat:
+def native_or_capid(path: Path) -> ReadableFormat:
     """Return the format of a file whose format is not named: native or CAPID, as its first row decides."""
     for _, line in numbered_lines(path):
         try:

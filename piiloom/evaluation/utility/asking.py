@@ -7,14 +7,15 @@ request is never paid for twice, in whatever run. Every request is sent once, at
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from typing import Any, Final, NamedTuple
+from functools import partial
+from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
+from piiloom.corpus.store.runs import RunRow, asking_run
 from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.options import UtilitySettings
+from piiloom.evaluation.utility.options import ModelChoice, UtilitySettings
 from piiloom.evaluation.utility.outcomes import Outcomes
 from piiloom.evaluation.utility.tasks import (
     ANSWER,
@@ -28,14 +29,13 @@ from piiloom.evaluation.utility.tasks import (
     judge_tasks,
     pair_tasks,
 )
-from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
+from piiloom.execution.call_channel import CallChannel, CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import FailureLimit, Lost, ask_model
-from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
-from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
+from piiloom.execution.ordering import OrderedRun, StopSignal
+from piiloom.execution.paid_run import ask_to_end
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
@@ -82,18 +82,6 @@ class StageEstimate:
         self.about_usd = None if about is None or self.about_usd is None else self.about_usd + about
         self.most_usd = None if most is None or self.most_usd is None else self.most_usd + settings.max_attempts * most
 
-    def plus(self, other: StageEstimate) -> StageEstimate:
-        """Return the sum of both, under this one's name."""
-        unknown = self.about_usd is None or self.most_usd is None or other.about_usd is None or other.most_usd is None
-        return StageEstimate(
-            stage=self.stage,
-            calls=self.calls + other.calls,
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            about_usd=None if unknown else (self.about_usd or 0.0) + (other.about_usd or 0.0),
-            most_usd=None if unknown else (self.most_usd or 0.0) + (other.most_usd or 0.0),
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UtilityEstimate:
@@ -123,9 +111,10 @@ def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> Utilit
             stages[task.kind].add(task, worst, library, author if task.kind == ANSWER else judge, settings)
             if task.kind == PAIR and settings.second_judge is not None:
                 stages[_SECOND_PAIRS].add(task, worst, library, settings.second_judge.spec(), settings)
-    total = StageEstimate(stage="total")
-    for stage in stages.values():
-        total = total.plus(stage)
+    sums = {name: [getattr(stage, name) for stage in stages.values()] for name in ("calls", "input_tokens", "output_tokens")}
+    unknown = any(None in (stage.about_usd, stage.most_usd) for stage in stages.values())
+    usd = {name: None if unknown else sum(getattr(stage, name) for stage in stages.values()) for name in ("about_usd", "most_usd")}
+    total = StageEstimate(stage="total", **{name: sum(each) for name, each in sums.items()}, **usd)
     given = settings.price or settings.judge_price or settings.second_judge_price
     return UtilityEstimate(stages=tuple(stages.values()), total=total, prices_dated=None if given else load_models().dated.isoformat())
 
@@ -168,32 +157,23 @@ Watch = Callable[[AskProgress], None]
 
 
 class Asking:
-    """One session of asking. *author* answers, *judge* judges, *second* compares the pairs, too; all may be the same channel."""
+    """One session of asking: the author answers, the judge judges, and a second judge, if any, compares the pairs, too."""
 
-    def __init__(
-        self,
-        library: PromptLibrary,
-        author: CallChannel,
-        judge: CallChannel,
-        second: CallChannel | None,
-        settings: UtilitySettings,
-        *,
-        watch: Watch = noop,
-    ) -> None:
+    def __init__(self, library: PromptLibrary, settings: UtilitySettings, watch: Watch) -> None:
         self.outcomes = Outcomes()
         self._library, self._settings, self._watch = library, settings, watch
-        self._author, self._judge, self._second = author, judge, second
         self._lost = 0
 
-    async def run(self, cases: Sequence[Case], stop: StopSignal) -> None:
+    async def run(self, cases: Sequence[Case], channels: Sequence[CallChannel], stop: StopSignal) -> None:
         """Ask all about *cases*, or until *stop* is requested. Raises errors that would hit every other request, too."""
-        await self._step("answers", [task for case in cases for task in answer_tasks(case)], self._author, stop)
-        if not stop.requested:
-            tasks = [task for case in cases for task in judge_tasks(case, self.outcomes)]
-            await self._step("judgements", tasks, self._judge, stop)
-        if self._second is not None and not stop.requested:
-            tasks = [task for case in cases for task in pair_tasks(case, self.outcomes)]
-            await self._step(SECOND_JUDGE, tasks, self._second, stop)
+        made: dict[str, Callable[[Case], Iterator[Task]]] = {
+            "answers": answer_tasks,
+            "judgements": lambda case: judge_tasks(case, self.outcomes),
+            SECOND_JUDGE: lambda case: pair_tasks(case, self.outcomes),
+        }
+        for (step, tasks_of), channel in zip(made.items(), channels, strict=False):
+            if not stop.requested:
+                await self._step(step, [task for case in cases for task in tasks_of(case)], channel, stop)
 
     async def _step(self, name: str, tasks: Sequence[Task], channel: CallChannel, stop: StopSignal) -> None:
         concurrency = self._settings.concurrency
@@ -246,10 +226,6 @@ class Asking:
         by_kind[task.kind][task.key] = said
 
 
-_PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
-_AGAIN: Final = "Give the same command again: what was paid for is kept, and is not asked again"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """The result of a run: what was said, who was asked (provider, model), by which templates (name → id, SHA-256), at what cost.
@@ -283,88 +259,45 @@ def ask_models(
     paid for are kept in any case. Raises ``UsageError`` for unknown providers or prices.
     """
     library = open_library(settings.prompts)
+    policy = CallPolicy(
+        concurrency=settings.concurrency,
+        rpm=settings.rpm,
+        tpm=settings.tpm,
+        budget_usd=settings.budget_usd,
+        batch=settings.batch,
+        retry=retry or RetryPolicy(),
+    )
+    asking = Asking(library, settings, watch)
     with ExitStack() as stack:
-        author = settings.author.connect(settings)
-        stack.callback(run_in_own_loop, author.aclose)
-        judges: list[Provider | None] = [None, None]
-        for place, choice in enumerate((settings.judge, settings.second_judge)):
-            if choice is not None:
-                judges[place] = judge = choice.connect(settings)
-                stack.callback(run_in_own_loop, judge.aclose)
+        author, judge, second = (_connected(one, settings, stack) for one in (settings.author, settings.judge, settings.second_judge))
         agree()
-        opened = stack.enter_context(Store.open(settings.replies))
-        asked = _Models(author, judges[0] or author, judges[1])
-        run = _run(opened, cases, settings, library, asked)
-        return _Session(opened, run, settings, retry or RetryPolicy()).ask(cases, library, asked, watch)
+        store = stack.enter_context(Store.open(settings.replies))
+        providers = [one for one in (author, judge or author, second) if one is not None]
+        run = _run(store, cases, settings, library, providers)
+        channels = ask_to_end(store, run.id, providers, policy, partial(asking.run, cases), seed=settings.seed)
+    named = [(one.name, one.model) for one in providers]
+    return Asked(
+        run_id=run.id,
+        outcomes=asking.outcomes,
+        author=named[0],
+        judge=named[1],
+        second=named[2] if len(named) > 2 else None,
+        templates={name: (library.find(name).id, library.find(name).sha256) for name in KINDS},
+        totals=channels[0].calls.totals,
+    )
 
 
-class _Models(NamedTuple):
-    author: Provider
-    judge: Provider
-    second: Provider | None
+def _connected(choice: ModelChoice | None, settings: UtilitySettings, stack: ExitStack) -> Provider | None:
+    if choice is None:
+        return None
+    provider = choice.connect(settings)
+    stack.callback(run_in_own_loop, provider.aclose)
+    return provider
 
 
-class _Session:
-    """One session of a run."""
-
-    def __init__(self, store: Store, run: RunRow, settings: UtilitySettings, retry: RetryPolicy) -> None:
-        self._store, self._run, self._settings = store, run, settings
-        self._policy = CallPolicy(
-            concurrency=settings.concurrency,
-            rpm=settings.rpm,
-            tpm=settings.tpm,
-            budget_usd=settings.budget_usd,
-            batch=settings.batch,
-            retry=retry,
-        )
-
-    def ask(self, cases: Sequence[Case], library: PromptLibrary, models: _Models, watch: Watch) -> Asked:
-        committer = GroupCommitter(self._store, self._run.id, pace_s=_PACE_S)
-        author, judge, second = models
-        first = self._channel(author, committer)
-        judging = first if judge is author else self._channel(judge, committer, beside=first)
-        third = None if second is None else self._channel(second, committer, beside=first)
-        stop = StopSignal()
-        asking = Asking(library, first, judging, third, self._settings, watch=watch)
-        status: RunStatus = "interrupted"
-        committer.start()
-        try:
-            run_in_own_loop(
-                lambda: _to_end(asking, cases, stop, [one for one in (first, judging, third) if one is not None]), on_interrupt=stop.request
-            )
-            status = "interrupted" if stop.requested else "finished"
-        finally:
-            committer.close()
-            set_run_status(self._store, self._run.id, status)
-        if stop.requested:
-            raise Interrupted("stopped", where=f"run {self._run.id}", remedy=_AGAIN)
-        return Asked(
-            run_id=self._run.id,
-            outcomes=asking.outcomes,
-            author=(author.name, author.model),
-            judge=(judge.name, judge.model),
-            second=None if second is None else (second.name, second.model),
-            templates={name: (library.find(name).id, library.find(name).sha256) for name in KINDS},
-            totals=first.calls.totals,
-        )
-
-    def _channel(self, provider: Provider, committer: GroupCommitter, beside: CallChannel | None = None) -> CallChannel:
-        return open_channel(self._store, self._run.id, provider, committer, self._policy, seed=self._settings.seed, beside=beside)
-
-
-async def _to_end(asking: Asking, cases: Sequence[Case], stop: StopSignal, channels: Sequence[CallChannel]) -> None:
-    async with AsyncExitStack() as stack:
-        for channel in dict.fromkeys(channels):
-            stack.push_async_callback(channel.calls.provider.aclose)
-            # Calls in flight are paid for, so wait for them: the next session finds their replies.
-            stack.push_async_callback(channel.calls.drain)
-        with stopped_by_ctrl_c(stop):
-            await asking.run(cases, stop)
-
-
-def _run(store: Store, cases: Sequence[Case], settings: UtilitySettings, library: PromptLibrary, models: _Models) -> RunRow:
+def _run(store: Store, cases: Sequence[Case], settings: UtilitySettings, library: PromptLibrary, models: Sequence[Provider]) -> RunRow:
     """Return the run of these cases and settings: an earlier one, whose spending counts toward the budget, or a new one."""
-    author, judge, second = models
+    author, judge, *second = models
     told: dict[str, Any] = {
         "utility": True,
         "provider": author.name,
@@ -377,8 +310,8 @@ def _run(store: Store, cases: Sequence[Case], settings: UtilitySettings, library
         "attempts": settings.max_attempts,
         "seed": settings.seed,
     }
-    if second is not None:
-        told["second_judge"] = [second.name, second.model, second.endpoint]
+    for one in second:
+        told["second_judge"] = [one.name, one.model, one.endpoint]
     templates = [library.find(name).sha256 for name in KINDS]
     plan = digest("utility", told, templates, [asdict(case) for case in cases])
     return asking_run(store, "utility", told, plan)
