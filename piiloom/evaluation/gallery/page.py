@@ -189,7 +189,8 @@ def _marks(row: Row, number: str) -> list[_Mark]:
     alone = row.kind if not row.gold or not row.found else ""
     wrong = [("gold", f"{alone or 'gold'}: ", row.gold), ("found", f"{alone or 'predicted'}: ", row.found)]
     sides: list[Any] = [("correct", "✓ ", row.gold)] if row.kind == "correct" else wrong
-    return [_Mark(*one.place, side, number, what + _told(one)) for side, what, mentions in sides for one in mentions if one.place]
+    placed = ((side, what, one, one.place) for side, what, mentions in sides for one in mentions)
+    return [_Mark(place[0], place[1], side, number, what + _told(one)) for side, what, one, place in placed if place]
 
 
 def _told(mention: Mention) -> str:

@@ -130,19 +130,20 @@ def open_pairs(
     if needs == "mentions" and "capid" in formats:
         needs = "values"
     unplaced: Handling = "leave out" if settings.skip_values else "refuse"
-    gold_side = SideSummary(file=str(gold), format=formats[0], unplaced=unplaced)
-    summary = InputsSummary(gold=gold_side, found=SideSummary(file=str(found), format=formats[1]))
+    summary = InputsSummary(
+        gold=SideSummary(file=str(gold), format=formats[0], unplaced=unplaced), found=SideSummary(file=str(found), format=formats[1])
+    )
     taxonomy, respelled = extended(_own_types(gold, found)), _respelled(*formats)
     types = [
         TypeNames(settings.label_map, settings.only_types, side, taxonomy, of_taxonomy=respelled) for side in (summary.gold, summary.found)
     ]
 
     def read() -> Iterator[Pair]:
-        sides = [
+        gold_side, found_side = (
             _documents(*side, settings, needs, offsets=offsets)
             for side in zip((gold, found), (summary.gold, summary.found), columns, types, strict=True)
-        ]
-        yield from pairs(*sides, summary)
+        )
+        yield from pairs(gold_side, found_side, summary)
         used = types[0].used_keys | types[1].used_keys
         summary.unused_map_keys = tuple(key for key in settings.label_map if key not in used)
         if types_matter and settings.only_types is None and needs != "values":

@@ -111,10 +111,16 @@ def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> Utilit
             stages[task.kind].add(task, worst, library, author if task.kind == ANSWER else judge, settings)
             if task.kind == PAIR and settings.second_judge is not None:
                 stages[_SECOND_PAIRS].add(task, worst, library, settings.second_judge.spec(), settings)
-    sums = {name: [getattr(stage, name) for stage in stages.values()] for name in ("calls", "input_tokens", "output_tokens")}
-    unknown = any(None in (stage.about_usd, stage.most_usd) for stage in stages.values())
-    usd = {name: None if unknown else sum(getattr(stage, name) for stage in stages.values()) for name in ("about_usd", "most_usd")}
-    total = StageEstimate(stage="total", **{name: sum(each) for name, each in sums.items()}, **usd)
+    kinds = stages.values()
+    unknown = any(None in (one.about_usd, one.most_usd) for one in kinds)
+    total = StageEstimate(
+        stage="total",
+        calls=sum(one.calls for one in kinds),
+        input_tokens=sum(one.input_tokens for one in kinds),
+        output_tokens=sum(one.output_tokens for one in kinds),
+        about_usd=None if unknown else sum(one.about_usd or 0.0 for one in kinds),
+        most_usd=None if unknown else sum(one.most_usd or 0.0 for one in kinds),
+    )
     given = settings.price or settings.judge_price or settings.second_judge_price
     return UtilityEstimate(stages=tuple(stages.values()), total=total, prices_dated=None if given else load_models().dated.isoformat())
 
