@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import field_validator
 
-from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, check_ranking, compare_files
+from piiloom.evaluation.comparison.comparing import Comparison, Ranking, check_ranking, compare_systems
 from piiloom.evaluation.comparison.table import (
     ECE_NOTE,
     NOTE,
@@ -33,7 +33,7 @@ from piiloom.evaluation.cost import COLUMNS, CostCollector, usage_costs
 from piiloom.evaluation.inputs.documents import Collector, Pair
 from piiloom.evaluation.inputs.opening import READING, InputSettings, open_pairs
 from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
-from piiloom.evaluation.schemes.base import FIGURES, Scheme, SchemeSettings
+from piiloom.evaluation.schemes.base import FIGURES, SchemeSettings
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.registry import BY_TYPE, DEFAULT_SCHEME, SCHEME_HELP, make_schemes
 from piiloom.evaluation.scoring.counts import CalibrationCollector, CalibrationFigures
@@ -117,7 +117,17 @@ def compare(gold: Path, predictions: Mapping[str, Path], settings: ComparisonSet
         for name, cost in costs.items():
             collectors[name].append(cost)
         inputs: dict[str, InputsSummary] = {}
-        comparison = compare_files(gold, systems, _reader(settings, scheme, systems, collectors, inputs), scheme, settings)
+
+        def read(name: str) -> Iterator[Pair]:
+            needs = scheme.needs
+            matter = scheme.name in BY_TYPE
+            pairs, inputs[name] = open_pairs(gold, systems[name], settings, needs, offsets=needs == "places", types_matter=matter)
+            for pair in pairs:
+                for one in collectors[name]:
+                    one.add(pair)
+                yield pair
+
+        comparison = compare_systems({name: read(name) for name in systems}, scheme, settings)
     sides = {"gold": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
     comparison = replace(
@@ -264,29 +274,6 @@ def _append_failed(out: Path) -> None:
             reject = json.loads(line)
             if "id" in reject:
                 rows.write(json.dumps({"id": reject["id"], "context": reject["row"], "spans": []}, ensure_ascii=False) + "\n")
-
-
-def _reader(
-    settings: ComparisonSettings,
-    scheme: Scheme,
-    systems: Mapping[str, Path],
-    collectors: Mapping[str, Sequence[Collector]],
-    inputs: dict[str, InputsSummary],
-) -> OpenPairs:
-    """Return a function that reads a system next to the gold for its *collectors* too, and puts a summary into *inputs*."""
-    name_of = {path: name for name, path in systems.items()}
-
-    def read(gold: Path, found: Path) -> Iterator[Pair]:
-        name = name_of[found]
-        pairs, inputs[name] = open_pairs(
-            gold, found, settings, scheme.needs, offsets=scheme.needs == "places", types_matter=scheme.name in BY_TYPE
-        )
-        for pair in pairs:
-            for one in collectors[name]:
-                one.add(pair)
-            yield pair
-
-    return read
 
 
 def _drawn(

@@ -144,9 +144,9 @@ def reliability_plot(calibrations: Mapping[str, CalibrationFigures]) -> Plot:
         for number, (name, one) in enumerate(scored.items()):
             colour = _COLOURS[number % len(_COLOURS)]
             label = f"{short(name, 28)} (ECE {one.ece:.3f})"
-            panel.plot([band.mean_score for band in one.bands], [band.right for band in one.bands], color=colour, lw=1.4, label=label)
+            panel.plot([band.said for band in one.bands], [band.right for band in one.bands], color=colour, lw=1.4, label=label)
             for band in one.bands:  # the area of a point is the share of spans that it stands for
-                panel.scatter([band.mean_score], [band.right], s=16 + 240 * band.spans / one.spans, color=colour, alpha=0.7, linewidths=0)
+                panel.scatter([band.said], [band.right], s=16 + 240 * band.count / one.spans, color=colour, alpha=0.7, linewidths=0)
         panel.set_xlim(0, 1.02)
         panel.set_ylim(0, 1.02)
         panel.set_xlabel("score")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.comparison.comparing import Ranking, compare_files
+from piiloom.evaluation.comparison.comparing import Ranking, compare_systems
 from piiloom.evaluation.comparison.table import comparison_table, html_page, latex, latex_table, markdown_table
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
 from tests.longer import few
@@ -28,14 +27,9 @@ HOSTILE = (
 
 def comparison(names, **ranking):
     counts = {name: [(n % 4 + at % 3, at % 2, 6 - n % 4 - at % 3) for n in range(12)] for at, name in enumerate(names)}
-    paths = {name: Path(str(at)) for at, name in enumerate(names)}
-    rows = dict(zip((path.name for path in paths.values()), counts.values(), strict=True))
-
-    def open_pairs(gold, found):
-        return [scored_pair(n, each) for n, each in enumerate(rows[found.name])]
-
     wanted = Ranking(**{"resamples": 50, "permutations": 99, **ranking})
-    return compare_files(Path("gold"), paths, open_pairs, exact_scheme(), wanted)
+    pairs = {name: [scored_pair(n, each) for n, each in enumerate(rows)] for name, rows in counts.items()}
+    return compare_systems(pairs, exact_scheme(), wanted)
 
 
 class Page(HTMLParser):

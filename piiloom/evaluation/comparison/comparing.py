@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -33,9 +33,6 @@ from piiloom.foundation.settings import setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-# Reads a gold file and a file of predictions, and gives their documents: those of the gold file in its order, then any others.
-OpenPairs = Callable[[Path, Path], Iterable[Pair]]
 
 
 class Ranking(Resampling):
@@ -162,17 +159,17 @@ class Comparison(Framed):
         }
 
 
-def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs, scheme: Scheme, ranking: Ranking) -> Comparison:
-    """Read each of *systems* (predictions by name) beside *gold*, and compare them.
+def compare_systems(systems: Mapping[str, Iterable[Pair]], scheme: Scheme, ranking: Ranking) -> Comparison:
+    """Read the pairs of each of *systems* (by name), one after the other, and compare them.
 
-    A document that *open_pairs* gives for some systems only has no counts for the others: tables of entities name the documents in which
+    A document that is among the pairs of some systems only has no counts for the others: tables of entities name the documents in which
     there is one. Raises ``UsageError``, before anything is read, if there is no system or the figure to rank by is none of the headline.
     """
     by = check_ranking(scheme, tuple(systems), ranking)
     tables, passes = [], []
-    for path in systems.values():
+    for read in systems.values():
         table, clusters = CountTable(scheme), Clusters(ranking.cluster)
-        for pair in open_pairs(gold, path):
+        for pair in read:
             table.add(pair)
             clusters.add(pair)
         tables.append(table)

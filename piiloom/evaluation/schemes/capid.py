@@ -36,14 +36,15 @@ if TYPE_CHECKING:
 
 
 class SampleMeans:
-    """Adds columns to a sample's counts, from whose sums means over samples are computed.
+    """A scheme whose figures are ratios of two counts. Adds columns to a sample's counts, from whose sums means over samples are computed.
 
     For each ratio that is its value in the sample, and for each denominator whether the sample enters the means of its ratios (1 or 0).
     Where a denominator is 0, *undefined* decides: the value is 0 (``zero``) or 1 (``one``), or the sample doesn't enter (``skip``).
     """
 
-    def __init__(self, counts: Sequence[str], ratios: Mapping[str, tuple[str, str]], undefined: Undefined) -> None:
-        """*ratios*: (numerator, denominator) by the name of the figure, both names of *counts*."""
+    def __init__(self, ratios: Mapping[str, tuple[str, str]], undefined: Undefined) -> None:
+        """*ratios*: (numerator, denominator) by the name of the figure, both names of ``PAIR_COUNTS``."""
+        counts = PAIR_COUNTS
         denominators = tuple(dict.fromkeys(below for _, below in ratios.values()))
         self.columns = (*counts, *(f"{name}, summed" for name in ratios), *(f"samples with {name}" for name in denominators))
         self._ratios = ratios
@@ -58,17 +59,16 @@ class SampleMeans:
         self._skips = undefined == "skip"
 
     def rows(self, counts: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
-        """Return the row of each type, and that of the sample under ``OVERALL``, from the counts of one sample by type."""
-        return {name: self._pooled_row(row) if name != OVERALL else self._sample_row(row) for name, row in counts.items()}
+        """Return the row of each type, and that of the sample under ``OVERALL``, from the counts of one sample by type.
+
+        Each ratio of a type enters with the weight of its denominator, so that the mean is that of all.
+        """
+        return {name: [*row, *self._parts(row)] if name != OVERALL else self._sample_row(row) for name, row in counts.items()}
 
     def _sample_row(self, counts: Sequence[float]) -> list[float]:
         """Return the row of a whole sample: its *counts*, ratios and weights."""
         ratios = [counts[above] / counts[below] if counts[below] else self._default for above, below in self._at]
         return [*counts, *ratios, *(0.0 if self._skips and not counts[at] else 1.0 for at in self._below)]
-
-    def _pooled_row(self, counts: Sequence[float]) -> list[float]:
-        """Return the row of a part of a sample. Each ratio enters with the weight of its denominator, so that the mean is that of all."""
-        return [*counts, *self._parts(counts)]
 
     def means(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the mean of each ratio over the samples. *totals*: sums of rows, of shape (…, columns)."""
@@ -76,10 +76,13 @@ class SampleMeans:
 
     def ratios(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return each ratio of the summed counts."""
-        return {name: share(self.count(totals, above), self.count(totals, below)) for name, (above, below) in self._ratios.items()}
+        return {name: share(self._sum(totals, above), self._sum(totals, below)) for name, (above, below) in self._ratios.items()}
 
-    def count(self, totals: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-        """Return the sum of the count called *name*."""
+    def sums(self, totals: NDArray[np.float64], names: Mapping[str, str]) -> dict[str, NDArray[np.float64]]:
+        """Return the sums of counts under the names of figures; *names*: those of the counts by those of the figures."""
+        return {figure: self._sum(totals, name) for figure, name in names.items()}
+
+    def _sum(self, totals: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         return totals[..., self._counts[name]]
 
 
@@ -94,14 +97,14 @@ RATIOS = {
     "low_accuracy": ("low_right", "low_matched"),
     "high_accuracy": ("high_right", "high_matched"),
 }
-_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "matched": "gold_matched"}
-_MALFORMED = ("malformed", "gold_malformed")
+_MALFORMED = {"malformed": "malformed", "gold_malformed": "gold_malformed"}
+_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "matched": "gold_matched"} | _MALFORMED
 # The spellings of relevance that the published script counts.
 _SPELLINGS = {"1": "high", "0": "low"}
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-class CapidScheme:
+class CapidScheme(SampleMeans):
     """The scheme; see the module docstring.
 
     By type, the figures are those of all values of the type, not means over samples: recall, coverage and accuracies are of gold values
@@ -113,23 +116,17 @@ class CapidScheme:
     headline = tuple(RATIOS)
 
     def __init__(self, options: SchemeSettings) -> None:
-        self._means = SampleMeans(PAIR_COUNTS, RATIOS, options.undefined)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of what is counted."""
-        return self._means.columns
+        super().__init__(RATIOS, options.undefined)
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type. It takes time in proportion to gold times found values."""
         pairs = _pairs(gold.mentions, found.mentions)
         malformed = gold.malformed, found.malformed
-        return self._means.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=malformed, relevance_of=_relevance))
+        return self.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=malformed, relevance_of=_relevance))
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the means over samples, and the numbers of samples, values, matches and malformed entries."""
-        counts = {name: self._means.count(totals, count) for name, count in _COUNTS.items()}
-        return {**self._means.means(totals), **counts, **{name: self._means.count(totals, name) for name in _MALFORMED}}
+        return {**self.means(totals), **self.sums(totals, _COUNTS)}
 
 
 def relevance_warnings(sides: Mapping[str, SideSummary]) -> tuple[str, ...]:
@@ -220,10 +217,10 @@ STRICT_RATIOS = {
     "low_accuracy_of_gold": ("low_right", "low"),
     "high_accuracy_of_gold": ("high_right", "high"),
 }
-_STRICT_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "exact": "gold_exact", "matched": "gold_matched"}
+_STRICT_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "exact": "gold_exact", "matched": "gold_matched"} | _MALFORMED
 
 
-class CapidStrictScheme:
+class CapidStrictScheme(SampleMeans):
     """The scheme; see the module docstring. A mention without a place matches nothing."""
 
     name = "capid-strict"
@@ -231,20 +228,14 @@ class CapidStrictScheme:
     headline = tuple(STRICT_RATIOS)
 
     def __init__(self, options: SchemeSettings) -> None:
-        self._means = SampleMeans(PAIR_COUNTS, STRICT_RATIOS, options.undefined)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of what is counted."""
-        return self._means.columns
+        super().__init__(STRICT_RATIOS, options.undefined)
 
     def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type."""
         pairs = place_pairs(gold.mentions, found.mentions)
-        return self._means.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=(gold.malformed, found.malformed)))
+        return self.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=(gold.malformed, found.malformed)))
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the figures of all mentions, the means over samples, and the numbers of samples, mentions, pairs and malformed entries."""
-        macro = {f"macro_{name}": value for name, value in self._means.means(totals).items()}
-        counts = {name: self._means.count(totals, count) for name, count in _STRICT_COUNTS.items()}
-        return {**self._means.ratios(totals), **macro, **counts, **{name: self._means.count(totals, name) for name in _MALFORMED}}
+        macro = {f"macro_{name}": value for name, value in self.means(totals).items()}
+        return {**self.ratios(totals), **macro, **self.sums(totals, _STRICT_COUNTS)}

@@ -15,7 +15,7 @@ from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, figures_of, is_count
 from piiloom.evaluation.scoring.clusters import checked_kind, keys_of_kind
 from piiloom.evaluation.scoring.resampling import Interval, Resampling, cluster_sums, ends, intervals
-from piiloom.tagging.calibration import BINS, expected_error, reliability
+from piiloom.tagging.calibration import BINS, Bin, expected_error, reliability
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -145,17 +145,6 @@ def mean_over_groups(scheme: Scheme, groups: Sequence[GroupFigures], weight: Wei
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """The spans whose scores lie in [low, high) (the last one takes 1, too): their mean score, and the share that is right."""
-
-    low: float
-    high: float
-    spans: int
-    mean_score: float
-    right: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationFigures:
     """Of ``spans`` with a score (``unscored`` have none).
 
@@ -168,12 +157,13 @@ class CalibrationFigures:
     unscored: int
     ece: float | None
     brier: float | None
-    bands: tuple[Band, ...]
+    bands: tuple[Bin, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as JSON values."""
         bands = [
-            {"from": one.low, "to": one.high, "spans": one.spans, "mean_score": one.mean_score, "right": one.right} for one in self.bands
+            {"from": one.tenth / BINS, "to": (one.tenth + 1) / BINS, "spans": one.count, "mean_score": one.said, "right": one.right}
+            for one in self.bands
         ]
         return {"spans": self.spans, "unscored": self.unscored, "ece": self.ece, "brier": self.brier, "bands": bands}
 
@@ -204,13 +194,10 @@ class CalibrationCollector:
         if not len(scores):
             return CalibrationFigures(spans=0, unscored=self._unscored, ece=None, brier=None, bands=())
         bins = reliability(self._scores, [bool(one) for one in self._right])
-        bands = [
-            Band(low=one.tenth / BINS, high=(one.tenth + 1) / BINS, spans=one.count, mean_score=one.said, right=one.right) for one in bins
-        ]
         return CalibrationFigures(
             spans=len(scores),
             unscored=self._unscored,
             ece=expected_error(bins),
             brier=float(((scores - right) ** 2).mean()),
-            bands=tuple(bands),
+            bands=tuple(bins),
         )
