@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -19,7 +19,7 @@ from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
-    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, ProbeTraining, Saved, TestResult
+    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, ProbeTraining, TestResult
     from piiloom.evaluation.scoring.resampling import Interval
 
 EPILOG = examples(
@@ -137,15 +137,15 @@ def _type_table(training: ProbeTraining, test: TestResult) -> Table:
     return table
 
 
-def _print_saved(saved: Saved) -> None:
-    types = counted(len(saved.types), "type")
-    say(f"saved {harmless(str(saved.folder))}: {types}, learnt from {counted(saved.records, 'record')}")
+def _print_saved(saved: dict[str, Any]) -> None:
+    types = counted(len(saved["types"]), "type")
+    say(f"saved {harmless(saved['folder'])}: {types}, learnt from {counted(saved['records'], 'record')}")
     for line in _calibration_lines(saved):
         say(f"  {line}")
 
 
-def _calibration_lines(saved: Saved) -> Iterator[str]:
-    figures = saved.calibration
+def _calibration_lines(saved: dict[str, Any]) -> Iterator[str]:
+    figures = saved["calibration"]
     if "records" not in figures:
         yield f"scores are as the models have them, calibrated on {figures['on']}"
         return

@@ -16,9 +16,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.pages.tables import NOTHING, ReportTable, count, decimal
@@ -28,9 +29,6 @@ from piiloom.pii_values.names.classifying import female_share, shares_by_country
 from piiloom.pii_values.names.index import NamesIndex, open_names
 from piiloom.pii_values.names.parsing import parted
 from piiloom.pii_values.names.regions import REGIONS, region_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Axis = Literal["gender", "region"]
 AXES: Final[dict[Axis, tuple[str, ...]]] = {"gender": ("male", "female"), "region": REGIONS}

@@ -17,7 +17,7 @@ from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.schemes.registry import DEFAULT_SCHEME, SCHEME_HELP
 from piiloom.evaluation.scoring.counts import GroupFigures, Weight
-from piiloom.evaluation.scoring.resampling import UNCERTAINTY, Interval, Resampling, end_columns
+from piiloom.evaluation.scoring.resampling import UNCERTAINTY, Interval, Resampling, end_columns, ends
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.settings import Converted, OptionalPath, setting
@@ -152,7 +152,8 @@ class Evaluation(Framed):
         elif schemes:
             found["schemes"] = schemes
         if self.contrast is not None:
-            found["contrast"] = _contrast(self.contrast)
+            one = self.contrast
+            found["contrast"] = {"groups": one.groups, **one.figures, "intervals": _intervals(one.intervals)}
         found |= {"warnings": list(self.warnings), "inputs": inputs.to_json()}
         return found | {name: view.to_json() for name, view in (("bias", self.bias), ("cost", self.cost)) if view is not None}
 
@@ -201,9 +202,5 @@ def whole_counts(figures: Mapping[str, float | None]) -> dict[str, float | int |
     return {name: int(value) if value is not None and is_count(name) and value.is_integer() else value for name, value in figures.items()}
 
 
-def _contrast(one: ContrastFigures) -> dict[str, Any]:
-    return {"groups": one.groups, **one.figures, "intervals": _intervals(one.intervals)}
-
-
 def _intervals(found: Mapping[str, Interval | None]) -> dict[str, list[float] | None]:
-    return {name: None if one is None else [one.low, one.high] for name, one in found.items()}
+    return {name: ends(one) for name, one in found.items()}

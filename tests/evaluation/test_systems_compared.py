@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from piiloom.evaluation.comparison.comparing import Ranking
+from piiloom.evaluation.comparison.comparing import Ranking, compare_systems
 from piiloom.evaluation.scoring.resampling import permutation_p
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair
@@ -149,7 +149,7 @@ def test_documents_that_only_one_system_names_count_for_that_one():
 
 
 def test_what_cannot_be_ranked_is_refused_before_anything_is_read():
-    never = (pytest.fail() for _ in range(1))
+    never = (pytest.fail("it is read") for _ in range(1))
 
     with pytest.raises(UsageError, match="Rank by one of: precision, recall, f1"):
         compare_systems({"a": never}, exact_scheme(), Ranking(by="f9"))

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.inputs.sides import InputsSummary
@@ -30,9 +31,6 @@ from piiloom.evaluation.scoring.resampling import (
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.settings import setting
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class Ranking(Resampling):

@@ -98,13 +98,15 @@ def aligned_rows(pair: Pair) -> list[Row]:
     """Return the rows of *pair* in the order of the text, those without a place last; each mention of either side is in exactly one."""
     text = pair.gold.text if pair.gold.text is not None else pair.found.text
     gold, found = dict(enumerate(sorted(pair.gold.mentions, key=_order))), dict(enumerate(sorted(pair.found.mentions, key=_order)))
-    rows = [Row("correct", (a,), (b,)) for a, b in _equals(gold, found, _place_and_labels)]
+    rows = [Row("correct", (a,), (b,)) for a, b in _equals(gold, found, _key_of_place(2))]
     if gold and found:
-        rows += [judged((a,), (b,)) for key in (_place_and_type, _place) for a, b in _equals(gold, found, key)]
+        rows += [judged((a,), (b,)) for key in (_key_of_place(1), _key_of_place(0)) for a, b in _equals(gold, found, key)]
         rows += [judged((a,), (b,)) for a, b in _same_strings(gold, found)]
         rows += _overlapping(gold, found)
     rows += [Row("missed", (one,)) for one in gold.values()]
-    rows += [Row("not in the text" if _is_absent(one, text) else "spurious", (), (one,)) for one in found.values()]
+    for one in found.values():
+        absent = one.place is None and text is not None and (not one.text or one.text not in text)
+        rows.append(Row("not in the text" if absent else "spurious", (), (one,)))
     return sorted(rows, key=lambda row: (_order(row.counted[0]), not row.gold))
 
 
@@ -115,16 +117,9 @@ def _order(mention: Mention) -> tuple[object, ...]:
     return (*place, mention.text, mention.entity_type is None, *labels, mention.annotator or "", mention.identifier or "")
 
 
-def _place(mention: Mention) -> object:
-    return mention.place
-
-
-def _place_and_type(mention: Mention) -> object:
-    return None if mention.place is None else (mention.place, mention.entity_type)
-
-
-def _place_and_labels(mention: Mention) -> object:
-    return None if mention.place is None else (mention.place, mention.entity_type, mention.relevance)
+def _key_of_place(labels: int) -> _Key:
+    """Return a key of the place and so many labels (type, relevance), None for mentions without a place."""
+    return lambda one: None if one.place is None else (one.place, one.entity_type, one.relevance)[: 1 + labels]
 
 
 def _string(labels: int, *, placed: bool) -> _Key:
@@ -191,7 +186,3 @@ def _overlaps(gold: _Numbered, found: _Numbered) -> Iterator[_Overlap]:
                 differs = gold[a].entity_type != found[b].entity_type, gold[a].relevance != found[b].relevance
                 yield -common, both, *differs, a, b
             running[side].append((start, end, number))
-
-
-def _is_absent(mention: Mention, text: str | None) -> bool:
-    return mention.place is None and text is not None and (not mention.text or mention.text not in text)

@@ -83,17 +83,13 @@ def distinct_values(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     else the first. Blank values are left out.
     """
     by_value: dict[str, list[Mention]] = {}
-    for mention in sorted(mentions, key=_place):
+    for mention in sorted(mentions, key=lambda one: (one.start is None, one.start or 0)):
         by_value.setdefault(mention.text, []).append(mention)
-    return tuple(_chosen(same) for value, same in by_value.items() if value.strip())
-
-
-def _place(mention: Mention) -> tuple[bool, int]:
-    return mention.start is None, mention.start or 0
-
-
-def _chosen(same: list[Mention]) -> Mention:
-    return next((one for relevance in ("high", "low") for one in same if one.relevance == relevance), same[0])
+    return tuple(
+        next((one for relevance in ("high", "low") for one in same if one.relevance == relevance), same[0])
+        for value, same in by_value.items()
+        if value.strip()
+    )
 
 
 class Collector(Protocol):

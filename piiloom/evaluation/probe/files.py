@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import field_validator, model_validator
 
+from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.evaluation.probe.data import read_corpus
@@ -20,7 +21,7 @@ from piiloom.foundation.settings import Converted, OptionalPath, Settings, setti
 from piiloom.tagging.model_folder import check_place
 
 if TYPE_CHECKING:
-    from piiloom.evaluation.probe.run import ProbeResult, ProbeWatch, Saved, TestResult, Trained
+    from piiloom.evaluation.probe.run import ProbeResult, ProbeWatch, TestResult, Trained
 
 
 class ProbeSettings(Settings):
@@ -77,7 +78,7 @@ class Probed:
     settings: ProbeSettings
     result: ProbeResult
     errors: Counter[str] | None
-    saved: Saved | None
+    saved: Json | None
 
     def to_json(self) -> dict[str, Any]:
         """Return all figures, unrounded; figures by entity type only if the settings ask for them."""
@@ -96,10 +97,7 @@ class Probed:
             ],
             "errors_file": None if self.settings.errors is None else str(self.settings.errors),
         }
-        if saved is None:
-            return figures
-        kept = {"folder": str(saved.folder), "types": list(saved.types), "records": saved.records, "calibration": saved.calibration}
-        return figures | {"saved": kept}
+        return figures if saved is None else figures | {"saved": saved}
 
 
 def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:

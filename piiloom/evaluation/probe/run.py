@@ -187,20 +187,10 @@ def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
 _PACKAGES: Final = ("python-crfsuite", "scikit-learn", "sklearn-crfsuite")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """What was saved where; ``calibration`` are its figures, as in the folder's ``piiloom.json``."""
-
-    folder: Path
-    types: tuple[str, ...]
-    records: int
-    calibration: dict[str, Any]
-
-
 def save_trained(
     folder: Path, trained: Trained, result: ProbeResult, *, calibrate: ProbeCorpus | None = None, watch: ProbeWatch | None = None
-) -> Saved:
-    """Calibrate *trained*, the last training of *result*, and write it to *folder*.
+) -> Json:
+    """Calibrate *trained*, the last training of *result*, and write it to *folder*; return what was saved, as JSON values.
 
     It is calibrated on *calibrate*, or on a part of the training data, for which it is trained once more without that part.
     """
@@ -232,7 +222,7 @@ def save_trained(
         settings={"seed": result.seed, "most_iterations": MAX_ITERATIONS},
         figures={"tests": tests, "calibration": made.figures},
     )
-    return Saved(folder=folder, types=tuple(types), records=len(trained.records), calibration=made.figures)
+    return {"folder": str(folder), "types": list(types), "records": len(trained.records), "calibration": made.figures}
 
 
 def _data(corpus: ProbeCorpus, trained: Trained) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import Relevance
@@ -21,9 +21,6 @@ from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.evaluation.scoring.resampling import Interval, resampled_totals
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 RESAMPLES = 1000
 

@@ -12,7 +12,7 @@ from statistics import median_low
 from typing import Any, Final, Literal
 
 from piiloom.corpus.normalising import value_form
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import Document
 from piiloom.evaluation.reidentification.register import (
     LARGEST,
     SEARCHED,
@@ -23,7 +23,7 @@ from piiloom.evaluation.reidentification.register import (
     standings,
     surrogate_links,
 )
-from piiloom.evaluation.schemes.masking import Ranges, found_ranges, is_covered
+from piiloom.evaluation.schemes.masking import found_ranges, is_covered
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.repeated_ids import text_hash
 
@@ -72,23 +72,12 @@ def still_read(subject: Subject, policy: MaskPolicy) -> list[bool]:
     if policy == "relevance-aware":
         return [one.relevance == "high" for one in mentions]
     if policy == "predictions" and subject.found is not None:
-        ranges, values = found_ranges(subject.found), _values_without_place(subject.found)
-        return [not _is_masked(one, ranges, values) for one in mentions]
+        ranges, values = found_ranges(subject.found), {value_form("", one.text) for one in subject.found.mentions if one.place is None}
+        return [not (value_form("", one.text) in values if one.place is None else is_covered(one, ranges)) for one in mentions]
     if policy == "surrogates" and subject.surrogates is not None:
-        return [_form(one) == value_form(one.entity_type or "", new) for one, new in zip(mentions, subject.surrogates, strict=True)]
+        forms = ((one.entity_type or "", one.text, new) for one, new in zip(mentions, subject.surrogates, strict=True))
+        return [value_form(kind, text) == value_form(kind, new) for kind, text, new in forms]
     return [False] * len(mentions)
-
-
-def _form(mention: Mention) -> str:
-    return value_form(mention.entity_type or "", mention.text)
-
-
-def _values_without_place(found: Document) -> set[str]:
-    return {value_form("", one.text) for one in found.mentions if one.place is None}
-
-
-def _is_masked(mention: Mention, ranges: Ranges, values: set[str]) -> bool:
-    return value_form("", mention.text) in values if mention.place is None else is_covered(mention, ranges)
 
 
 # First k of each bar of the histogram; the last is open.

@@ -18,14 +18,12 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, reduce
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.releases.links import Links
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class RegisterBuilder:

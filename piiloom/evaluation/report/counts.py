@@ -115,15 +115,6 @@ TENTHS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tenth:
-    """Spans that start in one tenth of their text, by relevance."""
-
-    high: int
-    low: int
-    unjudged: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TypePair:
     """Two types: records planned for this pair, and records in whose text both types occur."""
 
@@ -135,12 +126,12 @@ class TypePair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanPlaces:
-    """``tenths``: the ten tenths of a text (by code points), first to last. ``per_record``: (spans, records with so many), ascending.
+    """``tenths``: spans that start in each tenth of a text (by code points), by relevance.
 
-    ``pairs``: the pairs of types that occur, in taxonomy order.
+    ``per_record``: (spans, records with so many), ascending. ``pairs``: the pairs of types that occur, in taxonomy order.
     """
 
-    tenths: tuple[Tenth, ...]
+    tenths: tuple[dict[str, int], ...]
     per_record: tuple[tuple[int, int], ...]
     pairs: tuple[TypePair, ...]
 
@@ -164,7 +155,7 @@ def measure_places(records: Iterable[Record], taxonomy: Taxonomy) -> SpanPlaces:
             first, second = sorted(record.plan.pair, key=rank)
             planned[first, second] += 1
     return SpanPlaces(
-        tenths=tuple(Tenth(high=counts["high"], low=counts["low"], unjudged=counts[None]) for counts in tenths),
+        tenths=tuple({"high": counts["high"], "low": counts["low"], "unjudged": counts[None]} for counts in tenths),
         per_record=tuple(sorted(sizes.items())),
         pairs=tuple(
             TypePair(first=a, second=b, planned=planned[a, b], together=together[a, b])

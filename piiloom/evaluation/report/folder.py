@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -111,20 +111,13 @@ class ReportSettings(StoreSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenReport:
-    """The names of the written files, and the remedy if plots could not be drawn (else None)."""
-
-    files: tuple[str, ...]
-    install: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A report; ``written`` is None if no folder was named."""
+    """A report: its figures, the names of written files, and the remedy if plots could not be drawn."""
 
     source: Source
     figures: Figures
-    written: WrittenReport | None
+    files: tuple[str, ...] = ()
+    install: str | None = None
 
     def to_json(self) -> Json:
         """Return the content of ``report.json``."""
@@ -142,12 +135,12 @@ def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch:
         check_folder(out, force=settings.force)
     watch("reading")
     corpus = settings.corpus(None if out is None else Wanted(seed=settings.seed, agreement=agreement), tell)
-    written = None
-    figures = measure(corpus.splits, corpus.taxonomy, seed=settings.seed, watch=watch)
-    if out is not None:
-        watch("page and plots")
-        written = write_report(out, corpus, figures, force=settings.force)
-    return Report(source=corpus.source, figures=figures, written=written)
+    report = Report(source=corpus.source, figures=measure(corpus.splits, corpus.taxonomy, seed=settings.seed, watch=watch))
+    if out is None:
+        return report
+    watch("page and plots")
+    files, install = write_report(out, corpus, report.figures, force=settings.force)
+    return replace(report, files=files, install=install)
 
 
 def report_json(source: Source, figures: Figures) -> Json:
@@ -156,8 +149,11 @@ def report_json(source: Source, figures: Figures) -> Json:
     return {"schema": measured.pop("schema"), "piiloom": piiloom_version(), "source": source.to_json(), **measured}
 
 
-def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = False) -> WrittenReport:
-    """Write the report on *corpus* to *out*. *force*: an earlier report there is replaced, other files stay. Raises ``OutputError``."""
+def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = False) -> tuple[tuple[str, ...], str | None]:
+    """Write the report on *corpus* to *out*; return the names of its files, and the remedy if plots could not be drawn.
+
+    *force*: an earlier report there is replaced, other files stay. Raises ``OutputError``.
+    """
     check_folder(out, force=force)
     plots, captions, install = _plots(figures)
     card, page = dataset_card(corpus.source, figures, captions), dataset_page(corpus, figures)
@@ -165,7 +161,7 @@ def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = F
     texts = {PAGE_FILE: page, CARD_FILE: card, FIGURES_FILE: data}
     contents = plots | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     write_folder(out, contents, stale=[f"{plot}.{kind}" for plot in _PLOTS for kind in ("png", "svg")])
-    return WrittenReport(files=tuple(contents), install=install)
+    return tuple(contents), install
 
 
 def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import TEST, TRAIN, Record, Span
@@ -25,9 +26,6 @@ from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.foundation.seeding import derive_seed
 from piiloom.foundation.words import whole_word, words
 from piiloom.taxonomy.entity_types import Taxonomy
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 # Deliberately shorter than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: a word that a gate ignores as a
 # function word is still counted here.

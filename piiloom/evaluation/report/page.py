@@ -50,11 +50,11 @@ _RELEVANCE = {"high": "high", "low": "low", None: "not judged"}
 def shown_family(family: Sequence[Sampled], reasons: Mapping[str, Sequence[JudgementRow]]) -> list[Shown]:
     """Return the records of one text, ready to be shown."""
     labels = defaultdict(set)
-    for each in family:
-        for span in each.record.spans:
+    for record, _ in family:
+        for span in record.spans:
             labels[span.start, span.end].add(span.relevance)
     turning = {place for place, found in labels.items() if len(found) > 1}
-    return [_shown(each, turning, reasons.get(each.record.id, ())) for each in family]
+    return [_shown(record, split, turning, reasons.get(record.id, ())) for record, split in family]
 
 
 def shown_spans(record: Record) -> list[Span]:
@@ -62,8 +62,8 @@ def shown_spans(record: Record) -> list[Span]:
     return [span for span in record.spans if span.end <= LONGEST]
 
 
-def _shown(each: Sampled, turning: set[tuple[int, int]], judgements: Sequence[JudgementRow]) -> Shown:
-    record, plan = each.record, each.record.plan
+def _shown(record: Record, split: str, turning: set[tuple[int, int]], judgements: Sequence[JudgementRow]) -> Shown:
+    plan = record.plan
     facts: list[tuple[str, str | None]] = [("locale", record.locale)]
     if plan is not None:
         facts = [("pair", " + ".join(plan.pair)), ("topic", plan.topic), ("subtopic", plan.subtopic), ("story", plan.scenario)]
@@ -75,7 +75,7 @@ def _shown(each: Sampled, turning: set[tuple[int, int]], judgements: Sequence[Ju
     labels = [_label(record, span, by_value) for span in shown_spans(record)]
     return {
         "id": visible(record.id),
-        "split": each.split,
+        "split": split,
         "question": None if record.question is None else visible(record.question),
         "pieces": _pieces(record, turning),
         "cut": max(0, len(record.context) - LONGEST),  # characters of its text that are left out
@@ -143,8 +143,7 @@ def search_sample(families: Sequence[Sequence[Sampled]]) -> tuple[Markup, int]:
     types: dict[str, int] = {}
     records: list[dict[str, object]] = []
     size = 0
-    for each in (each for family in families for each in family):
-        record = each.record
+    for record, split in (each for family in families for each in family):
         context = visible(record.context[:LONGEST])
         size += (0 if context in texts else len(context)) + len(record.question or "")
         if size > _MOST_CHARACTERS and records:
@@ -156,7 +155,7 @@ def search_sample(families: Sequence[Sequence[Sampled]]) -> tuple[Markup, int]:
         records.append(
             {
                 "id": visible(record.id),
-                "split": each.split,
+                "split": split,
                 "text": texts.setdefault(context, len(texts)),
                 "question": question,
                 "spans": spans,
@@ -237,12 +236,12 @@ def _facts(corpus: Corpus, release: ReleaseFacts | None) -> list[tuple[str, str]
         if release.content_sha256:
             found.append(("content sha256", release.content_sha256))
         stated = {**release.settings, **release.filters}
-        found += [(name.replace("_", " "), visible(_plain(value))) for name, value in stated.items() if value not in (None, "", [], {})]
+        told = {name: value for name, value in stated.items() if value not in (None, "", [], {})}
+        found += [
+            (name.replace("_", " "), ", ".join(map(str, each)) if isinstance(each, list | tuple) else str(each))
+            for name, each in told.items()
+        ]
     return [(name, visible(value)) for name, value in found]
-
-
-def _plain(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _summary(figures: Figures) -> str:

@@ -126,18 +126,12 @@ def verdicts_table(background: Background) -> ReportTable:
 
 def agreement_table(background: Background) -> ReportTable:
     """How far annotators agree."""
-    agreement = background.agreement
-    figures = agreement.figures if agreement is not None else ()
+    records, figures = background.agreement or (0, ())
     rows = tuple(
-        (
-            each.name,
-            decimal(each.value),
-            f"{decimal(each.low)} to {decimal(each.high)}" if each.low is not None else NOTHING,
-            count(each.over),
-        )
-        for each in figures
+        (name, decimal(value), f"{decimal(low)} to {decimal(high)}" if low is not None else NOTHING, count(over))
+        for name, value, low, high, over in figures
     )
-    note = f"On {count(agreement.records)} records that two or more people have finished." if agreement is not None else ""
+    note = f"On {count(records)} records that two or more people have finished." if records else ""
     return ReportTable(title="Agreement among annotators", columns=("figure", "value", "95% interval", "over"), rows=rows, note=note)
 
 
@@ -232,9 +226,9 @@ def places_chart(figures: Figures) -> Chart:
     """Where high and low spans begin in the text."""
     tenths = figures.places.tenths
     by_series = [
-        (_HIGH, [each.high for each in tenths]),
-        (_LOW, [each.low for each in tenths]),
-        (_NONE, [each.unjudged for each in tenths]),
+        (_HIGH, [each["high"] for each in tenths]),
+        (_LOW, [each["low"] for each in tenths]),
+        (_NONE, [each["unjudged"] for each in tenths]),
     ]
     there = [(series, numbers) for series, numbers in by_series if sum(numbers)]
     names = [f"{10 * place}" for place in range(TENTHS)]

@@ -34,12 +34,7 @@ SHOWN = 30
 SEARCHED = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampled:
-    """A record and its split."""
-
-    record: Record
-    split: str
+Sampled = tuple[Record, str]  # a record and its split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +49,7 @@ class Samples:
 
     def shown_ids(self) -> list[str]:
         """Return the ids of the records that are shown."""
-        return [each.record.id for family in self.shown for each in family]
+        return [record.id for family in self.shown for record, _ in family]
 
 
 def draw_samples(splits: Mapping[str, Sequence[Record]], *, seed: int) -> Samples:
@@ -64,8 +59,8 @@ def draw_samples(splits: Mapping[str, Sequence[Record]], *, seed: int) -> Sample
         for record in records:
             group = record.contrast_group
             key = ("record", split, record.id) if group is None else ("text", group, record.context)
-            families.setdefault(key, []).append(Sampled(record=record, split=split))
-    ordered = [sorted(families[key], key=lambda each: each.record.id) for key in sorted(families)]
+            families.setdefault(key, []).append((record, split))
+    ordered = [sorted(families[key], key=lambda each: each[0].id) for key in sorted(families)]
     derive_rng(seed, "page").shuffle(ordered)
     return Samples(shown=_first(ordered, SHOWN), searched=_first(ordered, SEARCHED))
 
@@ -116,25 +111,6 @@ class RunFacts:
     costs: tuple[ReplyCosts, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgreementFact:
-    """One figure of the agreement among annotators, with its 95% interval and the number of units it was measured on."""
-
-    name: str
-    value: float
-    low: float | None
-    high: float | None
-    over: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """Agreement among annotators on ``records`` records that two or more have finished."""
-
-    records: int
-    figures: tuple[AgreementFact, ...] = ()
-
-
 # The number of records that two or more people have finished, and rows (name, value, low, high, over); None without such records.
 MeasuredAgreement = tuple[int, Sequence[tuple[str, float, float | None, float | None, int]]]
 MeasureAgreement = Callable[[Store, Collection[str]], MeasuredAgreement | None]
@@ -150,7 +126,7 @@ class Background:
     judged: tuple[JudgedCount, ...] = ()
     decisions: Mapping[str, int] = field(default_factory=dict)
     reasons: Mapping[str, tuple[JudgementRow, ...]] = field(default_factory=dict)
-    agreement: Agreement | None = None
+    agreement: MeasuredAgreement | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,16 +165,8 @@ def read_background(store: Store, splits: Mapping[str, list[Record]], wanted: Wa
         judged=tuple(judged_among(store, ids)),
         decisions=dict(sorted(decisions.items())),
         reasons=judgements_of(store, draw_samples(splits, seed=wanted.seed).shown_ids()),
-        agreement=_agreement(wanted.agreement(store, ids)),
+        agreement=wanted.agreement(store, ids),
     )
-
-
-def _agreement(measured: MeasuredAgreement | None) -> Agreement | None:
-    if measured is None:
-        return None
-    records, rows = measured
-    figures = (AgreementFact(name=name, value=value, low=low, high=high, over=over) for name, value, low, high, over in rows)
-    return Agreement(records=records, figures=tuple(figures))
 
 
 def _run_facts(store: Store, run_id: str, records: int) -> RunFacts:

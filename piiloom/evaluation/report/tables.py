@@ -268,7 +268,7 @@ def values_table(types: Sequence[TypeFigures]) -> ReportTable:
             percent(t.top[0].share),
             count(t.distinct),
             percent(t.distinct_share),
-            percent(_once_share(t)),
+            percent(sum(values for mentions, values in t.repeats if mentions == 1) / t.mentions),
         )
         for t in types
     )
@@ -300,7 +300,3 @@ def plan_table(figures: Figures) -> ReportTable:
 def _high_share(figures: TypeFigures) -> float | None:
     judged = figures.high + figures.low
     return figures.high / judged if judged else None
-
-
-def _once_share(figures: TypeFigures) -> float:
-    return sum(values for mentions, values in figures.repeats if mentions == 1) / figures.mentions

@@ -19,17 +19,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import words
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 ORDERS = (1, 2, 3, 4)
 

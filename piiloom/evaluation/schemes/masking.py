@@ -26,18 +26,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.record import CONTRAST_GROUP
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs, Pair
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.precision_recall import share
 from piiloom.taxonomy.identifying import Identifying, identifying_table
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 Place = tuple[int, int]
 

@@ -16,9 +16,9 @@ that type are looked at on either side. What is counted here are sums of which t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.evaluation.inputs.documents import Document, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
@@ -33,9 +33,6 @@ from piiloom.evaluation.schemes.span_pairs import (
     overlap_groups,
     types_of,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _LEAST_PERCENT = 1
 _COLUMNS = (

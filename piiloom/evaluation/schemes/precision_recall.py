@@ -18,16 +18,13 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.evaluation.inputs.documents import Document, Mention, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, type_key
 from piiloom.evaluation.schemes.span_pairs import Placed, add_by_type, compared, greatest_weight, overlap_edges, overlap_groups, types_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 COUNTS: tuple[str, ...] = ("tp", "fp", "fn")
 _ALWAYS = (1.0, 5.0)

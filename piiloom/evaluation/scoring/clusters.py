@@ -10,16 +10,14 @@ import hashlib
 import re
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.releases.links import Links
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.foundation.errors import UsageError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 _KIND = re.compile(r"\w[\w.-]*")
 

@@ -7,18 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import add
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, figures_of, is_count
 from piiloom.evaluation.scoring.clusters import checked_kind, keys_of_kind
 from piiloom.evaluation.scoring.resampling import Interval, Resampling, cluster_sums, ends, intervals
 from piiloom.tagging.calibration import BINS, Bin, expected_error, reliability
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class CountTable:

@@ -14,18 +14,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import field_validator
 
 from piiloom.evaluation.schemes.base import Figured, Scheme
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed
 from piiloom.foundation.settings import Settings, setting
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 UNCERTAINTY: Final = "Uncertainty"
 # How many clusters are drawn at once (if there are not more): their weights fit a processor's cache.

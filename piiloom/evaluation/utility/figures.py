@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from operator import eq
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import Any, Final, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.releases.agreement import cohen_kappa
 from piiloom.evaluation.scoring.resampling import Interval, Resampling, percentiles, resampled_totals
@@ -19,9 +20,6 @@ from piiloom.evaluation.utility.outcomes import TIES, Outcomes, PairResult, kept
 from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR
 from piiloom.execution.calls import Lost
 from piiloom.foundation.words import count_words
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

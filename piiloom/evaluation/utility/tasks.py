@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, Literal
 
-from piiloom.evaluation.utility.cases import Case, Fact
+from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
 from piiloom.execution.calls import Fault
 from piiloom.execution.prompt_calls import prompt_call
@@ -129,7 +129,10 @@ def _completeness(case: Case, asked: Mapping[str, str], variant: str, answer: st
 
 def _disclosure(case: Case, variant: str, answer: str) -> Task:
     shown = case.shown[variant]
-    facts = [{"id": f"f{number}", **_told(fact)} for number, fact in enumerate(case.protected, 1)]
+    facts = [
+        {"id": f"f{number}", "value": fact.value, "kind": fact.entity_type.replace("_", " ")}
+        for number, fact in enumerate(case.protected, 1)
+    ]
     return Task(
         kind=DISCLOSURE,
         key=(case.id, variant),
@@ -138,10 +141,6 @@ def _disclosure(case: Case, variant: str, answer: str) -> Task:
         max_output_tokens=_VERDICT_TOKENS + _TOKENS_A_FACT * len(facts),
         read=lambda data: _read_disclosures(data, [fact["id"] for fact in facts]),
     )
-
-
-def _told(fact: Fact) -> dict[str, str]:
-    return {"value": fact.value, "kind": fact.entity_type.replace("_", " ")}
 
 
 def _closed(**properties: JsonSchema) -> JsonSchema:
