@@ -15,7 +15,7 @@ from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.evaluation.bias import bias_table
 from piiloom.evaluation.cost import COLUMNS
 from piiloom.evaluation.evaluating import PLOTS
-from piiloom.evaluation.evaluating import evaluate as evaluated
+from piiloom.evaluation.evaluating import run_evaluation as evaluated
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.inputs.sides import SideSummary
 from piiloom.evaluation.schemes.base import is_count

@@ -13,7 +13,7 @@ from piiloom.cli.progress import shown
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.files import ProbeSettings
-from piiloom.evaluation.probe.files import probe as run_probe
+from piiloom.evaluation.probe.files import probe_files as run_probe
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted

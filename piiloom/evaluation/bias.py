@@ -21,9 +21,9 @@ from typing import Any, Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.pages.tables import NOTHING, ReportTable, count, decimal
-from piiloom.evaluation.scoring.resampling import Interval, Resampling, ends, percentiles, resampled_multiples
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
+from piiloom.evaluation.pages.tables import NOTHING, ReportTable, as_decimal, count
+from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, ends, percentiles, resampled_multiples
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.classifying import female_share, shares_by_country
 from piiloom.pii_values.names.index import NamesIndex, open_names
@@ -149,7 +149,7 @@ class BiasFigures:
     gaps: Mapping[Axis, Gap | None]
     left_out: Mapping[Axis, Mapping[str, int]]
     tied: Mapping[Axis, int]
-    resampling: Resampling
+    resampling: ResamplingSettings
 
     def to_json(self) -> dict[str, Any]:
         """Return the figures as plain data: the groups under their axis, what concerns an axis as a whole beside them."""
@@ -168,12 +168,12 @@ class BiasFigures:
         }
 
 
-def _recall(total: float, found: float, drawn: NDArray[np.float64], resampling: Resampling) -> GroupRecall:
+def _recall(total: float, found: float, drawn: NDArray[np.float64], resampling: ResamplingSettings) -> GroupRecall:
     recall = float(found / total) if total else None
     return GroupRecall(total=int(total), found=int(found), recall=recall, ci=percentiles(drawn, resampling.confidence))
 
 
-def _gap(groups: Mapping[str, GroupRecall], drawn: Mapping[str, NDArray[np.float64]], resampling: Resampling) -> Gap | None:
+def _gap(groups: Mapping[str, GroupRecall], drawn: Mapping[str, NDArray[np.float64]], resampling: ResamplingSettings) -> Gap | None:
     """Return the gap between the groups that are furthest apart in the data (not anew in each resample, which could never be 0)."""
     known = [(one.recall, name) for name, one in groups.items() if one.recall is not None]
     if len(known) < 2:
@@ -188,7 +188,7 @@ def _gap(groups: Mapping[str, GroupRecall], drawn: Mapping[str, NDArray[np.float
 Match = Literal["multiset", "membership"]
 # Groups of all axes, in the order of the columns; the first column is that of all mentions, in a group or not.
 GROUPS: Final[tuple[tuple[Axis, str], ...]] = tuple((axis, group) for axis, groups in AXES.items() for group in groups)
-_RESAMPLING: Final = Resampling()
+_RESAMPLING: Final = ResamplingSettings()
 _SHOWN: Final = 12
 
 
@@ -222,7 +222,7 @@ class BiasCollector:
         self._rows[tuple(row)] += 1
         self._types.update({one.entity_type for one in pair.gold.mentions if one.entity_type is not None})
 
-    def _strings(self, document: Document) -> Counter[str]:
+    def _strings(self, document: AnnotatedDocument) -> Counter[str]:
         return Counter(one.text for one in document.mentions if one.entity_type == self.entity_type)
 
     def _columns(self, text: str, total: int) -> list[int]:
@@ -235,7 +235,7 @@ class BiasCollector:
                 self._tied[axis] += total * one.tied
         return columns
 
-    def figures(self, resampling: Resampling = _RESAMPLING) -> BiasFigures:
+    def figures(self, resampling: ResamplingSettings = _RESAMPLING) -> BiasFigures:
         """Return recall by group with intervals; what is drawn are documents.
 
         Raises ``UsageError``, naming the types that there are, if no gold mention is of the type.
@@ -307,7 +307,7 @@ def _of_axis(figures: BiasFigures, axis: Axis) -> list[tuple[str, ...]]:
 
 
 def _cells(one: GroupRecall) -> tuple[str, ...]:
-    return count(one.total), count(one.found), decimal(one.recall), _interval(one.ci)
+    return count(one.total), count(one.found), as_decimal(one.recall), _interval(one.ci)
 
 
 def _interval(ci: Interval | None) -> str:

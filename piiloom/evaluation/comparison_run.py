@@ -17,12 +17,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import field_validator
 
-from piiloom.evaluation.comparison.comparing import Comparison, Ranking, check_ranking, compare_systems
+from piiloom.evaluation.comparison.comparing import Comparison, RankingSettings, check_ranking, compare_systems
 from piiloom.evaluation.comparison.table import (
     ECE_NOTE,
     NOTE,
     ComparisonTable,
-    Measured,
+    MeasuredRun,
     comparison_table,
     html_page,
     latex_table,
@@ -31,7 +31,7 @@ from piiloom.evaluation.comparison.table import (
 )
 from piiloom.evaluation.cost import COLUMNS, CostCollector, usage_costs
 from piiloom.evaluation.inputs.documents import Collector, Pair
-from piiloom.evaluation.inputs.opening import READING, InputSettings, open_pairs
+from piiloom.evaluation.inputs.opening import READING, PairSettings, open_pairs
 from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.evaluation.schemes.base import FIGURES, SchemeSettings
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
@@ -43,14 +43,14 @@ from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.foundation.whole_files import drafted, output_errors
 
-Form = Literal["md", "tex", "html", "json"]
+TableForm = Literal["md", "tex", "html", "json"]
 _TABLES: Final[Mapping[str, Callable[[ComparisonTable], str]]] = {"md": markdown_table, "tex": latex_table, "html": html_page}
 _FORMS: Final = (*_TABLES, "json")
 _OURS: Final = ("--out", "-o", "--json", "--format", "--mask", "--to", "--resume", "--force")
 _UNSAFE: Final = re.compile(r"[^\w.+-]+")
 
 
-class ComparisonSettings(InputSettings, SchemeSettings, Ranking):
+class ComparisonSettings(PairSettings, SchemeSettings, RankingSettings):
     """Settings of a comparison."""
 
     panels = (FIGURES, UNCERTAINTY, READING)
@@ -95,7 +95,9 @@ class AskedDetector(NamedTuple):
     options: tuple[str, ...]
 
 
-def compare(gold: Path, predictions: Mapping[str, Path], settings: ComparisonSettings, known_detectors: Collection[str]) -> Comparison:
+def run_comparison(
+    gold: Path, predictions: Mapping[str, Path], settings: ComparisonSettings, known_detectors: Collection[str]
+) -> Comparison:
     """Compare systems by their *predictions*, and the detectors ``settings.detector``; write tables and plots.
 
     Raises ``UsageError``, ``DataError`` and ``OutputError``.
@@ -228,14 +230,14 @@ def _detector_folder(keep: Path | None) -> Iterator[Path]:
 
 def _run_detectors(
     asked: Sequence[AskedDetector], gold: Path, folder: Path, reading: Mapping[str, str | None]
-) -> tuple[dict[str, Path], dict[str, Measured]]:
+) -> tuple[dict[str, Path], dict[str, MeasuredRun]]:
     """Run each of *asked* on *gold*; return its predictions, in *folder*, and its time and memory, by name.
 
     *reading* are options of ``piiloom detect`` for *gold*, for detectors without their own. Raises ``DataError`` if a detector fails;
     its message is on standard error.
     """
     files: dict[str, Path] = {}
-    measured: dict[str, Measured] = {}
+    measured: dict[str, MeasuredRun] = {}
     for number, one in enumerate(asked, start=1):
         out = folder / f"{number}-{_UNSAFE.sub('-', one.name)}.jsonl"
         out.unlink(missing_ok=True)  # else it would be refused, as a file of somebody's
@@ -260,11 +262,11 @@ def _run(one: AskedDetector, gold: Path, out: Path, reading: Sequence[Any]) -> d
     return report
 
 
-def _measured(report: Mapping[str, Any]) -> Measured:
+def _measured(report: Mapping[str, Any]) -> MeasuredRun:
     model = report["model"]
     usd = 0.0 if model is None else None if model.get("unpriced") else model["cost_usd"] + model["charged_usd"]
     documents = report["documents"] + report["failed"]
-    return Measured(documents=documents, failed=report["failed"], seconds=report["seconds"], peak_bytes=report["peak_bytes"], usd=usd)
+    return MeasuredRun(documents=documents, failed=report["failed"], seconds=report["seconds"], peak_bytes=report["peak_bytes"], usd=usd)
 
 
 def _append_failed(out: Path) -> None:
@@ -277,7 +279,7 @@ def _append_failed(out: Path) -> None:
 
 
 def _drawn(
-    folder: Path, comparison: Comparison, measured: Mapping[str, Measured], figures: Mapping[str, CalibrationFigures]
+    folder: Path, comparison: Comparison, measured: Mapping[str, MeasuredRun], figures: Mapping[str, CalibrationFigures]
 ) -> tuple[Path, ...]:
     if find_spec("matplotlib") is None:
         raise UsageError("plots need matplotlib", where="--plots", remedy=f"Install it: {how_to_install('report')}")

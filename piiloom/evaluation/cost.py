@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object
-from piiloom.evaluation.inputs.documents import Document, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.providers.prices import ModelBook, ModelSpec, load_models
 from piiloom.providers.protocol import TokenUsage
@@ -249,7 +249,11 @@ class CostCollector:
     """
 
     def __init__(
-        self, spent_on: Callable[[Document, Document], Spent | None], prices: PriceList, basis: str, left: Mapping[str, Spent] | None = None
+        self,
+        spent_on: Callable[[AnnotatedDocument, AnnotatedDocument], Spent | None],
+        prices: PriceList,
+        basis: str,
+        left: Mapping[str, Spent] | None = None,
     ) -> None:
         self._spent_on, self._prices, self._basis, self._left = spent_on, prices, basis, left
         self._sums = Spent()
@@ -294,7 +298,7 @@ def usage_costs(path: Path, prices: PriceList | None = None) -> CostCollector:
     for row in read_usage(path):
         left.setdefault(row.document, Spent()).add_call(row.model, row.usage, chosen, row.provider)
 
-    def spent_on(gold: Document, found: Document) -> Spent | None:
+    def spent_on(gold: AnnotatedDocument, found: AnnotatedDocument) -> Spent | None:
         return next((left.pop(name) for name in (gold.id, found.id) if name in left), None)
 
     return CostCollector(spent_on, chosen, "tokens as the usage file states them", left)
@@ -310,7 +314,7 @@ def estimated_costs(model: str, prices: PriceList | None = None) -> CostCollecto
         remedy = "Add it to the file that the variable PIILOOM_MODELS names, or state the tokens with --usage"
         raise UsageError(f"the price of the model {model!r} is unknown", where="--model", remedy=remedy)
 
-    def spent_on(gold: Document, found: Document) -> Spent | None:
+    def spent_on(gold: AnnotatedDocument, found: AnnotatedDocument) -> Spent | None:
         text = gold.text if gold.text is not None else found.text
         if text is None:
             return None

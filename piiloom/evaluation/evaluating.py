@@ -30,7 +30,7 @@ from piiloom.evaluation.schemes.masking import ContrastGroups
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_schemes
 from piiloom.evaluation.scoring.clusters import Clusters
 from piiloom.evaluation.scoring.counts import CountTable, GroupFigures, Groups, mean_over_groups
-from piiloom.evaluation.scoring.resampling import Resampling, cluster_sums, intervals
+from piiloom.evaluation.scoring.resampling import ResamplingSettings, cluster_sums, intervals
 from piiloom.foundation.whole_files import check_folder, drafted, output_errors
 
 FIGURES, PAGE, ERRORS, CONFUSION, PLOTS = "evaluation.json", "errors.html", "errors.jsonl", "confusion.csv", "plots"
@@ -39,11 +39,11 @@ _DRAFTS = ".evaluation.part"
 
 T = TypeVar("T")
 # Called with the number of documents read so far, every so many documents.
-Watch = Callable[[int], None]
+DocumentWatch = Callable[[int], None]
 _TOLD_EVERY = 1_000
 
 
-def evaluate(gold: Path, found: Path, settings: EvaluationSettings, watch: Watch | None = None) -> Evaluation:
+def run_evaluation(gold: Path, found: Path, settings: EvaluationSettings, watch: DocumentWatch | None = None) -> Evaluation:
     """Evaluate the predictions *found* against *gold*, and write the folder ``settings.out`` if it is named.
 
     Raises ``UsageError``, ``DataError`` and ``OutputError``; then nothing is written.
@@ -65,7 +65,7 @@ def evaluate(gold: Path, found: Path, settings: EvaluationSettings, watch: Watch
                 collectors["places"].append(gallery)  # errors are shown in their places
             evaluation = _evaluated(gold, found, schemes, settings, collectors, watch)
         if bias is not None:  # its figures have intervals in any case
-            usual = settings if settings.resamples else settings.model_copy(update={"resamples": Resampling().resamples})
+            usual = settings if settings.resamples else settings.model_copy(update={"resamples": ResamplingSettings().resamples})
             evaluation = replace(evaluation, bias=bias.figures(usual))
         if cost is not None:
             evaluation = replace(evaluation, cost=cost.figures())
@@ -120,7 +120,7 @@ def _evaluated(
     schemes: Sequence[Scheme],
     settings: EvaluationSettings,
     collectors: Mapping[Needs, Sequence[Collector]],
-    watch: Watch | None,
+    watch: DocumentWatch | None,
 ) -> Evaluation:
     """Return the figures of all *schemes*; *collectors* see the same pairs."""
     passes: list[_Pass] = []
@@ -161,7 +161,7 @@ class _Pass:
     def has_schemes(self) -> bool:
         return bool(self._tables)
 
-    def read(self, gold: Path, found: Path, needs: Needs, watch: Watch | None) -> None:
+    def read(self, gold: Path, found: Path, needs: Needs, watch: DocumentWatch | None) -> None:
         matter = any(table.scheme.name in BY_TYPE for table in self._tables)
         placed = needs == "places" and bool(self._tables)
         settings = self._settings

@@ -12,10 +12,10 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from piiloom.evaluation.bias import BiasFigures, GroupRecall
 from piiloom.evaluation.comparison.comparing import Comparison
-from piiloom.evaluation.comparison.table import Measured
+from piiloom.evaluation.comparison.table import MeasuredRun
 from piiloom.evaluation.gallery.counts import CLASSES, DIMENSIONS, TITLES, ErrorCounts, Matrix, matrix, rows_in_classes
 from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot, write_plot
-from piiloom.evaluation.pages.tables import short, visible
+from piiloom.evaluation.pages.tables import printable, short
 from piiloom.evaluation.scoring.counts import CalibrationFigures
 
 __all__ = ["bias_plot", "error_plots", "quality_plot", "reliability_plot", "write_plot"]
@@ -44,7 +44,7 @@ def _bars(figure: Figure, rows: Sequence[tuple[str, Sequence[int]]]) -> None:
         widths = [numbers[place] for _, numbers in shown]
         axes.barh(range(len(shown)), widths, left=left, color=colour, hatch=hatch, edgecolor="black", linewidth=0.5, label=name)
         left = [before + more for before, more in zip(left, widths, strict=True)]
-    axes.set_yticks(range(len(shown)), [short(visible(label), 28) for label, _ in shown])
+    axes.set_yticks(range(len(shown)), [short(printable(label), 28) for label, _ in shown])
     axes.margins(x=0.04, y=0.02)
     axes.set_xlabel("mentions")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -96,7 +96,7 @@ def _panel(panel: Axes, groups: Mapping[str, GroupRecall]) -> None:
 _COLOURS: Final = (BLUE, ORANGE, "#4c9a5b", "#8d5aa8", "#b0413e", "#5f7f7a", "#a8873b", "#777777")
 
 
-def quality_plot(comparison: Comparison, measured: Mapping[str, Measured]) -> Plot:
+def quality_plot(comparison: Comparison, measured: Mapping[str, MeasuredRun]) -> Plot:
     """Return quality with its interval against what a detector costs: seconds, and money if any cost money, for 1,000 documents."""
     known = {one.name: measured[one.name] for one in comparison.systems if one.name in measured}
     paid = any(one.usd for one in known.values())

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.scoring.counts import CalibrationCollector
 
 
-def _mention(start: int, score: float | None, entity_type: str = "name") -> Mention:
-    return Mention(text="x", entity_type=entity_type, start=start, end=start + 1, score=score)
+def _mention(start: int, score: float | None, entity_type: str = "name") -> AnnotatedMention:
+    return AnnotatedMention(text="x", entity_type=entity_type, start=start, end=start + 1, score=score)
 
 
-def _figures(gold: list[Mention], found: list[Mention]):
+def _figures(gold: list[AnnotatedMention], found: list[AnnotatedMention]):
     collector = CalibrationCollector()
-    collector.add(Pair(gold=Document(where="g", mentions=tuple(gold)), found=Document(where="f", mentions=tuple(found))))
+    collector.add(Pair(gold=AnnotatedDocument(where="g", mentions=tuple(gold)), found=AnnotatedDocument(where="f", mentions=tuple(found))))
     return collector.figures()
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.schemes.capid import STRICT_RATIOS as RATIOS
 from piiloom.evaluation.schemes.span_pairs import best_assignment, place_pairs
 from tests.evaluation.scored_samples import REAL, REAL_FILES, of_type, places, scored, table, values
@@ -47,10 +47,10 @@ def test_the_example_of_the_docs():
 
     def document(*entries):
         mentions = [
-            Mention(text=value, entity_type=kind, relevance=said, start=text.index(value), end=text.index(value) + len(value))
+            AnnotatedMention(text=value, entity_type=kind, relevance=said, start=text.index(value), end=text.index(value) + len(value))
             for value, kind, said in entries
         ]
-        return Document(where="x:1", text=text, mentions=tuple(mentions))
+        return AnnotatedDocument(where="x:1", text=text, mentions=tuple(mentions))
 
     name, age, son = ("Ann Lee", "name", "high"), ("42", "age", "high"), ("24", "age", "low")
     gold = document(name, age, ("Oslo", "location", "high"), ("night nurse", "occupation", "low"), son)
@@ -291,6 +291,6 @@ def test_real_samples_with_known_changes(name):
 
 
 def test_malformed_entries_are_counted():
-    gold = Document(where="a:1", malformed=1, mentions=(Mention(text="x", entity_type="name", start=0, end=1),))
-    figures = scored("capid-strict", (gold, Document(where="b:1", malformed=2)))
+    gold = AnnotatedDocument(where="a:1", malformed=1, mentions=(AnnotatedMention(text="x", entity_type="name", start=0, end=1),))
+    figures = scored("capid-strict", (gold, AnnotatedDocument(where="b:1", malformed=2)))
     assert (figures["gold_malformed"], figures["malformed"], figures["predicted"]) == (1, 2, 0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.comparison.comparing import Ranking, compare_systems
+from piiloom.evaluation.comparison.comparing import RankingSettings, compare_systems
 from piiloom.evaluation.comparison.table import comparison_table, html_page, latex, latex_table, markdown_table
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
 from tests.longer import few
@@ -27,7 +27,7 @@ HOSTILE = (
 
 def comparison(names, **ranking):
     counts = {name: [(n % 4 + at % 3, at % 2, 6 - n % 4 - at % 3) for n in range(12)] for at, name in enumerate(names)}
-    wanted = Ranking(**{"resamples": 50, "permutations": 99, **ranking})
+    wanted = RankingSettings(**{"resamples": 50, "permutations": 99, **ranking})
     pairs = {name: [scored_pair(n, each) for n, each in enumerate(rows)] for name, rows in counts.items()}
     return compare_systems(pairs, exact_scheme(), wanted)
 

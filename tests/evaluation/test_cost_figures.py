@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.cost import COLUMNS, PriceList, estimated_costs, tokens_of, usage_costs
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.providers.prices import MODELS_VARIABLE, ModelBook, ModelSpec, shipped_models
 from tests.longer import few
@@ -27,7 +27,9 @@ PRICES = PriceList(book=BOOK)
 
 
 def document(name, text="I have asthma.", *values):
-    return Document(where="f:1", id=name, text=text, mentions=tuple(Mention(text=value, entity_type="health") for value in values))
+    return AnnotatedDocument(
+        where="f:1", id=name, text=text, mentions=tuple(AnnotatedMention(text=value, entity_type="health") for value in values)
+    )
 
 
 def usage_file(folder, *rows):
@@ -150,7 +152,7 @@ def test_an_estimate_says_that_it_is_one():
 
 def test_an_estimate_takes_the_text_from_either_side():
     costs = estimated_costs("small", PRICES)
-    bare = Document(where="f:1", id="d1")
+    bare = AnnotatedDocument(where="f:1", id="d1")
     costs.add(Pair(gold=bare, found=document("d1")))
     costs.add(Pair(gold=bare, found=bare))
     figures = costs.figures()

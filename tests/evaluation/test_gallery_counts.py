@@ -23,7 +23,7 @@ from piiloom.evaluation.gallery.counts import (
     write_confusion,
 )
 from piiloom.evaluation.gallery.errors import KINDS, aligned_rows
-from piiloom.evaluation.inputs.documents import Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
 from piiloom.foundation.whole_files import drafted
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of, some_pairs
 from tests.longer import case_by_case, few
@@ -45,7 +45,7 @@ def test_each_gold_mention_counts_once_and_what_is_spurious_besides():
         mention(TEXT, 11, 16, "place"),
         mention(TEXT, 21, 28, "name", subject="friend"),
     ]
-    found = [mention(TEXT, 0, 7), mention(TEXT, 11, 16), mention(TEXT, 17, 20, "verb"), Mention(text="Bath", entity_type="place")]
+    found = [mention(TEXT, 0, 7), mention(TEXT, 11, 16), mention(TEXT, 17, 20, "verb"), AnnotatedMention(text="Bath", entity_type="place")]
     counts = ErrorCounts()
     pair = pair_of(TEXT, gold, found, locale="en_GB")
     counts.add(pair, aligned_rows(pair))

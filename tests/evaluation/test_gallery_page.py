@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.gallery.collector import GalleryCollector
 from piiloom.evaluation.gallery.errors import aligned_rows
 from piiloom.evaluation.gallery.page import gallery_page, write_gallery
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.foundation.errors import OutputError
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of, some_pairs
 from tests.evaluation.html_page import Page
@@ -110,7 +110,7 @@ _CHARACTERS = st.text(st.sampled_from(_ODD) | st.characters(exclude_categories=[
 @few
 @given(_CHARACTERS, st.data())
 def test_any_text_with_any_marks_is_shown_as_it_is(text, data):
-    def some(side: str) -> list[Mention]:
+    def some(side: str) -> list[AnnotatedMention]:
         found = []
         for _ in range(data.draw(st.integers(0, 3), label=side)):
             start, end = sorted((data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))))
@@ -182,7 +182,10 @@ def test_far_from_errors_a_text_is_folded_and_a_long_one_cut():
 
 
 def test_documents_without_text_and_files_without_errors_make_a_page():
-    table = Pair(gold=Document(where="g", id="t", mentions=(Mention(text="Ann", entity_type="name"),)), found=Document(where="f", id="t"))
+    table = Pair(
+        gold=AnnotatedDocument(where="g", id="t", mentions=(AnnotatedMention(text="Ann", entity_type="name"),)),
+        found=AnnotatedDocument(where="f", id="t"),
+    )
     assert "no text of this document" in page_of(table).within("article.")
     empty = page_of()
     assert "0 of 0 documents" in empty.within("#documents-title")

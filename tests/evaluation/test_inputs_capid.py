@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
 from tests.shared_files import shared
@@ -18,7 +18,7 @@ def row(context: str, piis: object, **about: object) -> dict[str, object]:
     return {"context": context, "question": "Why?", "piis": piis, **about}
 
 
-def values(document: Document) -> list[tuple[str, str | None, str | None]]:
+def values(document: AnnotatedDocument) -> list[tuple[str, str | None, str | None]]:
     return [(one.text, one.entity_type, one.relevance) for one in document.mentions]
 
 
@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "rows.jsonl"
 
 
-def read_values(path: Path, piis: object, **options: Any) -> Document:
+def read_values(path: Path, piis: object, **options: Any) -> AnnotatedDocument:
     return read_one(lines(path, [row("Ann is 34.", piis)]), needs="values", **options)
 
 

@@ -11,8 +11,8 @@ import pytest
 from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
 from piiloom.corpus.formats.registry import FORMATS, get_format
 from piiloom.corpus.record import Record, Span
-from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
+from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended, to_json
@@ -105,7 +105,7 @@ def test_own_types_of_a_release_are_known_where_its_files_are_read(tmp_path: Pat
     about = {"files": {f"train.{name}": {} for name in ("openai", "bio", "native")}, "own_types": to_json(own)}
     (tmp_path / "release.json").write_text(json.dumps(about))
     for name in ("openai", "bio"):
-        pairs, summary = open_pairs(tmp_path / "train.native", tmp_path / f"train.{name}", InputSettings(predictions_format=name))
+        pairs, summary = open_pairs(tmp_path / "train.native", tmp_path / f"train.{name}", PairSettings(predictions_format=name))
         for pair in pairs:
             assert [one.entity_type for one in pair.found.mentions] == ["hat size", "name"]
         assert summary.types_only_in_gold == []
@@ -229,7 +229,7 @@ def test_columns_of_a_table_of_records(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows))
     columns = {"context": "full", "id": "nr", "spans": "ents", "spans.start": "from", "spans.end": "to", "spans.type": "label"}
-    document: Document = read_one(path, gold_format="json", predictions_format="json", columns=columns)
+    document: AnnotatedDocument = read_one(path, gold_format="json", predictions_format="json", columns=columns)
     assert (document.id, [(one.place, one.entity_type) for one in document.mentions]) == ("1", [((0, 3), "name")])
     with pytest.raises(UsageError, match="there is no field 'entity'"):
         read_one(path, columns={"entity": "a"})

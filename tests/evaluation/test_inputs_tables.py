@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
 from tests.longer import few
@@ -35,7 +35,7 @@ def table(path: Path, rows: Sequence[Sequence[Any]], header: Sequence[str] = HEA
     return path
 
 
-def mentions(document: Document) -> list[tuple[str, str | None, tuple[int, int] | None]]:
+def mentions(document: AnnotatedDocument) -> list[tuple[str, str | None, tuple[int, int] | None]]:
     return [(one.text, one.entity_type, one.place) for one in document.mentions]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.evaluation.inputs.opening import InputSettings
+from piiloom.evaluation.inputs.opening import PairSettings
 from piiloom.evaluation.inputs.sides import read_type_map
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
@@ -81,10 +81,10 @@ def test_a_map_and_a_list_of_types_are_read(tmp_path: Path) -> None:
     path = tmp_path / "map.yaml"
     path.write_text("PERSON: NAME_STUDENT\nTITLE: null\nVIA: a b\n")
     assert read_type_map(path) == {"PERSON": "NAME_STUDENT", "TITLE": None, "VIA": "a b"}
-    settings = InputSettings(label_map=path, only_types="A, B,,sexual orientation")
+    settings = PairSettings(label_map=path, only_types="A, B,,sexual orientation")
     assert settings.label_map == read_type_map(path)
     assert settings.only_types == ("A", "B", "sexual orientation")
     with pytest.raises(UsageError, match="no type is named"):
-        InputSettings(only_types=" ,")
+        PairSettings(only_types=" ,")
     with pytest.raises(ConfigError, match="cannot be read"):
         read_type_map(tmp_path / "none.yaml")

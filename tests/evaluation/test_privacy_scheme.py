@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.masking import PrivacyScheme
 from piiloom.evaluation.schemes.registry import make_scheme
@@ -20,14 +20,14 @@ from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT,
 from tests.longer import few
 
 
-def table(*pairs: tuple[Document, Document], **options: Any) -> CountTable:
+def table(*pairs: tuple[AnnotatedDocument, AnnotatedDocument], **options: Any) -> CountTable:
     found = CountTable(make_scheme("privacy", SchemeSettings(**options)))
     for gold, predicted in pairs:
         found.add(Pair(gold=gold, found=predicted))
     return found
 
 
-def scored(*pairs: tuple[Document, Document], **options: Any) -> dict[str, float]:
+def scored(*pairs: tuple[AnnotatedDocument, AnnotatedDocument], **options: Any) -> dict[str, float]:
     return table(*pairs, **options).overall()
 
 
@@ -124,7 +124,7 @@ def test_by_type() -> None:
 
 def test_without_a_place_nothing_is_found_or_masked() -> None:
     text = "Ann"
-    without = document(text, Mention(text="Ann", entity_type="name", relevance="low"))
+    without = document(text, AnnotatedMention(text="Ann", entity_type="name", relevance="low"))
     figures = scored((without, masking(text, "Ann")))
     assert (figures["leak_rate"], figures["recall"], figures["under_masking"]) == (1, 0, 1)
     assert scored((document(text, mention(text, "Ann", "name")), without))["leak_rate"] == 1
@@ -144,7 +144,7 @@ BETTER_LOW = ("leak_rate", "leak_rate_all", "under_masking")
 
 @few
 @given(GOLD, FOUND, FOUND_MENTION, st.randoms(use_true_random=False))
-def test_laws(gold: list[Mention], found: list[Mention], more: Mention, order: random.Random) -> None:
+def test_laws(gold: list[AnnotatedMention], found: list[AnnotatedMention], more: AnnotatedMention, order: random.Random) -> None:
     wanted, predicted = document(TEXT, *gold), document(TEXT, *found)
     before, after = scored((wanted, predicted)), scored((wanted, document(TEXT, *found, replace(more, relevance=None))))
     assert all(before[name] <= after[name] for name in BETTER_HIGH)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.scoring import randomisation
+from piiloom.evaluation.scoring import resampling as randomisation
 from piiloom.evaluation.scoring.resampling import EXACT_UP_TO, holm, permutation_p
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts
 from tests.longer import EXPLORE, few

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.reidentification.attack import Attack, Subject, still_read
 from piiloom.evaluation.reidentification.folder import attack_tables
 from piiloom.evaluation.reidentification.register import SEARCHED
@@ -23,8 +23,8 @@ def subject(text, *values, surrogates=None):
     mentions = []
     for value in values:
         kind, _, told = value.partition(":")
-        mentions.append(Mention(text=told.removesuffix("!"), entity_type=kind, relevance="high" if told.endswith("!") else "low"))
-    return Subject(document=Document(where="made", text=text, mentions=tuple(mentions)), surrogates=surrogates)
+        mentions.append(AnnotatedMention(text=told.removesuffix("!"), entity_type=kind, relevance="high" if told.endswith("!") else "low"))
+    return Subject(document=AnnotatedDocument(where="made", text=text, mentions=tuple(mentions)), surrogates=surrogates)
 
 
 def attacked(subjects, **settings):
@@ -113,12 +113,12 @@ def test_records_of_one_text_are_one_document_and_what_is_left_in_one_is_known()
     assert (found.records, found.documents) == (3, 2)
     assert (found.policies["relevance-aware"].values, found.policies["relevance-aware"].unique) == (4, 2)
     # Without a text (a table of entities), each is a document of its own.
-    bare = [Subject(document=Document(where="made", mentions=one.document.mentions)) for one in asked]
+    bare = [Subject(document=AnnotatedDocument(where="made", mentions=one.document.mentions)) for one in asked]
     assert attacked(bare).documents == 3
 
 
 def placed(text, *values):
-    return tuple(Mention(text=text[start:end], entity_type="name", start=start, end=end) for start, end in values)
+    return tuple(AnnotatedMention(text=text[start:end], entity_type="name", start=start, end=end) for start, end in values)
 
 
 TEXT = "Ann Lee-Oh met Bo."
@@ -141,16 +141,18 @@ TEXT = "Ann Lee-Oh met Bo."
 )
 def test_a_value_is_masked_if_no_letter_of_it_is_left(predicted, left):
     one = Subject(
-        document=Document(where="gold", text=TEXT, mentions=placed(TEXT, (0, 10))),
-        found=Document(where="found", mentions=placed(TEXT, *predicted)),
+        document=AnnotatedDocument(where="gold", text=TEXT, mentions=placed(TEXT, (0, 10))),
+        found=AnnotatedDocument(where="found", mentions=placed(TEXT, *predicted)),
     )
     assert still_read(one, "predictions") == [left]
 
 
 def test_values_without_a_place_are_masked_by_predictions_without_one():
-    gold = (Mention(text="Ann Lee", entity_type="name"), Mention(text="Bo", entity_type="name"))
-    found = (Mention(text="ann  lee", entity_type="anything"), Mention(text="Bo", entity_type="name", start=15, end=17))
-    one = Subject(document=Document(where="gold", mentions=gold), found=Document(where="found", text=TEXT, mentions=found))
+    gold = (AnnotatedMention(text="Ann Lee", entity_type="name"), AnnotatedMention(text="Bo", entity_type="name"))
+    found = (AnnotatedMention(text="ann  lee", entity_type="anything"), AnnotatedMention(text="Bo", entity_type="name", start=15, end=17))
+    one = Subject(
+        document=AnnotatedDocument(where="gold", mentions=gold), found=AnnotatedDocument(where="found", text=TEXT, mentions=found)
+    )
     assert still_read(one, "predictions") == [False, True]
 
 
@@ -189,7 +191,7 @@ def test_what_cannot_be_attacked():
     with pytest.raises(DataError, match="no documents"):
         Attack().figures()
     with pytest.raises(UsageError, match="no value has a relevance"):
-        attacked([Subject(document=Document(where="x", text="t", mentions=placed("t", (0, 1))))], policies=["relevance-aware"])
+        attacked([Subject(document=AnnotatedDocument(where="x", text="t", mentions=placed("t", (0, 1))))], policies=["relevance-aware"])
     with pytest.raises(UsageError, match="there are no predictions"):
         attacked(CORPUS, policies=["predictions"])
     with pytest.raises(UsageError, match="two documents at least"):
@@ -235,11 +237,12 @@ def test_masking_more_makes_nobody_unique_and_no_order_matters(documents, data):
             one = subject(f"text {number}", *values)
             # Without places, a value is masked if it is predicted; the values of different types are different strings here.
             renamed = [
-                Mention(text=f"{m.entity_type} {m.text}", entity_type=m.entity_type, relevance=m.relevance) for m in one.document.mentions
+                AnnotatedMention(text=f"{m.entity_type} {m.text}", entity_type=m.entity_type, relevance=m.relevance)
+                for m in one.document.mentions
             ]
-            hit = tuple(Mention(text=value.replace(":", " "), entity_type=None) for value in sorted(hits))
-            gold = Document(where="gold", text=one.document.text, mentions=tuple(renamed))
-            yield Subject(document=gold, found=Document(where="found", mentions=hit))
+            hit = tuple(AnnotatedMention(text=value.replace(":", " "), entity_type=None) for value in sorted(hits))
+            gold = AnnotatedDocument(where="gold", text=one.document.text, mentions=tuple(renamed))
+            yield Subject(document=gold, found=AnnotatedDocument(where="found", mentions=hit))
 
     less, much = attacked(masked_by(fewer)).policies["predictions"], attacked(masked_by(more)).policies["predictions"]
     assert much.unique <= less.unique <= attacked(masked_by(fewer)).policies["none"].unique

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.folder import dataset_card
-from piiloom.evaluation.report.sources import Source
+from piiloom.evaluation.report.sources import ReportSource
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.markdown import escaped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -57,7 +57,7 @@ def test_the_tables_of_the_card_hold_the_figures_and_nothing_is_obeyed():
         *varied(),
         *(marked(f"My note is [{text.replace('[', '(').replace(']', ')').replace('|', '/')}|code|low].") for text in NASTY),
     ]
-    source, figures = Source(file="<b>x</b>|.jsonl"), measure({"all": records}, taxonomy=shipped_taxonomy())
+    source, figures = ReportSource(file="<b>x</b>|.jsonl"), measure({"all": records}, taxonomy=shipped_taxonomy())
     card = dataset_card(source, figures, [("lengths.png", "Words a text")])
     shown = cells(card)
     for table in all_tables(source, figures):

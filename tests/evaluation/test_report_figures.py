@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.record import RecordPlan, Span
 from piiloom.evaluation.report.counts import ValueCount, is_direct, measure_cards, measure_plan, measure_types, measure_variety
-from piiloom.evaluation.report.figures import count_records, measure
+from piiloom.evaluation.report.figures import measure, record_figures
 from piiloom.evaluation.report.guessing import (
     balanced_accuracy,
     measure_guessability,
@@ -26,7 +26,7 @@ from tests.evaluation.report_records import PLAN, marked, varied
 
 
 def test_records_are_counted():
-    counts = count_records(
+    counts = record_figures(
         [
             marked("[baker|occupation|high] and [cook|occupation|low]"),
             marked("[asthma|health|low], [gout|health|high], [30|age|high]"),

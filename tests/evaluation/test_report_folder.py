@@ -11,13 +11,13 @@ from piiloom.corpus.record import RecordPlan
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.folder import write_report
 from piiloom.evaluation.report.plots import report_plots
-from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.evaluation.report.sources import Corpus, ReportSource
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import check_folder
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied
 
-CORPUS = Corpus(source=Source(file="some.jsonl"), splits={"all": varied()})
+CORPUS = Corpus(source=ReportSource(file="some.jsonl"), splits={"all": varied()})
 FIGURES = measure(CORPUS.splits, taxonomy=shipped_taxonomy())
 PLOTS = {"lengths", "openers", "relevance", "values", "guessability"}
 ALL_FILES = {"report.json", "report.md", "index.html", *(f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))}

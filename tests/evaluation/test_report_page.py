@@ -12,10 +12,10 @@ from hashlib import sha256
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.report.figures import Figures, measure
+from piiloom.evaluation.report.figures import ReportFigures, measure
 from piiloom.evaluation.report.page import dataset_page
 from piiloom.evaluation.report.page_figures import content_charts, guess_chart
-from piiloom.evaluation.report.sources import SHOWN, Corpus, Source, draw_samples
+from piiloom.evaluation.report.sources import SHOWN, Corpus, ReportSource, draw_samples
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.html_page import Page
 from tests.evaluation.page_corpora import ATTACK, WIDE, page_corpus, twins
@@ -25,7 +25,7 @@ CORPUS = page_corpus()
 
 
 @cache
-def figures_of_all() -> Figures:
+def figures_of_all() -> ReportFigures:
     return measure(CORPUS.splits, taxonomy=shipped_taxonomy())
 
 
@@ -40,7 +40,7 @@ def parsed() -> Page:
 
 
 def of_records(records: list[Record]) -> Page:
-    corpus = Corpus(source=Source(file="some.jsonl"), splits={"all": records})
+    corpus = Corpus(source=ReportSource(file="some.jsonl"), splits={"all": records})
     return Page(dataset_page(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy())))
 
 
@@ -174,7 +174,7 @@ def test_places_are_those_of_the_text():
     places = measure(
         {"all": [marked("[Ann|name|high] aaaaaaaaaaaaa [Bob|name|low]"), marked("no", None)]}, taxonomy=shipped_taxonomy()
     ).places
-    assert [(each.high, each.low) for each in places.tenths] == [(1, 0), *[(0, 0)] * 7, (0, 1), (0, 0)]
+    assert [(each["high"], each["low"]) for each in places.tenths] == [(1, 0), *[(0, 0)] * 7, (0, 1), (0, 0)]
     assert places.per_record == ((0, 1), (2, 1))
 
 

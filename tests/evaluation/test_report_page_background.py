@@ -22,8 +22,8 @@ from piiloom.evaluation.report.page_figures import agreement_table, costs_table,
 from piiloom.evaluation.report.sources import (
     Background,
     Corpus,
-    ReleaseFacts,
-    Source,
+    ReportSource,
+    StatedRelease,
     Wanted,
     corpus_of_file,
     corpus_of_release,
@@ -112,19 +112,19 @@ def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path
 
 
 def test_withheld_records_and_missing_extras_are_told():
-    release = ReleaseFacts(name="v", withheld={"too near": 3})
+    release = StatedRelease(name="v", withheld={"too near": 3})
     assert withheld_table(Background(release=release)).rows == (("too near", "3"),)
     assert agreement_table(Background()).rows == rejects_table(Background()).rows == costs_table(Background()).rows == ()
     figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
     missing = replace(figures, contexts=replace(figures.contexts, self_bleu=SelfBleu(mean=None, install="pip it")))
-    installs = page_contents(Corpus(source=Source(file="f"), splits={"all": varied()}), missing)["installs"]
+    installs = page_contents(Corpus(source=ReportSource(file="f"), splits={"all": varied()}), missing)["installs"]
     assert installs == ["self-BLEU was not measured: it needs an extra: pip it"]
 
 
 def test_what_the_splits_share_is_told_by_kind_and_type():
     records = varied()
     leakage = measure_leakage({"train": records, "test": records[:2]}, taxonomy=shipped_taxonomy()).to_json()
-    told = cells(leakage_tables(Background(release=ReleaseFacts(name="v", leakage=leakage))))
+    told = cells(leakage_tables(Background(release=StatedRelease(name="v", leakage=leakage))))
     held = leakage["test"]
     values = f"{held['values']['seen']} of {held['values']['of']} (100.0%)"
     assert held["values"]["of"] > 1
@@ -132,7 +132,7 @@ def test_what_the_splits_share_is_told_by_kind_and_type():
     assert (shared["distinct values"], shared["texts of the same words"]) == (values, "2 of 2 (100.0%)")
     assert len(shared) == 9
     assert [name for name, _ in told["… distinct values by type"]] == list(held["by_type"])
-    assert leakage_tables(Background()) == leakage_tables(Background(release=ReleaseFacts(name="v"))) == []
+    assert leakage_tables(Background()) == leakage_tables(Background(release=StatedRelease(name="v"))) == []
 
 
 def test_how_to_make_it_again_names_no_host(path):
@@ -157,13 +157,13 @@ def test_a_citation_is_one_entry_whatever_the_title():
 
 def test_limits_follow_from_the_figures():
     figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
-    said = " ".join([*limits(Source(file="f"), figures, Background()), *uses(figures, Background())])
+    said = " ".join([*limits(ReportSource(file="f"), figures, Background()), *uses(figures, Background())])
     assert "No label has been checked by a person" in said
     assert "Every text discloses something" not in said
     assert "texts that disclose nothing (1)" in said
     assert "Fewer than 100 spans: occupation (" in said
     plain = measure({"all": [marked("I am [Ann|name|none].", None, plan=None)]}, taxonomy=shipped_taxonomy())
-    said = " ".join([*limits(Source(file="f"), plain, Background(decisions={"validated": 1})), *uses(plain, Background())])
+    said = " ".join([*limits(ReportSource(file="f"), plain, Background(decisions={"validated": 1})), *uses(plain, Background())])
     assert "checked by a person" not in said
     assert "Every text discloses something" in said
     assert "matters for the question" not in said

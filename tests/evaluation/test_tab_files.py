@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
+from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
 from piiloom.evaluation.inputs.reading import read_tab_predictions
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
@@ -45,8 +45,8 @@ def file(tmp_path: Path) -> Callable[[Any], Path]:
     return write
 
 
-def read_gold(path: Path) -> Iterator[Document]:
-    pairs, _ = open_pairs(path, path, InputSettings(input_format="tab"))
+def read_gold(path: Path) -> Iterator[AnnotatedDocument]:
+    pairs, _ = open_pairs(path, path, PairSettings(input_format="tab"))
     return (pair.gold for pair in pairs)
 
 
@@ -73,7 +73,7 @@ def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> No
     gold.write_text(json.dumps([row(annotated(0, 10), annotated(23, 29, entity_type="LOC"))]), encoding="utf-8")
     found.write_text(json.dumps({"d1": [[23, 29], [0, 3], [29, 31]]}), encoding="utf-8")
     types = {"PERSON": "name", "LOC": None}
-    settings = InputSettings(input_format="tab", label_map=types)
+    settings = PairSettings(input_format="tab", label_map=types)
     pairs, summary = open_pairs(gold, found, settings, types_matter=False)
     [pair] = pairs
     assert [(one.text, one.entity_type) for one in pair.gold.mentions] == [("Zoë 🙂 Lund", "name")]
@@ -126,7 +126,7 @@ def test_predictions_that_are_refused(file: Callable[[Any], Path], content: Any,
     refused(read_tab_predictions(file(content)), where, message)
 
 
-def refused(documents: Iterator[Document], where: str, message: str) -> None:
+def refused(documents: Iterator[AnnotatedDocument], where: str, message: str) -> None:
     with pytest.raises(DataError) as raised:
         list(documents)
     assert where in str(raised.value.where)

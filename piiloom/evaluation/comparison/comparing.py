@@ -19,7 +19,7 @@ from piiloom.evaluation.scoring.counts import CalibrationFigures, CountTable
 from piiloom.evaluation.scoring.resampling import (
     UNCERTAINTY,
     Interval,
-    Resampling,
+    ResamplingSettings,
     cluster_sums,
     end_columns,
     ends,
@@ -33,7 +33,7 @@ from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.settings import setting
 
 
-class Ranking(Resampling):
+class RankingSettings(ResamplingSettings):
     """Settings of a ranking. Two systems differ if the adjusted p value is at most 1 - confidence."""
 
     by: str | None = setting(
@@ -87,7 +87,7 @@ class Comparison(Framed):
     scheme: str
     headline: tuple[str, ...]
     by: str
-    ranking: Ranking
+    ranking: RankingSettings
     documents: int
     clusters: int
     keyed: int
@@ -157,7 +157,7 @@ class Comparison(Framed):
         }
 
 
-def compare_systems(systems: Mapping[str, Iterable[Pair]], scheme: Scheme, ranking: Ranking) -> Comparison:
+def compare_systems(systems: Mapping[str, Iterable[Pair]], scheme: Scheme, ranking: RankingSettings) -> Comparison:
     """Read the pairs of each of *systems* (by name), one after the other, and compare them.
 
     A document that is among the pairs of some systems only has no counts for the others: tables of entities name the documents in which
@@ -190,7 +190,7 @@ def compare_systems(systems: Mapping[str, Iterable[Pair]], scheme: Scheme, ranki
 
 
 def rank_systems(
-    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], by: str, ranking: Ranking
+    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], by: str, ranking: RankingSettings
 ) -> tuple[tuple[RankedSystem, ...], tuple[PairTest, ...]]:
     """Return the systems, the best first, and the tests of all pairs. *sums*: the counts of clusters of each system (``cluster_sums``)."""
     figures = {name: {key: float(value) for key, value in scheme.figures(one.sum(axis=0)).items()} for name, one in sums.items()}
@@ -220,7 +220,7 @@ def rank_systems(
     return tuple(sorted(ranked, key=lambda one: one.rank)), tests
 
 
-def check_ranking(scheme: Scheme, systems: Sequence[str], ranking: Ranking) -> str:
+def check_ranking(scheme: Scheme, systems: Sequence[str], ranking: RankingSettings) -> str:
     """Return the figure to rank by. Raises ``UsageError`` if there is no system, or the figure is none of the headline."""
     if not systems:
         raise UsageError("nothing to compare", remedy="Name files of predictions after the gold file, or a --detector")
@@ -234,7 +234,7 @@ def check_ranking(scheme: Scheme, systems: Sequence[str], ranking: Ranking) -> s
 
 
 def _resampled(
-    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], resampling: Resampling
+    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], resampling: ResamplingSettings
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return each system's figures in each round, of the same draws for all; empty with fewer than two clusters."""
     if any(len(one) < 2 for one in sums.values()):
@@ -250,7 +250,7 @@ def _tests(
     order: Sequence[str],
     values: Mapping[str, float],
     by: str,
-    ranking: Ranking,
+    ranking: RankingSettings,
 ) -> tuple[PairTest, ...]:
     ordered = [sums[name] for name in order]
     p = permutation_p(scheme, ordered, [by], rounds=ranking.permutations, seed=ranking.seed)[by]

@@ -21,7 +21,7 @@ NOTE: Final = "documents/s and peak memory: of a process for each detector, with
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredRun:
     """One run over ``documents`` documents, ``failed`` of which it could say nothing about.
 
     ``seconds``: of the run, with loading, without starting Python. ``peak_bytes``: the most memory of its process. ``usd``: what it cost;
@@ -38,7 +38,7 @@ class Measured:
 ECE_NOTE: Final = "ECE: how far scores are from the share of right spans (expected calibration error, ten bands)"
 
 
-def measured_columns(measured: Mapping[str, Measured], eces: Mapping[str, float | None]) -> dict[str, dict[str, str]]:
+def measured_columns(measured: Mapping[str, MeasuredRun], eces: Mapping[str, float | None]) -> dict[str, dict[str, str]]:
     """Return the columns of a comparison's table, see ``comparison_table``; those in which nothing stands are left out."""
     columns = {
         "documents/s": {name: _rate(one) for name, one in measured.items()},
@@ -52,17 +52,17 @@ def measured_columns(measured: Mapping[str, Measured], eces: Mapping[str, float 
     return {title: cells for title, cells in columns.items() if cells}
 
 
-def _cost(one: Measured) -> str:
+def _cost(one: MeasuredRun) -> str:
     return "unknown" if one.usd is None else f"{1000 * one.usd / max(1, one.documents):.4f}"
 
 
-def _rate(one: Measured) -> str:
+def _rate(one: MeasuredRun) -> str:
     rate = one.documents / one.seconds if one.seconds else 0.0
     return f"{rate:,.1f}" if rate < 100 else f"{rate:,.0f}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class TableCell:
     """One line of text, with an interval to be set smaller. ``strong``: the best of its column; ``quoted``: of unknown content."""
 
     text: str
@@ -71,9 +71,9 @@ class Cell:
     quoted: bool = False
 
 
-def quoted(text: str) -> Cell:
+def quoted_cell(text: str) -> TableCell:
     """Return a cell for text that piiloom did not write."""
-    return Cell(text=one_line(text), quoted=True)
+    return TableCell(text=one_line(text), quoted=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +81,8 @@ class ComparisonTable:
     """The first column is the rank, the second the system's name, which heads its row; then come figures."""
 
     title: str
-    columns: tuple[Cell, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    columns: tuple[TableCell, ...]
+    rows: tuple[tuple[TableCell, ...], ...]
     notes: tuple[str, ...]
 
 
@@ -93,26 +93,26 @@ def comparison_table(comparison: Comparison) -> ComparisonTable:
         best = {comparison.by: min(one.figures[comparison.by] for one in comparison.systems)}
     rows = (
         (
-            Cell(text=rank_of(one)),
-            quoted(one.name),
+            TableCell(text=rank_of(one)),
+            quoted_cell(one.name),
             *(
-                Cell(text=NOTHING)
+                TableCell(text=NOTHING)
                 if comparison.figure(one, name) is None
-                else Cell(
+                else TableCell(
                     text=f"{one.figures[name]:.4f}", interval=interval_of(one.intervals[name]), strong=one.figures[name] == best.get(name)
                 )
                 for name in comparison.headline
             ),
-            Cell(text=difference_of(one), interval=interval_of(one.difference_interval)),
-            Cell(text=p_of(one)),
-            *(quoted(cells.get(one.name, NOTHING)) for cells in comparison.extra.values()),
+            TableCell(text=difference_of(one), interval=interval_of(one.difference_interval)),
+            TableCell(text=p_of(one)),
+            *(quoted_cell(cells.get(one.name, NOTHING)) for cells in comparison.extra.values()),
         )
         for one in comparison.systems
     )
     titles = ("rank", "system", *comparison.headline, f"{comparison.by} to best", "p")
     return ComparisonTable(
         title=f"{counted(len(comparison.systems), 'system')} by {comparison.by}, scheme {comparison.scheme}",
-        columns=(*(Cell(text=title) for title in titles), *map(quoted, comparison.extra)),
+        columns=(*(TableCell(text=title) for title in titles), *map(quoted_cell, comparison.extra)),
         rows=tuple(rows),
         notes=notes_on(comparison),
     )
@@ -228,7 +228,7 @@ def latex(text: str) -> str:
     return _LATEX_SPECIAL.sub(lambda found: _LATEX[found.group()], text)
 
 
-def _markdown(cell: Cell) -> str:
+def _markdown(cell: TableCell) -> str:
     text = escaped(cell.text) if cell.quoted else cell.text
     text = f"**{text}**" if cell.strong else text
     return f"{text} {cell.interval}" if cell.interval else text
@@ -238,7 +238,7 @@ def _latex_row(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
-def _latex_cell(cell: Cell) -> str:
+def _latex_cell(cell: TableCell) -> str:
     text = rf"\textbf{{{latex(cell.text)}}}" if cell.strong else latex(cell.text)
     return rf"{text} {{\scriptsize {latex(cell.interval)}}}" if cell.interval else text
 

@@ -15,8 +15,8 @@ from typing import Any, BinaryIO
 
 from piiloom.corpus.formats.native_rows import row_line
 from piiloom.evaluation.gallery.counts import ErrorCounts, type_name
-from piiloom.evaluation.gallery.errors import KINDS, Kind, Row, aligned_rows
-from piiloom.evaluation.inputs.documents import Mention, Pair
+from piiloom.evaluation.gallery.errors import KINDS, Row, RowKind, aligned_rows
+from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
 from piiloom.evaluation.pages.tables import short
 from piiloom.foundation.seeding import derive_seed
 
@@ -112,12 +112,12 @@ def _cut(row: Row) -> Row:
     return replace(row, gold=tuple(map(_cut_value, row.gold[:_MOST_MENTIONS])), found=tuple(map(_cut_value, row.found[:_MOST_MENTIONS])))
 
 
-def _cut_value(mention: Mention) -> Mention:
+def _cut_value(mention: AnnotatedMention) -> AnnotatedMention:
     return mention if len(mention.text) <= _LONGEST_VALUE else replace(mention, text=short(mention.text, _LONGEST_VALUE))
 
 
 _Key = tuple[int, str]
-_Group = tuple[Kind, str]
+_Group = tuple[RowKind, str]
 _EACH = 10  # kept of each kind and type, beside the sample of all
 _MOST_GROUPS = 300  # predictions may have any number of types
 _MOST_CHARACTERS = 1_500_000  # on the page
@@ -219,7 +219,7 @@ def error_json(pair: Pair, row: Row) -> dict[str, Any]:
     }
 
 
-def _mention_json(mention: Mention) -> dict[str, Any]:
+def _mention_json(mention: AnnotatedMention) -> dict[str, Any]:
     return {
         "text": mention.text,
         "type": mention.entity_type,

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from piiloom.evaluation.gallery.errors import BOUNDARY, KINDS, Kind, Row
-from piiloom.evaluation.inputs.documents import Mention, Pair
+from piiloom.evaluation.gallery.errors import BOUNDARY, KINDS, Row, RowKind
+from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
 from piiloom.evaluation.pages.charts import Chart, Series, stacked_bars
-from piiloom.evaluation.pages.tables import Quoted, ReportTable, count, percent, short, visible
+from piiloom.evaluation.pages.tables import Quoted, ReportTable, as_percent, count, printable, short
 from piiloom.foundation.whole_files import drafted
 
 Dimension = Literal["type", "characters", "words", "position", "locale", "subject"]
@@ -43,8 +43,8 @@ class ErrorCounts:
         self.with_errors = 0
         self.gold = 0
         self.found = 0
-        self.kinds = Counter[Kind]()
-        self.by: dict[Dimension, Counter[tuple[str, Kind]]] = {name: Counter() for name in DIMENSIONS}
+        self.kinds = Counter[RowKind]()
+        self.by: dict[Dimension, Counter[tuple[str, RowKind]]] = {name: Counter() for name in DIMENSIONS}
         self.confusion = Counter[tuple[str | None, str | None]]()
 
     def add(self, pair: Pair, rows: Sequence[Row]) -> None:
@@ -74,13 +74,13 @@ class ErrorCounts:
         order = _ORDER.get(dimension)
         return sorted(totals, key=lambda label: (order.index(label) if order else -totals[label], label))
 
-    def of(self, dimension: Dimension, label: str, kinds: Sequence[Kind]) -> int:
+    def of(self, dimension: Dimension, label: str, kinds: Sequence[RowKind]) -> int:
         """Return the mentions with *label* whose kind is among *kinds*."""
         return sum(self.by[dimension][label, kind] for kind in kinds)
 
 
 # Kinds in four classes, as charts show them.
-CLASSES: dict[str, tuple[Kind, ...]] = {
+CLASSES: dict[str, tuple[RowKind, ...]] = {
     "correct": ("correct",),
     "wrong type, boundary or relevance": ("wrong type", *BOUNDARY, "wrong relevance"),
     MISSED: ("missed",),
@@ -88,7 +88,7 @@ CLASSES: dict[str, tuple[Kind, ...]] = {
 }
 
 
-def type_name(mention: Mention) -> str:
+def type_name(mention: AnnotatedMention) -> str:
     """Return the type, or a name for having none."""
     return NO_TYPE if mention.entity_type is None else mention.entity_type
 
@@ -102,13 +102,13 @@ def bin_label(number: int, edges: Sequence[int]) -> str:
     return f"{edges[place]}" if edges[place] == last else f"{edges[place]}–{last}"
 
 
-def _tenth(mention: Mention, text: str | None) -> str:
+def _tenth(mention: AnnotatedMention, text: str | None) -> str:
     if mention.start is None or mention.end is None or not text:
         return NO_PLACE
     return str(min(TENTHS - 1, TENTHS * mention.start // len(text)) + 1)
 
 
-def _confused(mention: Mention, row: Row) -> tuple[str | None, str | None]:
+def _confused(mention: AnnotatedMention, row: Row) -> tuple[str | None, str | None]:
     if not row.gold:
         return None, type_name(mention)
     if not row.found:
@@ -204,15 +204,15 @@ def matrix(counts: ErrorCounts, most: int = _MATRIX) -> Matrix:
             MatrixCell(number=number, shade=-(-10 * number // whole) if number else 0, right=gold == found and gold is not None)
             for found, number in zip(names, line, strict=True)
         )
-        rows.append((SPURIOUS if gold is None else visible(gold), cells))
-    columns = tuple(MISSED if name is None else visible(name) for name in names)
+        rows.append((SPURIOUS if gold is None else printable(gold), cells))
+    columns = tuple(MISSED if name is None else printable(name) for name in names)
     return Matrix(columns=columns, rows=tuple(rows), merged=len(ranked) - len(kept))
 
 
 def _chart(counts: ErrorCounts, dimension: Dimension) -> Chart:
     title, note = TITLES[dimension], _NOTES[dimension]
     series = tuple(Series(name=name, kind=mark) for name, mark in zip(CLASSES, _MARKS, strict=True))
-    rows = [(short(visible(label), _NAME), numbers) for label, numbers in rows_in_classes(counts, dimension)]
+    rows = [(short(printable(label), _NAME), numbers) for label, numbers in rows_in_classes(counts, dimension)]
     svg = stacked_bars(f"{title}: mentions", rows, series, "mentions")
     return Chart(name=dimension, title=title, note=f"{note} {_READING}", svg=svg, table=_table(counts, dimension, title), legend=series)
 
@@ -226,7 +226,13 @@ def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable
         cells = (by["correct"], by["missed"], by["wrong type"], sum(by[kind] for kind in BOUNDARY), by["wrong relevance"])
         spurious = by["spurious"] + by["not in the text"]
         rows.append(
-            (Quoted(short(label, _NAME)), count(gold), *map(count, cells), count(spurious), percent(by["correct"] / gold if gold else None))
+            (
+                Quoted(short(label, _NAME)),
+                count(gold),
+                *map(count, cells),
+                count(spurious),
+                as_percent(by["correct"] / gold if gold else None),
+            )
         )
     columns = (dimension, "in gold", "correct", "missed", "wrong type", "boundary", "wrong relevance", "spurious", "correct of gold")
     note = f"The first {_TABLE_ROWS} of {len(labels):,}." if len(labels) > _TABLE_ROWS else ""

@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from piiloom.evaluation.inputs.documents import Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
 
-Boundary = Literal["too long", "too short", "shifted", "split", "merged"]
-Kind = Literal["correct", "missed", "spurious", "not in the text", "wrong type", "wrong relevance"] | Boundary
+BoundaryKind = Literal["too long", "too short", "shifted", "split", "merged"]
+RowKind = Literal["correct", "missed", "spurious", "not in the text", "wrong type", "wrong relevance"] | BoundaryKind
 
-BOUNDARY: tuple[Boundary, ...] = ("too long", "too short", "shifted", "split", "merged")
+BOUNDARY: tuple[BoundaryKind, ...] = ("too long", "too short", "shifted", "split", "merged")
 # All kinds but "correct", in the order in which they are shown.
-ERRORS: tuple[Kind, ...] = ("missed", "spurious", "not in the text", "wrong type", *BOUNDARY, "wrong relevance")
-KINDS: tuple[Kind, ...] = ("correct", *ERRORS)
+ERRORS: tuple[RowKind, ...] = ("missed", "spurious", "not in the text", "wrong type", *BOUNDARY, "wrong relevance")
+KINDS: tuple[RowKind, ...] = ("correct", *ERRORS)
 
-MEANING: dict[Kind, str] = {
+MEANING: dict[RowKind, str] = {
     "correct": "place, type and relevance (where both state one) as in gold",
     "missed": "a gold mention that no prediction overlaps, or only such as go with others",
     "spurious": "a predicted mention where gold has none, or none that is left",
@@ -48,20 +48,20 @@ class Row:
     the others that hold.
     """
 
-    kind: Kind
-    gold: tuple[Mention, ...] = ()
-    found: tuple[Mention, ...] = ()
-    also: tuple[Kind, ...] = ()
+    kind: RowKind
+    gold: tuple[AnnotatedMention, ...] = ()
+    found: tuple[AnnotatedMention, ...] = ()
+    also: tuple[RowKind, ...] = ()
 
     @property
-    def counted(self) -> tuple[Mention, ...]:
+    def counted(self) -> tuple[AnnotatedMention, ...]:
         """The mentions that the row counts for: those of gold, or what was predicted without any."""
         return self.gold or self.found
 
 
-def judged(gold: Sequence[Mention], found: Sequence[Mention]) -> Row:
+def judged(gold: Sequence[AnnotatedMention], found: Sequence[AnnotatedMention]) -> Row:
     """Return the row of mentions that were aligned with each other; neither side is empty, and one of them has one mention."""
-    kinds: list[Kind] = []
+    kinds: list[RowKind] = []
     if not {one.entity_type for one in gold} & {one.entity_type for one in found}:
         kinds.append("wrong type")
     boundary = _boundary(gold, found)
@@ -73,7 +73,7 @@ def judged(gold: Sequence[Mention], found: Sequence[Mention]) -> Row:
     return Row(kinds[0] if kinds else "correct", tuple(gold), tuple(found), tuple(kinds[1:]))
 
 
-def _boundary(gold: Sequence[Mention], found: Sequence[Mention]) -> Boundary | None:
+def _boundary(gold: Sequence[AnnotatedMention], found: Sequence[AnnotatedMention]) -> BoundaryKind | None:
     if len(found) > 1:
         return "split"
     if len(gold) > 1:
@@ -88,8 +88,8 @@ def _boundary(gold: Sequence[Mention], found: Sequence[Mention]) -> Boundary | N
     return "shifted"
 
 
-_Key = Callable[[Mention], object]
-_Numbered = dict[int, Mention]  # in the order of the text
+_Key = Callable[[AnnotatedMention], object]
+_Numbered = dict[int, AnnotatedMention]  # in the order of the text
 # An overlap, the best first when sorted: minus its code points, those of both together, whether type and relevance differ, both numbers.
 _Overlap = tuple[int, int, bool, bool, int, int]
 
@@ -110,7 +110,7 @@ def aligned_rows(pair: Pair) -> list[Row]:
     return sorted(rows, key=lambda row: (_order(row.counted[0]), not row.gold))
 
 
-def _order(mention: Mention) -> tuple[object, ...]:
+def _order(mention: AnnotatedMention) -> tuple[object, ...]:
     """Return a key that is equal only for mentions that are equal in all that is said of them."""
     place = (1, 0, 0) if mention.start is None or mention.end is None else (0, mention.start, mention.end)
     labels = (mention.entity_type or "", mention.relevance or "", mention.subtype or "", mention.value_id or "", mention.subject or "")
@@ -127,7 +127,7 @@ def _string(labels: int, *, placed: bool) -> _Key:
     return lambda one: None if (one.place is not None) != placed else (one.text, one.entity_type, one.relevance)[: 1 + labels]
 
 
-def _equals(gold: _Numbered, found: _Numbered, key: _Key, found_key: _Key | None = None) -> list[tuple[Mention, Mention]]:
+def _equals(gold: _Numbered, found: _Numbered, key: _Key, found_key: _Key | None = None) -> list[tuple[AnnotatedMention, AnnotatedMention]]:
     """Take the mentions with an equal key that is not None out of both, and return them in twos."""
     offered: defaultdict[object, list[int]] = defaultdict(list)
     for number in reversed(found):
@@ -137,7 +137,7 @@ def _equals(gold: _Numbered, found: _Numbered, key: _Key, found_key: _Key | None
     return [(gold.pop(a), found.pop(b)) for a, b in taken]
 
 
-def _same_strings(gold: _Numbered, found: _Numbered) -> Iterator[tuple[Mention, Mention]]:
+def _same_strings(gold: _Numbered, found: _Numbered) -> Iterator[tuple[AnnotatedMention, AnnotatedMention]]:
     """Take mentions of the same string, of which one or both have no place, out of both, and yield them in twos."""
     if all(one.place for side in (gold, found) for one in side.values()):
         return

@@ -14,12 +14,10 @@ from typing import Any, Literal, NamedTuple
 from piiloom.evaluation.gallery.collector import GalleryCollector, KeptDocument
 from piiloom.evaluation.gallery.counts import NOT_STATED, ErrorCounts, charts, matrix, type_name
 from piiloom.evaluation.gallery.errors import BOUNDARY, ERRORS, KINDS, MEANING, Row
-from piiloom.evaluation.inputs.documents import Mention
-from piiloom.evaluation.pages.rendering import render_page
-from piiloom.evaluation.pages.tables import LABEL, count, percent, short, visible
+from piiloom.evaluation.inputs.documents import AnnotatedMention
+from piiloom.evaluation.pages.rendering import Shown, render_page
+from piiloom.evaluation.pages.tables import LABEL, as_percent, count, printable, short
 from piiloom.foundation.whole_files import drafted
-
-Shown = dict[str, object]  # what the template lays out, by name
 
 _NAME = 80  # characters of an id in a heading
 _OPTION = 60
@@ -34,7 +32,7 @@ def gallery_page(collector: GalleryCollector, title: str) -> str:
     counts, kept = collector.counts, collector.shown()
     filters = _Filters(kept)
     shown = {
-        "title": visible(title),
+        "title": printable(title),
         "facts": (),
         "key_figures": _key_figures(counts),
         "kinds": [
@@ -92,7 +90,7 @@ class _Filters:
         """
         made: list[Shown] = []
         for name, options in self._options.items():
-            named = [(self._numbers[name][option], short(visible(option), _OPTION)) for option in options if option != "correct"]
+            named = [(self._numbers[name][option], short(printable(option), _OPTION)) for option in options if option != "correct"]
             if name == "kind":
                 any_boundary = " ".join(self._numbers[name][kind] for kind in BOUNDARY)
                 named.insert(ERRORS.index(BOUNDARY[0]), (any_boundary, "boundary (any)"))
@@ -104,10 +102,10 @@ class _Filters:
 def _document(document: KeptDocument, filters: _Filters) -> Shown:
     stretches, after = _stretches(document)
     return {
-        "name": short(visible(document.id if document.id is not None else document.where), _NAME),
-        "where": short(visible(document.where), _TEXT),
-        "question": None if document.question is None else visible(document.question),
-        "locale": None if document.locale is None else short(visible(document.locale), _TEXT),
+        "name": short(printable(document.id if document.id is not None else document.where), _NAME),
+        "where": short(printable(document.where), _TEXT),
+        "question": None if document.question is None else printable(document.question),
+        "locale": None if document.locale is None else short(printable(document.locale), _TEXT),
         "has_text": bool(document.excerpts),
         "stretches": stretches,
         "after": after,
@@ -126,12 +124,12 @@ def _document(document: KeptDocument, filters: _Filters) -> Shown:
     }
 
 
-def _mention(mention: Mention) -> Shown:
+def _mention(mention: AnnotatedMention) -> Shown:
     return {
-        "text": visible(mention.text),
-        "type": short(visible(type_name(mention)), _TEXT),
+        "text": printable(mention.text),
+        "type": short(printable(type_name(mention)), _TEXT),
         "relevance": mention.relevance,
-        "subject": short(visible(mention.subject or ""), _TEXT),
+        "subject": short(printable(mention.subject or ""), _TEXT),
     }
 
 
@@ -139,7 +137,7 @@ def _key_figures(counts: ErrorCounts) -> tuple[tuple[str, str, str], ...]:
     kinds = counts.kinds
 
     def of_gold(number: int) -> str:
-        return f"{percent(number / counts.gold if counts.gold else None)} of gold"
+        return f"{as_percent(number / counts.gold if counts.gold else None)} of gold"
 
     boundary = sum(kinds[kind] for kind in BOUNDARY)
     extra = kinds["spurious"] + kinds["not in the text"]
@@ -148,7 +146,7 @@ def _key_figures(counts: ErrorCounts) -> tuple[tuple[str, str, str], ...]:
         (count(counts.gold), "gold mentions", f"{count(counts.found)} predicted"),
         (count(kinds["correct"]), "correct", of_gold(kinds["correct"])),
         (count(kinds["missed"]), "missed", of_gold(kinds["missed"])),
-        (count(extra), "spurious", f"{percent(extra / counts.found if counts.found else None)} of predicted"),
+        (count(extra), "spurious", f"{as_percent(extra / counts.found if counts.found else None)} of predicted"),
         (count(kinds["wrong type"]), "wrong type", of_gold(kinds["wrong type"])),
         (count(boundary), "boundary errors", of_gold(boundary)),
         (count(kinds["wrong relevance"]), "wrong relevance", of_gold(kinds["wrong relevance"])),
@@ -176,7 +174,7 @@ def _stretches(document: KeptDocument) -> tuple[list[Shown], int]:
     made: list[Shown] = []
     at = 0
     for start, text in document.excerpts:
-        shown, before = visible(text), start - at
+        shown, before = printable(text), start - at
         for first, last, folded in _folds(start, start + len(shown), errors):
             pieces = _pieces(shown[first - start : last - start], first, marks)
             made.append({"pieces": pieces, "before": before, "folded": folded, "length": last - first})
@@ -193,9 +191,9 @@ def _marks(row: Row, number: str) -> list[_Mark]:
     return [_Mark(place[0], place[1], side, number, what + _told(one)) for side, what, one, place in placed if place]
 
 
-def _told(mention: Mention) -> str:
+def _told(mention: AnnotatedMention) -> str:
     """Return type and, if it is stated, relevance."""
-    name = short(visible(mention.entity_type), LABEL) if mention.entity_type is not None else "no type"
+    name = short(printable(mention.entity_type), LABEL) if mention.entity_type is not None else "no type"
     return f"{name} · {mention.relevance}" if mention.relevance else name
 
 

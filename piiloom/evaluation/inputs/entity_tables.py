@@ -16,7 +16,7 @@ from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.comma_separated import csv_header, csv_rows
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 from piiloom.foundation.errors import DataError
 
@@ -31,7 +31,7 @@ class EntityTable:
     """The documents of a table, by id."""
 
     file: str
-    documents: Mapping[str, Document]
+    documents: Mapping[str, AnnotatedDocument]
 
 
 def is_entity_table(header: Collection[str], columns: Mapping[str, str]) -> bool:
@@ -61,7 +61,7 @@ def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, 
             where=str(path),
             remedy="Name its columns: --columns document=…,text=…,type=… (and start=…,end=…)",
         )
-    mentions: dict[str, list[Mention]] = {}
+    mentions: dict[str, list[AnnotatedMention]] = {}
     lines: dict[str, int] = {}
     for number, row in _rows(path, header):
         try:
@@ -72,7 +72,7 @@ def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, 
         mentions.setdefault(document, []).extend([] if mention is None else [mention])
     return EntityTable(
         str(path),
-        {name: Document(where=f"{path}:{lines[name]}", id=name, mentions=tuple(given)) for name, given in mentions.items()},
+        {name: AnnotatedDocument(where=f"{path}:{lines[name]}", id=name, mentions=tuple(given)) for name, given in mentions.items()},
     )
 
 
@@ -107,7 +107,9 @@ def _rows(path: Path, header: Sequence[str]) -> Iterator[tuple[int, Json]]:
         yield number, dict(zip(header, line.cells, strict=True))
 
 
-def _read(row: Json, columns: Mapping[str, str], types: TypeNames, summary: SideSummary, *, offsets: bool) -> tuple[str, Mention | None]:
+def _read(
+    row: Json, columns: Mapping[str, str], types: TypeNames, summary: SideSummary, *, offsets: bool
+) -> tuple[str, AnnotatedMention | None]:
     """Return the document and the mention of a row, None if it is left out; raises ``RowFault`` if it is no mention.
 
     *columns*: the columns of the table by their content.
@@ -126,7 +128,7 @@ def _read(row: Json, columns: Mapping[str, str], types: TypeNames, summary: Side
         if not summary.keep(f"{quoted(str(text))} {fault}"):
             return str(document), None
         start = end = None
-    return str(document), Mention(text=str(text), entity_type=named.name, start=start, end=end)
+    return str(document), AnnotatedMention(text=str(text), entity_type=named.name, start=start, end=end)
 
 
 def _cell(row: Json, column: str | None, convert: Callable[[object], Converted | None]) -> Converted | None:

@@ -12,7 +12,7 @@ from pydantic import field_validator
 from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS, parse_columns
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.inputs.documents import Document, Needs, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Needs, Pair
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
 from piiloom.evaluation.inputs.pairing import Side, pairs
 from piiloom.evaluation.inputs.reading import (
@@ -39,7 +39,7 @@ _SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "
 _AS_WRITTEN = frozenset({"capid", TABLE})
 
 
-class InputSettings(Settings):
+class PairSettings(Settings):
     """Settings of how gold and predictions are read. Raises ``UsageError`` for an unknown locale, and ``ConfigError`` for a bad map."""
 
     input_format: str | None = setting(
@@ -104,7 +104,7 @@ class InputSettings(Settings):
 
 
 def open_pairs(
-    gold: Path, found: Path, settings: InputSettings, needs: Needs = "places", *, offsets: bool = False, types_matter: bool = True
+    gold: Path, found: Path, settings: PairSettings, needs: Needs = "places", *, offsets: bool = False, types_matter: bool = True
 ) -> tuple[Iterator[Pair], InputsSummary]:
     """Return the pairs of documents of *gold* and *found*, and a summary that is filled while they are iterated.
 
@@ -153,7 +153,7 @@ def open_pairs(
 
 
 def _documents(
-    path: Path, side: SideSummary, columns: Mapping[str, str], types: TypeNames, settings: InputSettings, needs: Needs, *, offsets: bool
+    path: Path, side: SideSummary, columns: Mapping[str, str], types: TypeNames, settings: PairSettings, needs: Needs, *, offsets: bool
 ) -> Side:
     """Return the documents of one side; a table is read as a whole."""
     is_gold = side.unplaced != "keep"
@@ -172,7 +172,7 @@ def _documents(
     return EntityTable(table.file, documents)
 
 
-def _of_benchmark(path: Path, side: SideSummary, types: TypeNames, needs: Needs) -> Iterator[Document]:
+def _of_benchmark(path: Path, side: SideSummary, types: TypeNames, needs: Needs) -> Iterator[AnnotatedDocument]:
     for document in read_tab_predictions(path):
         named = ((one, types.of(one.entity_type)) for one in document.mentions)
         kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)

@@ -14,12 +14,12 @@ from itertools import chain
 
 from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.formats.native_rows import RowFault
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.inputs.entity_tables import EntityTable
 from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.foundation.errors import DataError
 
-Side = Iterator[Document] | EntityTable
+Side = Iterator[AnnotatedDocument] | EntityTable
 _SPARE = "documents of rows that the gold leaves out"
 _SAME_DOCUMENTS = "Gold and prediction must hold the same documents"
 
@@ -49,7 +49,7 @@ def _paired(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
     return _by_ids(_unique(gold), _unique(found), summary)
 
 
-def _by_position(gold: Iterator[Document], found: Iterator[Document], summary: InputsSummary) -> Iterator[Pair]:
+def _by_position(gold: Iterator[AnnotatedDocument], found: Iterator[AnnotatedDocument], summary: InputsSummary) -> Iterator[Pair]:
     for wanted in gold:
         given = next(found, None)
         while given is not None and None not in (wanted.text, given.text) and wanted.text != given.text and _is_spare(summary):
@@ -64,8 +64,10 @@ def _by_position(gold: Iterator[Document], found: Iterator[Document], summary: I
         raise _different(f"they hold different numbers of documents: {counts}; the first without a partner is {given.where}", summary)
 
 
-def _by_ids(gold: Iterator[tuple[str, Document]], found: Iterator[tuple[str, Document]], summary: InputsSummary) -> Iterator[Pair]:
-    waiting = dict[str, Document]()
+def _by_ids(
+    gold: Iterator[tuple[str, AnnotatedDocument]], found: Iterator[tuple[str, AnnotatedDocument]], summary: InputsSummary
+) -> Iterator[Pair]:
+    waiting = dict[str, AnnotatedDocument]()
     for name, wanted in gold:
         while name not in waiting:
             other, given = next(found, ("", None))
@@ -86,7 +88,7 @@ def _is_spare(summary: InputsSummary) -> bool:
     return True
 
 
-def _unique(documents: Iterator[Document]) -> Iterator[tuple[str, Document]]:
+def _unique(documents: Iterator[AnnotatedDocument]) -> Iterator[tuple[str, AnnotatedDocument]]:
     """Yield (id, document); raises ``DataError`` if a document has no id, or that of an earlier one."""
     seen: dict[str, str] = {}
     for document in documents:
@@ -104,7 +106,7 @@ def _with_table(led: Side, table: EntityTable, summary: InputsSummary, *, flippe
     summary.pairing = "id"
     led_summary, table_summary = (summary.found, summary.gold) if flipped else (summary.gold, summary.found)
     left = dict(table.documents)
-    first: Document | None = None
+    first: AnnotatedDocument | None = None
     for name, document in led.documents.items() if isinstance(led, EntityTable) else _unique(_with_ids(led)):
         first = first or document
         other = left.pop(name, None)
@@ -118,15 +120,17 @@ def _with_table(led: Side, table: EntityTable, summary: InputsSummary, *, flippe
         yield _in_order(_empty(document, led_summary.file), document, flipped=flipped)
 
 
-def _in_order(one: Document, other: Document, *, flipped: bool) -> Pair:
+def _in_order(one: AnnotatedDocument, other: AnnotatedDocument, *, flipped: bool) -> Pair:
     return Pair(gold=other, found=one) if flipped else Pair(gold=one, found=other)
 
 
-def _empty(other: Document, file: str) -> Document:
-    return Document(where=file, id=other.id, text=other.text, question=other.question, locale=other.locale, group_keys=other.group_keys)
+def _empty(other: AnnotatedDocument, file: str) -> AnnotatedDocument:
+    return AnnotatedDocument(
+        where=file, id=other.id, text=other.text, question=other.question, locale=other.locale, group_keys=other.group_keys
+    )
 
 
-def _with_ids(documents: Iterator[Document]) -> Iterator[Document]:
+def _with_ids(documents: Iterator[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
     first = next(documents)
     if first.id is None:
         remedy = "Give the documents ids: those that the table has in its column of documents"
@@ -158,9 +162,9 @@ def _with_one_text(pair: Pair, summary: InputsSummary) -> Pair:
     return pair
 
 
-def _in_text(document: Document, text: str, side: SideSummary) -> Document:
+def _in_text(document: AnnotatedDocument, text: str, side: SideSummary) -> AnnotatedDocument:
     """Return *document* with *text*, and its mentions looked up in it."""
-    kept: list[Mention] = []
+    kept: list[AnnotatedMention] = []
     for mention in document.mentions:
         start, end = mention.start, mention.end
         if start is None or end is None:
@@ -174,7 +178,7 @@ def _in_text(document: Document, text: str, side: SideSummary) -> Document:
     return replace(document, text=text, mentions=tuple(kept))
 
 
-def _is_kept(mention: Mention, document: Document, side: SideSummary) -> bool:
+def _is_kept(mention: AnnotatedMention, document: AnnotatedDocument, side: SideSummary) -> bool:
     try:
         return side.keep(f"{quoted(mention.text)} is not at [{mention.start}, {mention.end}) of the text")
     except RowFault as fault:

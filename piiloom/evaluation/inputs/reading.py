@@ -24,9 +24,9 @@ from piiloom.corpus.formats.columns import check_columns, has_shape, shape_of
 from piiloom.corpus.formats.native_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.registry import READABLE, get_readable_format, object_in
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
-from piiloom.evaluation.inputs.documents import Document, Mention, Needs, distinct_values
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, distinct_values
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
-from piiloom.evaluation.inputs.rows import RELEVANCES, RowDocuments
+from piiloom.evaluation.inputs.rows import RELEVANCES, MentionRows
 from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -138,7 +138,7 @@ _Offset = Annotated[int, Field(ge=0, strict=True)]
 _PLACES = TypeAdapter(list[tuple[_Offset, _Offset]])
 
 
-def read_tab_predictions(path: Path) -> Iterator[Document]:
+def read_tab_predictions(path: Path) -> Iterator[AnnotatedDocument]:
     """Yield what is predicted for each document. The file has no texts; pairing adds them.
 
     Raises ``DataError`` (file, document) for what has another form.
@@ -153,8 +153,8 @@ def read_tab_predictions(path: Path) -> Iterator[Document]:
         except ValidationError as error:
             at = "".join(f"[{step}]" for step in error.errors()[0]["loc"])
             raise DataError(f"{at or 'the value'} is not [start, end]", where=where, remedy=_FORM) from error
-        mentions = (Mention(text="", entity_type=None, start=start, end=end) for start, end in places)
-        yield Document(where=where, id=name, mentions=tuple(mentions))
+        mentions = (AnnotatedMention(text="", entity_type=None, start=start, end=end) for start, end in places)
+        yield AnnotatedDocument(where=where, id=name, mentions=tuple(mentions))
 
 
 def _loaded(path: Path) -> object:
@@ -171,14 +171,14 @@ def _loaded(path: Path) -> object:
 
 def read_documents(
     path: Path, needs: Needs, columns: Mapping[str, str], locale: str | None, types: TypeNames, summary: SideSummary
-) -> Iterator[Document]:
+) -> Iterator[AnnotatedDocument]:
     """Yield the documents of *path*, of the format ``summary.format``, and count them in *summary*.
 
     *columns*: field of a record → column or key, as for an import. *locale* is for documents that name none. Raises ``DataError`` (file,
     line, field) for a row that is no document, and if there is none.
     """
     tally = ReadTally()
-    made = RowDocuments(str(path), locale, types, summary, needs, tally)
+    made = MentionRows(str(path), locale, types, summary, needs, tally)
     for row in _rows(path, summary.format, columns, types.taxonomy, made, tally):
         if isinstance(row, RowReject) and row.left_out:
             summary.rows_left_out += 1
@@ -196,12 +196,12 @@ def read_documents(
         raise DataError("the file holds no documents", where=str(path), remedy="Give a file with at least one document")
 
 
-def with_needed(document: Document, needs: Needs) -> Document:
+def with_needed(document: AnnotatedDocument, needs: Needs) -> AnnotatedDocument:
     """Return *document* with what a scheme *needs*: all of its mentions, or its values."""
     return replace(document, mentions=distinct_values(document.mentions)) if needs == "values" else document
 
 
-def count_document(document: Document, summary: SideSummary) -> None:
+def count_document(document: AnnotatedDocument, summary: SideSummary) -> None:
     """Count *document* and its mentions in *summary*."""
     summary.documents += 1
     summary.mentions += len(document.mentions)
@@ -218,8 +218,8 @@ def count_document(document: Document, summary: SideSummary) -> None:
 
 
 def _rows(
-    path: Path, name: str, columns: Mapping[str, str], taxonomy: Taxonomy, made: RowDocuments, tally: ReadTally
-) -> Iterator[Document | RowReject]:
+    path: Path, name: str, columns: Mapping[str, str], taxonomy: Taxonomy, made: MentionRows, tally: ReadTally
+) -> Iterator[AnnotatedDocument | RowReject]:
     if name == "capid":
         rows = array_rows(path) if is_array(path) else numbered_lines(path)
         return read_rows(rows, lambda number, text: made.capid(number, parse_object(text)), tally)

@@ -29,32 +29,32 @@ from piiloom.corpus.formats.native_rows import RowFault, as_text
 from piiloom.corpus.formats.row_reading import find_values
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.inputs.documents import Document, Identifier, Mention, Needs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, IdentifierKind, Needs
 from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 
 _MISSING = object()
 _TEXTS = ("type", "text", "subtype", "value_id", "subject", "annotator")
 _OFFSETS = ("start", "end")
-_WORDS: dict[str, tuple[str, ...]] = {"relevance": get_args(Relevance), "identifier": get_args(Identifier)}
+_WORDS: dict[str, tuple[str, ...]] = {"relevance": get_args(Relevance), "identifier": get_args(IdentifierKind)}
 _RELEVANCES, _IDENTIFIERS = ((None, *words) for words in _WORDS.values())
 _TEXT_OR_NONE, _INT_OR_NONE = {str, type(None)}, {int, type(None)}
 
 
-class RowDocuments:
+class MentionRows:
     """Makes the documents of the rows of one file, with what a scheme *needs*; *locale* is for rows that name none."""
 
     def __init__(self, file: str, locale: str | None, types: TypeNames, summary: SideSummary, needs: Needs, tally: ReadTally) -> None:
         self._file, self._locale, self._types = file, locale, types
         self._summary, self._needs, self._tally = summary, needs, tally
 
-    def native(self, number: int, row: Json) -> Document:
+    def native(self, number: int, row: Json) -> AnnotatedDocument:
         """Return the document of row *number*; raises ``RowFault`` (field) if it is none."""
         context, spans = row.get("context"), row.get("spans", _MISSING)
         if not isinstance(context, str):
             raise RowFault("context: must be text" if "context" in row else "context: is missing")
         if not isinstance(spans, list):
             raise RowFault("spans: is missing" if spans is _MISSING else "spans: must be a list")
-        return Document(
+        return AnnotatedDocument(
             where=f"{self._file}:{number}",
             id=document_id(row),
             text=context,
@@ -64,7 +64,7 @@ class RowDocuments:
             mentions=tuple(mention for at, span in enumerate(spans) if (mention := self._mention(context, at, span)) is not None),
         )
 
-    def _mention(self, context: str, at: int, span: object) -> Mention | None:
+    def _mention(self, context: str, at: int, span: object) -> AnnotatedMention | None:
         """Return the mention of a span, or None if it is left out."""
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: must have keys and values")
@@ -85,7 +85,7 @@ class RowDocuments:
             if not self._summary.keep(f"spans[{at}]: {quoted(text)} {misfit}"):
                 return None
             start = end = None
-        return Mention(
+        return AnnotatedMention(
             text=text,
             entity_type=named.name,
             start=start,
@@ -100,7 +100,7 @@ class RowDocuments:
             detector=detector if isinstance(detector := span.get("detector"), str) else None,
         )
 
-    def capid(self, number: int, row: Json) -> Document:
+    def capid(self, number: int, row: Json) -> AnnotatedDocument:
         """Return the document of row *number*; raises ``RowFault`` (key) if it is none."""
         context = row.get("context")
         if not isinstance(context, str):
@@ -109,7 +109,7 @@ class RowDocuments:
             raise RowFault("piis: is missing (null means that no prediction was made)")
         entries = list(_entries(row["piis"]))
         values = [value for entry in entries if entry is not None and (value := self._value(*entry)) is not None]
-        return Document(
+        return AnnotatedDocument(
             where=f"{self._file}:{number}",
             id=document_id(row),
             text=context,
@@ -119,20 +119,20 @@ class RowDocuments:
             malformed=entries.count(None),
         )
 
-    def _value(self, text: str, about: Json) -> Mention | None:
+    def _value(self, text: str, about: Json) -> AnnotatedMention | None:
         raw, relevance = about.get("type"), about.get("relevance")
         written = str(relevance).strip().lower() if isinstance(relevance, str | int | float) else ""
         named = self._types.of(raw if isinstance(raw, str) else None)
         if named is None:
             return None
-        return Mention(
+        return AnnotatedMention(
             text=text,
             entity_type=named.name,
             relevance=RELEVANCES.get(written),
             written_relevance=written or None,
         )
 
-    def _placed(self, context: str, values: list[Mention]) -> Iterator[Mention]:
+    def _placed(self, context: str, values: list[AnnotatedMention]) -> Iterator[AnnotatedMention]:
         found = find_values(context, [value.text for value in values])
         for number, (value, places) in enumerate(zip(values, found, strict=True), start=1):
             if not places and not self._summary.keep(_fault(context, value.text)):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from piiloom.evaluation.pages.tables import ReportTable, count, decimal, percent, short
+from piiloom.evaluation.pages.tables import ReportTable, as_decimal, as_percent, count, short
 
 # All charts are drawn this wide and scaled by the page; at a phone's width that is still readable.
 WIDTH = 380
@@ -113,7 +113,7 @@ def stacked_bars(label: str, rows: Sequence[tuple[str, Sequence[int]]], series: 
     return drawing(bottom + 4, label, marks)
 
 
-def columns(label: str, bars: Sequence[tuple[str, int]], across: str, unit: str, *, edges: bool) -> Markup:
+def column_chart(label: str, bars: Sequence[tuple[str, int]], across: str, unit: str, *, edges: bool) -> Markup:
     """Draw a column for each (name, number); *across* names the axis at the bottom. With *edges*, a name stands where its column begins."""
     left, top, right, bottom = _PLOT
     scale = ticks(max((number for _, number in bars), default=0))
@@ -145,7 +145,7 @@ def step_lines(label: str, names: Sequence[str], lines: Sequence[tuple[Series, S
     marks.append(line(left, up(even), WIDTH - right, up(even), "even"))
     for series, values in lines:
         corners = [f"{left + step * (place + side):.1f},{up(value):.1f}" for place, value in enumerate(values) for side in (0, 1)]
-        told = f"{series.name}: " + ", ".join(f"{name} {percent(value)}" for name, value in zip(names, values, strict=True))
+        told = f"{series.name}: " + ", ".join(f"{name} {as_percent(value)}" for name, value in zip(names, values, strict=True))
         marks.append(element("polyline", {"points": " ".join(corners), "class": f"step {series.kind}"}, element("title", {}, told)))
     for place, name in enumerate(names):
         marks.append(text(left + step * place, _HEIGHT - bottom + 13, name, kind="tick", anchor="middle"))
@@ -168,8 +168,8 @@ def bars_from_base(label: str, rows: Sequence[tuple[str, float, float | None]], 
         top = 18 + row * place
         marks.append(text(left, top + 12, name, kind="name"))
         if value > base:
-            marks.append(rectangle(left, top + 17, at(value) - left, _BAR, "bar", f"{name}: {decimal(value)}"))
-        marks.append(text(at(value) + 5, top + 27, decimal(value), kind="value"))
+            marks.append(rectangle(left, top + 17, at(value) - left, _BAR, "bar", f"{name}: {as_decimal(value)}"))
+        marks.append(text(at(value) + 5, top + 27, as_decimal(value), kind="value"))
         if second is not None:
             marks.append(line(at(second), top + 14, at(second), top + 33, "mark"))
     return drawing(bottom + 2, label, marks)

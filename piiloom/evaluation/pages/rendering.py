@@ -10,12 +10,15 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.evaluation.pages.tables import visible
+from piiloom.evaluation.pages.tables import printable
+
+Shown = dict[str, Any]  # what a template lays out, by name
 
 
 def render_page(package: str, page: object, *, script: str, style: str | None = None) -> str:
@@ -54,5 +57,5 @@ def _digest(content: str) -> str:
 def _environment(package: str) -> Environment:
     loader = ChoiceLoader([PackageLoader(package), PackageLoader(__package__)])
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {"visible": visible, "capfirst": lambda text: text[:1].upper() + text[1:]}
+    made.filters |= {"visible": printable, "capfirst": lambda text: text[:1].upper() + text[1:]}
     return made

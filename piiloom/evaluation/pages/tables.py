@@ -28,7 +28,7 @@ def short(text: str, limit: int = 48) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """Return *text* with U+FFFD in the place of characters that a page cannot hold."""
     return _UNSHOWN.sub("\ufffd", text)
 
@@ -38,21 +38,21 @@ def count(number: int | None) -> str:
     return NOTHING if number is None else f"{number:,}"
 
 
-def percent(share: float | None) -> str:
+def as_percent(share: float | None) -> str:
     """``12.3%``, with two places below one percent."""
     if share is None:
         return NOTHING
     return f"{100 * share:.2f}%" if 0 < share < 0.00995 else f"{100 * share:.1f}%"
 
 
-def decimal(value: float | None) -> str:
+def as_decimal(value: float | None) -> str:
     """``0.581``."""
     return NOTHING if value is None else f"{value:.3f}"
 
 
 def with_share(number: int, share: float | None) -> str:
     """``3 (1.5%)``."""
-    return f"{count(number)} ({percent(share)})"
+    return f"{count(number)} ({as_percent(share)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,10 +116,10 @@ def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:
     return values
 
 
-def probe(train: Path, tests: Sequence[Path], settings: ProbeSettings, watch: ProbeWatch | None = None) -> Probed:
+def probe_files(train: Path, tests: Sequence[Path], settings: ProbeSettings, watch: ProbeWatch | None = None) -> Probed:
     """Train on the file *train* and test on the files *tests*, of which there may be none if the detector is saved.
 
-    It needs the extra ``probe``. Bad settings or files raise ``UsageError``, ``DataError`` or ``OutputError`` before the training starts.
+    It needs the extra ``probe``. Bad settings or files raise ``UsageError``, ``DataError`` or ``OutputError``, before the training starts.
     """
     from piiloom.evaluation.probe.run import run_probe, save_trained
     from piiloom.evaluation.probe.scores import error_rows

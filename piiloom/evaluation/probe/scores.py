@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.inputs.documents import Document, Mention, Needs, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, Pair
 from piiloom.evaluation.probe.data import ProbeRecord
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, pair_counts
-from piiloom.evaluation.schemes.precision_recall import share
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, count_pairs
+from piiloom.evaluation.schemes.precision_recall import ratio
 from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.evaluation.scoring.resampling import Interval, resampled_totals
 from piiloom.tagging.examples import GoldSpan
@@ -119,7 +119,7 @@ class ProbeScheme:
     columns = (*_SPANS, *_RELEVANCES)
     headline = ("span_f1_exact", "span_f1_overlap", "rel_balanced")
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the counts of one record by type."""
         spans = [one for one in found.mentions if one.annotator != JUDGE]
         judged = [one for one in found.mentions if one.annotator == JUDGE]
@@ -136,21 +136,23 @@ class ProbeScheme:
         """Return the five figures."""
         at = {name: totals[..., number] for number, name in enumerate(self.columns)}
         return {
-            "span_f1_exact": share(2 * at["gold_exact"], at["found"] + at["gold"]),
-            "span_f1_overlap": share(2 * at["gold_overlap"], at["found"] + at["gold"]),
-            "type_acc": share(at["type_right"], at["gold_overlap"]),
-            "rel_acc": share(at["high_right"] + at["low_right"], at["high"] + at["low"]),
-            "rel_balanced": (share(at["high_right"], at["high"]) + share(at["low_right"], at["low"])) / 2,
+            "span_f1_exact": ratio(2 * at["gold_exact"], at["found"] + at["gold"]),
+            "span_f1_overlap": ratio(2 * at["gold_overlap"], at["found"] + at["gold"]),
+            "type_acc": ratio(at["type_right"], at["gold_overlap"]),
+            "rel_acc": ratio(at["high_right"] + at["low_right"], at["high"] + at["low"]),
+            "rel_balanced": (ratio(at["high_right"], at["high"]) + ratio(at["low_right"], at["low"])) / 2,
         }
 
 
-def _places(mentions: Sequence[Mention]) -> list[tuple[int, int]]:
+def _places(mentions: Sequence[AnnotatedMention]) -> list[tuple[int, int]]:
     return [one.place for one in mentions if one.place is not None]
 
 
-def _counts(gold: Document, found: Sequence[Mention], pairs: Sequence[tuple[Mention, Mention]]) -> dict[str, list[float]]:
+def _counts(
+    gold: AnnotatedDocument, found: Sequence[AnnotatedMention], pairs: Sequence[tuple[AnnotatedMention, AnnotatedMention]]
+) -> dict[str, list[float]]:
     alike = [(one, other, 1.0) for one, other in pairs]
-    return pair_counts(gold.mentions, found, alike)
+    return count_pairs(gold.mentions, found, alike)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,8 +216,10 @@ def _pair(tested: TestedRecord) -> Pair:
         replace(gold, relevance=said, annotator=JUDGE)
         for gold, (_, said) in zip((one for one in golds if one.relevance is not None), tested.judged, strict=False)
     ]
-    return Pair(gold=Document(where=where, mentions=tuple(golds)), found=Document(where=where, mentions=(*founds, *judged)))
+    return Pair(
+        gold=AnnotatedDocument(where=where, mentions=tuple(golds)), found=AnnotatedDocument(where=where, mentions=(*founds, *judged))
+    )
 
 
-def _mention(context: str, start: int, end: int, entity_type: str, relevance: Relevance | None = None) -> Mention:
-    return Mention(text=context[start:end], entity_type=entity_type, start=start, end=end, relevance=relevance)
+def _mention(context: str, start: int, end: int, entity_type: str, relevance: Relevance | None = None) -> AnnotatedMention:
+    return AnnotatedMention(text=context[start:end], entity_type=entity_type, start=start, end=end, relevance=relevance)

@@ -12,7 +12,7 @@ from statistics import median_low
 from typing import Any, Final, Literal
 
 from piiloom.corpus.normalising import value_form
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
 from piiloom.evaluation.reidentification.register import (
     LARGEST,
     SEARCHED,
@@ -40,8 +40,8 @@ class Subject:
     of the document, in their order, if they have been replaced.
     """
 
-    document: Document
-    found: Document | None = None
+    document: AnnotatedDocument
+    found: AnnotatedDocument | None = None
     surrogates: tuple[str, ...] | None = None
 
 

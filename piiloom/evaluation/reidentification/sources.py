@@ -14,8 +14,8 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_of
-from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
+from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
 from piiloom.evaluation.reidentification.attack import Subject, text_key
 from piiloom.evaluation.report.sources import Tell, native_or_capid
 from piiloom.foundation.errors import DataError
@@ -61,7 +61,7 @@ def subjects_masked_by(
 
     Values of *gold* that are not in their text are left out, and counted in *reading*. Raises ``DataError`` for what ``open_pairs`` says.
     """
-    settings = InputSettings(gold_format=format_name, predictions_format=found_format, skip_values=True)
+    settings = PairSettings(gold_format=format_name, predictions_format=found_format, skip_values=True)
     pairs, summary = open_pairs(gold, predictions, settings, types_matter=False)
     for pair in pairs:
         yield Subject(document=pair.gold, found=pair.found)
@@ -78,7 +78,7 @@ def subjects_with_vault(records: Path, vault: Path, format_name: str | None = No
     for record in _records(records, format_name):
         source = (record.source.id if record.source else None) or record.id
         pieces: list[str] = []
-        mentions: list[Mention] = []
+        mentions: list[AnnotatedMention] = []
         at = 0
         for span in record.spans:
             known = stood.get(text_key(source, str(span.start)))
@@ -88,9 +88,9 @@ def subjects_with_vault(records: Path, vault: Path, format_name: str | None = No
             text, original = known
             pieces += (record.context[at : span.start], text)
             at = span.end
-            mentions.append(Mention(text=original, entity_type=span.entity_type, subtype=span.subtype, relevance=span.relevance))
+            mentions.append(AnnotatedMention(text=original, entity_type=span.entity_type, subtype=span.subtype, relevance=span.relevance))
         before = "".join((*pieces, record.context[at:]))
-        document = Document(where=records.name, id=record.id, text=before, locale=record.locale, mentions=tuple(mentions))
+        document = AnnotatedDocument(where=records.name, id=record.id, text=before, locale=record.locale, mentions=tuple(mentions))
         yield Subject(document=document, surrogates=tuple(span.text_in(record.context) for span in record.spans))
 
 
@@ -126,9 +126,9 @@ def _subject(record: Record, taxonomy: Taxonomy, *, surrogates: bool) -> Subject
     return Subject(document=_document(record), surrogates=tuple(span["text"] for span in replaced["spans"]))
 
 
-def _document(record: Record) -> Document:
+def _document(record: Record) -> AnnotatedDocument:
     mentions = tuple(
-        Mention(
+        AnnotatedMention(
             text=span.text_in(record.context),
             entity_type=span.entity_type,
             start=span.start,
@@ -138,7 +138,9 @@ def _document(record: Record) -> Document:
         )
         for span in record.spans
     )
-    return Document(where=record.id, id=record.id, text=record.context, question=record.question, locale=record.locale, mentions=mentions)
+    return AnnotatedDocument(
+        where=record.id, id=record.id, text=record.context, question=record.question, locale=record.locale, mentions=mentions
+    )
 
 
 def is_masked_export(path: Path) -> bool:
@@ -172,10 +174,10 @@ def _masked_subject(row: Json) -> Subject:
         raise RowFault("surrogates: not one for each span of the text")
     places = ((span, int(span["start"]), int(span["end"])) for span in spans)
     mentions = tuple(
-        Mention(text=str(span["text"]), entity_type=str(span["type"]), start=start, end=end, relevance=span["relevance"])
+        AnnotatedMention(text=str(span["text"]), entity_type=str(span["type"]), start=start, end=end, relevance=span["relevance"])
         for span, start, end in places
     )
-    document = Document(where=str(row["id"]), id=str(row["id"]), text=text, mentions=mentions)
+    document = AnnotatedDocument(where=str(row["id"]), id=str(row["id"]), text=text, mentions=mentions)
     return Subject(document=document, surrogates=surrogates)
 
 

@@ -12,9 +12,9 @@ import yaml
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.releases.release_options import settings_json
 from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
-from piiloom.evaluation.pages.tables import count, decimal, percent
-from piiloom.evaluation.report.figures import Figures
-from piiloom.evaluation.report.sources import NO_LOCALE, Background, Corpus, RunFacts, Source
+from piiloom.evaluation.pages.tables import as_decimal, as_percent, count
+from piiloom.evaluation.report.figures import ReportFigures
+from piiloom.evaluation.report.sources import NO_LOCALE, Background, Corpus, ReportSource, RunFacts
 
 # Settings that decide what a run makes. Left out: those about how calls are sent, which may name hosts, prices or paths.
 _SETTINGS = (
@@ -114,7 +114,7 @@ _SMALL_SPLIT = 500
 _MANY_VALUES = 0.1
 
 
-def uses(figures: Figures, background: Background) -> list[str]:
+def uses(figures: ReportFigures, background: Background) -> list[str]:
     """Return what the set is for, and what it is not for."""
     counts, plan = figures.counts, figures.plan
     found = []
@@ -137,12 +137,12 @@ def uses(figures: Figures, background: Background) -> list[str]:
     return found
 
 
-def limits(source: Source, figures: Figures, background: Background) -> list[str]:
+def limits(source: ReportSource, figures: ReportFigures, background: Background) -> list[str]:
     """Return what to keep in mind, the most important first."""
     return [*_origin(figures), *_checked(source, figures, background), *_given_away(figures), *_coverage(figures)]
 
 
-def _origin(figures: Figures) -> Iterator[str]:
+def _origin(figures: ReportFigures) -> Iterator[str]:
     plan, total = figures.plan, figures.counts.records
     composed = sum(origin.records for origin in plan.origins if origin.provider == "composer")
     if composed:
@@ -153,7 +153,7 @@ def _origin(figures: Figures) -> Iterator[str]:
         yield f"Texts by {model} have that model's habits of wording."
 
 
-def _checked(source: Source, figures: Figures, background: Background) -> Iterator[str]:
+def _checked(source: ReportSource, figures: ReportFigures, background: Background) -> Iterator[str]:
     checked = sum(number for outcome, number in background.decisions.items() if outcome in {"validated", "adjudicated", "agreed"})
     if source.reading is not None:
         yield "Whether people have checked the labels is not known: the file does not say."
@@ -172,7 +172,7 @@ def _checked(source: Source, figures: Figures, background: Background) -> Iterat
             yield f"A judge of {judged.kind} disagrees with {against}, in {count(judged.records)} records."
 
 
-def _given_away(figures: Figures) -> Iterator[str]:
+def _given_away(figures: ReportFigures) -> Iterator[str]:
     guess, across = figures.guessability, figures.split_leaks
     for what, each in (
         ("its type alone", guess.type),
@@ -181,19 +181,19 @@ def _given_away(figures: Figures) -> Iterator[str]:
     ):
         if each.accuracy is not None and each.shuffled is not None and each.accuracy - each.shuffled > _NOTICEABLE:
             yield (
-                f"Relevance of a value is guessed from {what} with a balanced accuracy of {decimal(each.accuracy)} "
-                f"({decimal(each.shuffled)} with shuffled labels): compare a detector with that, not with 0.5."
+                f"Relevance of a value is guessed from {what} with a balanced accuracy of {as_decimal(each.accuracy)} "
+                f"({as_decimal(each.shuffled)} with shuffled labels): compare a detector with that, not with 0.5."
             )
     if across is not None and across.values_share is not None and across.values_share > _MANY_VALUES:
-        yield f"{percent(across.values_share)} of the distinct test values occur in train, too: tell scores on unseen values apart."
+        yield f"{as_percent(across.values_share)} of the distinct test values occur in train, too: tell scores on unseen values apart."
     for split in figures.splits:
         if split.split != "train" and split.counts.records < _SMALL_SPLIT:
             yield f"The {split.split} split has {count(split.counts.records)} records: small differences in a score are chance."
     if figures.contexts.repeats.near:
-        yield f"{percent(figures.contexts.repeats.near_share)} of the contexts nearly repeat another one."
+        yield f"{as_percent(figures.contexts.repeats.near_share)} of the contexts nearly repeat another one."
 
 
-def _coverage(figures: Figures) -> Iterator[str]:
+def _coverage(figures: ReportFigures) -> Iterator[str]:
     locales = list(figures.plan.locales)
     if locales == [NO_LOCALE]:
         yield "Language and country of the texts are not stated."
@@ -203,7 +203,7 @@ def _coverage(figures: Figures) -> Iterator[str]:
     if few:
         yield f"Fewer than {_FEW_SPANS} spans: {', '.join(few)}."
     judged = [(each.type, each.high / (each.high + each.low)) for each in figures.types if each.high + each.low >= _FEW_SPANS]
-    one_sided = [f"{name} ({percent(share)} high)" for name, share in judged if not 1 - _ONE_SIDED <= share <= _ONE_SIDED]
+    one_sided = [f"{name} ({as_percent(share)} high)" for name, share in judged if not 1 - _ONE_SIDED <= share <= _ONE_SIDED]
     if one_sided:
         yield f"Nearly always of one relevance: {', '.join(one_sided)}."
     if not figures.counts.without_pii:

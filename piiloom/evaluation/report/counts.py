@@ -207,7 +207,7 @@ class CardFigures:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _TypeTally:
     relevance: Counter[str | None] = field(default_factory=Counter)
     values: Counter[str] = field(default_factory=Counter)
     records: int = 0
@@ -215,10 +215,10 @@ class _Tally:
 
 def measure_types(records: Iterable[Record], taxonomy: Taxonomy) -> tuple[TypeFigures, ...]:
     """Measure all types that occur, in the order of *taxonomy*; unknown types follow, sorted by name."""
-    tallies: dict[str, _Tally] = {}
+    tallies: dict[str, _TypeTally] = {}
     for record in records:
         for span in record.spans:
-            tally = tallies.setdefault(span.entity_type, _Tally())
+            tally = tallies.setdefault(span.entity_type, _TypeTally())
             tally.relevance[span.relevance] += 1
             tally.values[span.text_in(record.context).lower()] += 1
         for name in {span.entity_type for span in record.spans}:
@@ -234,7 +234,7 @@ def measure_cards(records: Iterable[Record]) -> CardFigures:
     return CardFigures(numbers=len(cards), passing_luhn=sum(luhn.is_valid(card) for card in cards))
 
 
-def _figures(name: str, tally: _Tally, taxonomy: Taxonomy) -> TypeFigures:
+def _figures(name: str, tally: _TypeTally, taxonomy: Taxonomy) -> TypeFigures:
     mentions = tally.values.total()
     known = taxonomy.types.get(name)
     ranked = sorted(tally.values.items(), key=lambda item: (-item[1], item[0]))

@@ -22,12 +22,12 @@ from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.store import StoreSettings
 from piiloom.evaluation.pages.tables import count
-from piiloom.evaluation.report.figures import DEFAULT_SEED, Figures, Watch, measure
+from piiloom.evaluation.report.figures import DEFAULT_SEED, ReportFigures, StepWatch, measure
 from piiloom.evaluation.report.page import dataset_page
 from piiloom.evaluation.report.sources import (
     Corpus,
     MeasureAgreement,
-    Source,
+    ReportSource,
     Tell,
     Wanted,
     corpus_of_file,
@@ -44,7 +44,7 @@ from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.taxonomy.own_types_file import read_types_file
 
 
-def dataset_card(source: Source, figures: Figures, plots: Sequence[tuple[str, str]]) -> str:
+def dataset_card(source: ReportSource, figures: ReportFigures, plots: Sequence[tuple[str, str]]) -> str:
     """Return the card as Markdown; *plots* are (file name, caption)."""
     counts = figures.counts
     made = ", ".join(f"{count(number)} {escaped(words)}" for words, number in figures.plan.producers.items())
@@ -114,8 +114,8 @@ class ReportSettings(StoreSettings):
 class Report:
     """A report: its figures, the names of written files, and the remedy if plots could not be drawn."""
 
-    source: Source
-    figures: Figures
+    source: ReportSource
+    figures: ReportFigures
     files: tuple[str, ...] = ()
     install: str | None = None
 
@@ -124,7 +124,7 @@ class Report:
         return report_json(self.source, self.figures)
 
 
-def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch: Watch = noop, tell: Tell | None = None) -> Report:
+def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch: StepWatch = noop, tell: Tell | None = None) -> Report:
     """Read, measure and write a report, if a folder is named; faults of the folder are found before the work begins.
 
     *agreement* measures the agreement among annotators; *tell* reports a copy of the store. Raises ``DataError``, ``StoreError``,
@@ -143,13 +143,13 @@ def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch:
     return replace(report, files=files, install=install)
 
 
-def report_json(source: Source, figures: Figures) -> Json:
+def report_json(source: ReportSource, figures: ReportFigures) -> Json:
     """Return the content of ``report.json``. It holds no time and no path, only the bare name of the file that was read."""
     measured = figures.to_json()
     return {"schema": measured.pop("schema"), "piiloom": piiloom_version(), "source": source.to_json(), **measured}
 
 
-def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = False) -> tuple[tuple[str, ...], str | None]:
+def write_report(out: Path, corpus: Corpus, figures: ReportFigures, *, force: bool = False) -> tuple[tuple[str, ...], str | None]:
     """Write the report on *corpus* to *out*; return the names of its files, and the remedy if plots could not be drawn.
 
     *force*: an earlier report there is replaced, other files stay. Raises ``OutputError``.
@@ -164,7 +164,7 @@ def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = F
     return tuple(contents), install
 
 
-def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
+def _plots(figures: ReportFigures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
     """Return the plot files by name, (file, caption) pairs for the card, and what to install if matplotlib is missing (else None)."""
     try:
         from piiloom.evaluation.report.plots import report_plots

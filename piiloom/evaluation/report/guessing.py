@@ -198,7 +198,7 @@ def _guess(keys: Sequence[int], labels: NDArray[np.int64], seed: int) -> Guess:
 
 _FOLDS = 5
 _PARTS = 4
-Features = dict[str, float]
+FeatureRow = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,18 +258,18 @@ def _group(record: Record) -> str:
     return record.group_keys[0] if record.group_keys else record.context
 
 
-def _of_span(record: Record, place: int, span: Span) -> Features:
+def _of_span(record: Record, place: int, span: Span) -> FeatureRow:
     part = _PARTS * place // len(record.spans)
     return {f"type {span.entity_type}": 1.0, f"subtype {span.subtype}": 1.0, f"place {part}": 1.0, f"{span.entity_type} at {part}": 1.0}
 
 
-def _of_question(record: Record, span: Span) -> Features:
+def _of_question(record: Record, span: Span) -> FeatureRow:
     asked = judged_words(record.question or "")
     overlap = {"in the question": 1.0} if not asked.isdisjoint(judged_words(span.text_in(record.context))) else {}
     return overlap | {f"{span.entity_type} asked {word}": 1.0 for word in asked} | {f"{span.subtype} asked {word}": 1.0 for word in asked}
 
 
-def _left_out(rows: Sequence[Features], labels: Sequence[int], groups: Sequence[str]) -> float | None:
+def _left_out(rows: Sequence[FeatureRow], labels: Sequence[int], groups: Sequence[str]) -> float | None:
     try:
         from sklearn.feature_extraction import DictVectorizer
         from sklearn.linear_model import LogisticRegression

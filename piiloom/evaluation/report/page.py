@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from markupsafe import Markup
 
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.judgements import JudgementRow
-from piiloom.evaluation.pages.rendering import render_page
-from piiloom.evaluation.pages.tables import LABEL, ReportTable, count, percent, short, visible
+from piiloom.evaluation.pages.rendering import Shown, render_page
+from piiloom.evaluation.pages.tables import LABEL, ReportTable, as_percent, count, printable, short
 from piiloom.evaluation.report.advice import citation, how_to_make_again, limits, uses
-from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.figures import ReportFigures
 from piiloom.evaluation.report.page_figures import (
     agreement_table,
     content_charts,
@@ -27,7 +26,7 @@ from piiloom.evaluation.report.page_figures import (
     verdicts_table,
     withheld_table,
 )
-from piiloom.evaluation.report.sources import NO_LOCALE, Corpus, ReleaseFacts, Sampled, draw_samples
+from piiloom.evaluation.report.sources import NO_LOCALE, Corpus, Sampled, StatedRelease, draw_samples
 from piiloom.evaluation.report.tables import (
     leaks_table,
     openers_table,
@@ -41,7 +40,6 @@ from piiloom.evaluation.report.tables import (
     wording_table,
 )
 
-Shown = dict[str, Any]  # what the template lays out, by name
 # Longer texts are cut where they are shown, so that the page stays small.
 LONGEST = 3000
 _RELEVANCE = {"high": "high", "low": "low", None: "not judged"}
@@ -74,13 +72,13 @@ def _shown(record: Record, split: str, turning: set[tuple[int, int]], judgements
         by_value[row.judgement.span_id].append(row)
     labels = [_label(record, span, by_value) for span in shown_spans(record)]
     return {
-        "id": visible(record.id),
+        "id": printable(record.id),
         "split": split,
-        "question": None if record.question is None else visible(record.question),
+        "question": None if record.question is None else printable(record.question),
         "pieces": _pieces(record, turning),
         "cut": max(0, len(record.context) - LONGEST),  # characters of its text that are left out
-        "rationale": visible(plan.rationale) if plan is not None and plan.rationale else None,
-        "facts": [(name, visible(value)) for name, value in facts if value],
+        "rationale": printable(plan.rationale) if plan is not None and plan.rationale else None,
+        "facts": [(name, printable(value)) for name, value in facts if value],
         "labels": labels,
         "judged": any(row["judged"] for row in labels),
     }
@@ -91,12 +89,12 @@ def _pieces(record: Record, turning: set[tuple[int, int]]) -> list[Shown]:
 
     A value ``turns`` if it has another relevance for another question on the same text.
     """
-    text, at = visible(record.context[:LONGEST]), 0
+    text, at = printable(record.context[:LONGEST]), 0
     found: list[Shown] = []
     for span in shown_spans(record):
         if span.start > at:
             found.append({"text": text[at : span.start], "kind": ""})
-        label = f"{short(visible(span.entity_type), LABEL)} · {_RELEVANCE[span.relevance]}"
+        label = f"{short(printable(span.entity_type), LABEL)} · {_RELEVANCE[span.relevance]}"
         marked = {"kind": span.relevance or "unjudged", "label": label, "turns": (span.start, span.end) in turning}
         found.append({"text": text[span.start : span.end], **marked})
         at = span.end
@@ -109,19 +107,19 @@ def _label(record: Record, span: Span, judgements: Mapping[str, Sequence[Judgeme
     """Return a marked value with all that is known about it."""
     rows = judgements.get(span.id, ()) or (judgements.get(span.value_id, ()) if span.value_id else ())
     return {
-        "value": visible(span.text_in(record.context)),
-        "type": visible(span.entity_type),
-        "subtype": visible(span.subtype or ""),
+        "value": printable(span.text_in(record.context)),
+        "type": printable(span.entity_type),
+        "subtype": printable(span.subtype or ""),
         "relevance": _RELEVANCE[span.relevance],
-        "subject": visible(span.subject or ""),
+        "subject": printable(span.subject or ""),
         "judged": [
             {
                 "kind": said.kind,
-                "verdict": visible(said.verdict),
+                "verdict": printable(said.verdict),
                 "score": f"{said.score:.2f}",
                 "agrees": said.agrees,
-                "reason": visible(said.reason),
-                "judge": visible(said.model or said.provider or "a judge"),
+                "reason": printable(said.reason),
+                "judge": printable(said.model or said.provider or "a judge"),
             }
             for said in (row.judgement for row in rows)
         ],
@@ -144,17 +142,18 @@ def search_sample(families: Sequence[Sequence[Sampled]]) -> tuple[Markup, int]:
     records: list[dict[str, object]] = []
     size = 0
     for record, split in (each for family in families for each in family):
-        context = visible(record.context[:LONGEST])
+        context = printable(record.context[:LONGEST])
         size += (0 if context in texts else len(context)) + len(record.question or "")
         if size > _MOST_CHARACTERS and records:
             break
         spans = [
-            [span.start, span.end, types.setdefault(visible(span.entity_type), len(types)), span.relevance] for span in shown_spans(record)
+            [span.start, span.end, types.setdefault(printable(span.entity_type), len(types)), span.relevance]
+            for span in shown_spans(record)
         ]
-        question = None if record.question is None else visible(record.question[:LONGEST])
+        question = None if record.question is None else printable(record.question[:LONGEST])
         records.append(
             {
-                "id": visible(record.id),
+                "id": printable(record.id),
                 "split": split,
                 "text": texts.setdefault(context, len(texts)),
                 "question": question,
@@ -166,12 +165,12 @@ def search_sample(families: Sequence[Sequence[Sampled]]) -> tuple[Markup, int]:
     return Markup(written), len(records)  # noqa: S704 - no "<" is left
 
 
-def dataset_page(corpus: Corpus, figures: Figures) -> str:
+def dataset_page(corpus: Corpus, figures: ReportFigures) -> str:
     """Return the page as HTML; equal records and figures give equal text."""
     return render_page(__package__, page_contents(corpus, figures), script="page.js")
 
 
-def page_contents(corpus: Corpus, figures: Figures) -> Shown:
+def page_contents(corpus: Corpus, figures: ReportFigures) -> Shown:
     """Return the contents of the page, section by section; tables and charts without data are left out.
 
     Records are drawn by the seed of *figures*.
@@ -180,7 +179,7 @@ def page_contents(corpus: Corpus, figures: Figures) -> Shown:
     samples = draw_samples(corpus.splits, seed=figures.seed)
     families = [shown_family(family, background.reasons) for family in samples.shown]
     sample, sampled = search_sample(samples.searched)
-    title = visible(release.name if release is not None else corpus.source.title())
+    title = printable(release.name if release is not None else corpus.source.title())
     version, license_name, content = (
         (release.version, release.license, release.content_sha256) if release is not None else (None, None, None)
     )
@@ -228,7 +227,7 @@ def page_contents(corpus: Corpus, figures: Figures) -> Shown:
     }
 
 
-def _facts(corpus: Corpus, release: ReleaseFacts | None) -> list[tuple[str, str]]:
+def _facts(corpus: Corpus, release: StatedRelease | None) -> list[tuple[str, str]]:
     found = [("version", "not stated"), ("licence", "not stated"), ("from", corpus.source.file)]
     if release is not None:
         found[0] = ("version", release.version or "not stated")
@@ -241,10 +240,10 @@ def _facts(corpus: Corpus, release: ReleaseFacts | None) -> list[tuple[str, str]
             (name.replace("_", " "), ", ".join(map(str, each)) if isinstance(each, list | tuple) else str(each))
             for name, each in told.items()
         ]
-    return [(name, visible(value)) for name, value in found]
+    return [(name, printable(value)) for name, value in found]
 
 
-def _summary(figures: Figures) -> str:
+def _summary(figures: ReportFigures) -> str:
     counts, use = figures.counts, figures.question_use
     asked = figures.question_leaks.questions
     parts = [f"{count(counts.records)} records: texts in which personal information of {len(figures.types)} types is marked."]
@@ -252,18 +251,18 @@ def _summary(figures: Figures) -> str:
         every = "Each" if asked == counts.records else f"For {count(asked)} of them a question is asked, and each"
         parts.append(f"{every} marked value is labelled by whether it matters for the answer (high) or not (low).")
     if use.turning_share:
-        whose = "All" if use.grouped_share == 1 else percent(use.grouped_share)
+        whose = "All" if use.grouped_share == 1 else as_percent(use.grouped_share)
         parts.append(
-            f"{whose} of the records share their text with another question; {percent(use.turning_share)} of the values in "
+            f"{whose} of the records share their text with another question; {as_percent(use.turning_share)} of the values in "
             "such texts are high for one question and low for another, so that labels cannot be known without reading the question."
         )
     producers = figures.plan.producers
     made = ", ".join(f"{count(number)} {words}" for words, number in producers.items())
     parts.append(f"All were {next(iter(producers))}." if len(producers) == 1 else f"Of the records, {made}.")
-    return visible(" ".join(parts))
+    return printable(" ".join(parts))
 
 
-def _key_figures(corpus: Corpus, figures: Figures) -> tuple[tuple[str, str, str], ...]:
+def _key_figures(corpus: Corpus, figures: ReportFigures) -> tuple[tuple[str, str, str], ...]:
     """Return (figure, what it counts, detail)."""
     counts, lengths, leaks = figures.counts, figures.contexts.lengths, figures.split_leaks
     splits = (
@@ -276,20 +275,20 @@ def _key_figures(corpus: Corpus, figures: Figures) -> tuple[tuple[str, str, str]
         (count(counts.records), "records", splits),
         (count(counts.spans), "marked values", f"{counts.spans / counts.records:.1f} a record"),
         (
-            percent(counts.high / judged) if judged else "–",
+            as_percent(counts.high / judged) if judged else "–",
             "of them high",
             f"{count(counts.low)} low" + (f", {count(counts.unjudged)} not judged" if counts.unjudged else ""),
         ),
         (count(figures.contexts.texts), "different texts", f"{count(lengths.p50)} words (median)"),
         (str(len(figures.types)), "types", pairs),
-        (percent(counts.without_pii_share), "disclose nothing", f"{count(counts.without_pii)} records"),
+        (as_percent(counts.without_pii_share), "disclose nothing", f"{count(counts.without_pii)} records"),
     ]
     locales = [name for name in figures.plan.locales if name != NO_LOCALE]
     if locales:
         found.append((count(len(locales)), "locale" if len(locales) == 1 else "locales", ", ".join(locales[:4])))
     if leaks is not None:
-        found.append((percent(leaks.values_share), "of test values", "are in train, too"))
-    return tuple((figure, what, visible(detail)) for figure, what, detail in found)
+        found.append((as_percent(leaks.values_share), "of test values", "are in train, too"))
+    return tuple((figure, what, printable(detail)) for figure, what, detail in found)
 
 
 def _lead(families: Sequence[list[Shown]]) -> list[Shown]:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from piiloom.evaluation.pages.charts import Chart, Series, bars_from_base, columns, heat_map, stacked_bars, step_lines
-from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, count, decimal, percent, with_share
+from piiloom.evaluation.pages.charts import Chart, Series, bars_from_base, column_chart, heat_map, stacked_bars, step_lines
+from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, with_share
 from piiloom.evaluation.report.counts import TENTHS
-from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.report.figures import ReportFigures
 from piiloom.evaluation.report.guessing import CHANCE
 from piiloom.evaluation.report.sources import Background
 from piiloom.evaluation.report.tables import guessability_table, relevance_table, span_of_bin
@@ -29,7 +29,7 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def origin_table(figures: Figures) -> ReportTable:
+def origin_table(figures: ReportFigures) -> ReportTable:
     """Records by provider, model, last stage and prompt templates."""
     rows = tuple(
         (
@@ -128,7 +128,7 @@ def agreement_table(background: Background) -> ReportTable:
     """How far annotators agree."""
     records, figures = background.agreement or (0, ())
     rows = tuple(
-        (name, decimal(value), f"{decimal(low)} to {decimal(high)}" if low is not None else NOTHING, count(over))
+        (name, as_decimal(value), f"{as_decimal(low)} to {as_decimal(high)}" if low is not None else NOTHING, count(over))
         for name, value, low, high, over in figures
     )
     note = f"On {count(records)} records that two or more people have finished." if records else ""
@@ -158,14 +158,14 @@ def _found(held: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any] 
 
 
 def _seen(seen: Mapping[str, Any] | None) -> str:
-    return NOTHING if not seen or not seen["of"] else f"{count(seen['seen'])} of {count(seen['of'])} ({percent(seen['share'])})"
+    return NOTHING if not seen or not seen["of"] else f"{count(seen['seen'])} of {count(seen['of'])} ({as_percent(seen['share'])})"
 
 
 _MAP = 16  # types on the map of pairs
 _HIGH, _LOW, _NONE = Series(name="high", kind="high"), Series(name="low", kind="low"), Series(name="not judged", kind="unjudged")
 
 
-def content_charts(figures: Figures) -> list[Chart]:
+def content_charts(figures: ReportFigures) -> list[Chart]:
     """Return the charts about what is in the set, without empty ones."""
     lengths = [("contexts", figures.contexts), ("questions", figures.questions)]
     made = [
@@ -178,7 +178,7 @@ def content_charts(figures: Figures) -> list[Chart]:
     return [chart for chart in made if chart is not None]
 
 
-def types_chart(figures: Figures) -> Chart:
+def types_chart(figures: ReportFigures) -> Chart:
     """Spans of each type by relevance."""
     series = [_HIGH, _LOW, *([_NONE] if figures.counts.unjudged else [])]
     rows = [(each.type, (each.high, each.low, each.unjudged)[: len(series)]) for each in figures.types]
@@ -189,7 +189,7 @@ def types_chart(figures: Figures) -> Chart:
     return Chart(name="types", title=title, note=note, svg=svg, table=table, legend=tuple(series))
 
 
-def pairs_chart(figures: Figures) -> Chart | None:
+def pairs_chart(figures: ReportFigures) -> Chart | None:
     """Records of each pair of types: as planned or, if nothing was planned, as both occur in the text."""
     pairs = figures.places.pairs
     planned = any(pair.planned for pair in pairs)
@@ -218,11 +218,11 @@ def lengths_chart(what: str, lengths: Lengths) -> Chart:
     note = f"{middle}, the longest {count(lengths.longest)}."
     table = ReportTable(title=title.lower(), columns=("words", what), rows=rows)
     return Chart(
-        name=f"lengths-{what}", title=title, note=note, svg=columns(f"{title} in words", bars, "words", what, edges=True), table=table
+        name=f"lengths-{what}", title=title, note=note, svg=column_chart(f"{title} in words", bars, "words", what, edges=True), table=table
     )
 
 
-def places_chart(figures: Figures) -> Chart:
+def places_chart(figures: ReportFigures) -> Chart:
     """Where high and low spans begin in the text."""
     tenths = figures.places.tenths
     by_series = [
@@ -243,7 +243,7 @@ def places_chart(figures: Figures) -> Chart:
     return Chart(name="places", title="Place in the text", note=note, svg=svg, table=table, legend=tuple(series for series, _ in there))
 
 
-def spans_chart(figures: Figures) -> Chart:
+def spans_chart(figures: ReportFigures) -> Chart:
     """Spans per record."""
     sizes = dict(figures.places.per_record)
     bars = [(str(size), sizes.get(size, 0)) for size in range(max(sizes) + 1)] if max(sizes) <= 40 else _binned(sizes)
@@ -255,11 +255,11 @@ def spans_chart(figures: Figures) -> Chart:
         if bare
         else "Every record discloses something."
     )
-    svg = columns("Spans a record", bars, "spans", "records", edges=False)
+    svg = column_chart("Spans a record", bars, "spans", "records", edges=False)
     return Chart(name="spans", title="Spans a record", note=note, svg=svg, table=table)
 
 
-def guess_chart(figures: Figures) -> Chart | None:
+def guess_chart(figures: ReportFigures) -> Chart | None:
     """How well relevance is guessed without reading; None if it cannot be."""
     guess = figures.guessability
     named = (

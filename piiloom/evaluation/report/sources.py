@@ -78,7 +78,7 @@ def _first(families: Sequence[Sequence[Sampled]], limit: int) -> tuple[tuple[Sam
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseFacts:
+class StatedRelease:
     """What is stated about a release; None where nothing is.
 
     ``settings``: how it was made (seed, sizes …). ``filters``: which records were taken. ``leakage``: figures by split.
@@ -120,7 +120,7 @@ MeasureAgreement = Callable[[Store, Collection[str]], MeasuredAgreement | None]
 class Background:
     """All that the store knows. ``decisions``: records by what people decided. ``reasons``: judgements on the shown records, by id."""
 
-    release: ReleaseFacts | None = None
+    release: StatedRelease | None = None
     runs: tuple[RunFacts, ...] = ()
     imported: int = 0
     judged: tuple[JudgedCount, ...] = ()
@@ -137,10 +137,10 @@ class Wanted:
     agreement: MeasureAgreement
 
 
-def release_facts(store: Store, row: ReleaseRow) -> ReleaseFacts:
+def release_facts(store: Store, row: ReleaseRow) -> StatedRelease:
     """Return what *store* states about a release."""
     withheld = Counter(reason for _, reason in withheld_of(store, row))
-    return ReleaseFacts(
+    return StatedRelease(
         name=row.name,
         version=row.version,
         license=row.license,
@@ -210,7 +210,7 @@ class FileReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ReportSource:
     """Where the records came from: the bare file name, and the release or run in it. ``reading`` is set for a JSONL file only.
 
     ``left_out`` counts the records of a store that were rejected in annotation, or reopened and not decided again. ``stand_ins`` are rules
@@ -245,7 +245,7 @@ class Corpus:
     ``background`` is what the store knows about them, if it was asked for it.
     """
 
-    source: Source
+    source: ReportSource
     splits: dict[str, list[Record]]
     types: OwnTypes = ()  # the user-defined types of the source
     background: Background = field(default_factory=Background)
@@ -273,7 +273,7 @@ def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = N
             raise StoreError("there are no records to report on", where=where, remedy="Generate or import some first")
         splits = {ALL: records}
         background = Background() if wanted is None else read_background(store, splits, wanted)
-    source = Source(file=path.name, run=run_id, left_out=len(found) - len(records))
+    source = ReportSource(file=path.name, run=run_id, left_out=len(found) - len(records))
     return Corpus(source=source, splits=splits, types=own, background=background)
 
 
@@ -286,7 +286,7 @@ def corpus_of_release(path: Path, name: str, *, tell: Tell | None = None, wanted
         if not splits:
             raise ReleaseError(f"the release {name!r} has no records", where=str(path), remedy="Name another")
         background = Background() if wanted is None else read_background(store, splits, wanted, row)
-    source = Source(file=path.name, release=row.name, run=row.run_id)
+    source = ReportSource(file=path.name, release=row.name, run=row.run_id)
     return Corpus(source=source, splits=splits, types=own, background=background)
 
 
@@ -312,7 +312,7 @@ def corpus_of_file(path: Path, format_name: str | None = None, types: OwnTypes |
         remedy = f"It was read as {file_format.name}; name another format with --input-format, or correct the rows"
         raise DataError(f"none of {len(rejects)} rows is a record{first}", where=str(path), remedy=remedy)
     reading, stand_ins = _reading(tally, rejects), tuple(sorted(tally.stand_ins))
-    source = Source(file=path.name, format=file_format.name, reading=reading, stand_ins=stand_ins)
+    source = ReportSource(file=path.name, format=file_format.name, reading=reading, stand_ins=stand_ins)
     return Corpus(source=source, splits={ALL: records}, types=own)
 
 

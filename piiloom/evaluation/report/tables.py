@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, count, decimal, percent, short, with_share
+from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, short, with_share
 from piiloom.evaluation.report.counts import FEWEST_WORDS, KIND_SHARE, TypeFigures
-from piiloom.evaluation.report.figures import Figures, SplitFigures
+from piiloom.evaluation.report.figures import ReportFigures, SplitFigures
 from piiloom.evaluation.report.guessing import CHANCE
-from piiloom.evaluation.report.sources import FileReading, Source
-from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, Bin, SelfBleu, TextFigures
+from piiloom.evaluation.report.sources import FileReading, ReportSource
+from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, LengthBin, SelfBleu, TextFigures
 
 
-def span_of_bin(each: Bin) -> str:
+def span_of_bin(each: LengthBin) -> str:
     """``40–49``, or ``240+`` for the open one."""
     if each.last is None:
         return f"{each.first:,}+"
@@ -32,7 +32,7 @@ def shares_of(shares: Iterable[float | None] | None) -> str:
     return NOTHING if shares is None else "/".join(NOTHING if share is None else f"{share:.3f}".removeprefix("0") for share in shares)
 
 
-def listed(counts: Iterable[tuple[str, int]]) -> str:
+def counts_listed(counts: Iterable[tuple[str, int]]) -> str:
     """``forum post: 1,200, letter: 300``."""
     return ", ".join(f"{name}: {number:,}" for name, number in counts)
 
@@ -42,7 +42,7 @@ _OPENERS_SHOWN = 8
 _KINDS_SHOWN = 30
 
 
-def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
+def all_tables(source: ReportSource, figures: ReportFigures) -> list[ReportTable]:
     """Return the tables in reading order, without empty ones."""
     found = [
         reading_table(source.reading),
@@ -83,24 +83,24 @@ def reading_table(reading: FileReading | None) -> ReportTable:
     return ReportTable(title="reading", columns=("what", "number"), rows=tuple(rows), note=note)
 
 
-def records_table(figures: Figures) -> ReportTable:
+def records_table(figures: ReportFigures) -> ReportTable:
     """Records, spans and relevance."""
     counts, cards = figures.counts, figures.cards
     rows: list[tuple[str, ...]] = [
         ("records", count(counts.records)),
         ("spans", count(counts.spans)),
         ("spans of high / low / no relevance", f"{count(counts.high)} / {count(counts.low)} / {count(counts.unjudged)}"),
-        ("records without PII", percent(counts.without_pii_share)),
-        ("records with exactly two high spans", percent(counts.exactly_two_high_share)),
-        ("records with one type both high and low", percent(counts.type_high_and_low_share)),
-        ("records with all high spans before all low ones", percent(counts.high_first_share)),
+        ("records without PII", as_percent(counts.without_pii_share)),
+        ("records with exactly two high spans", as_percent(counts.exactly_two_high_share)),
+        ("records with one type both high and low", as_percent(counts.type_high_and_low_share)),
+        ("records with all high spans before all low ones", as_percent(counts.high_first_share)),
         ("card-like numbers that pass Luhn", f"{count(cards.passing_luhn)} of {count(cards.numbers)}" if cards.numbers else NOTHING),
     ]
     note = "All high before all low: of the records that have both."
     return ReportTable(title="records", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
-def splits_table(figures: Figures) -> ReportTable:
+def splits_table(figures: ReportFigures) -> ReportTable:
     """Return the table with the main figures of each split."""
     columns = ("split", "records", "spans", "high", "words p50", "type", "position", "overlap")
     note = "Type, position, overlap: how well relevance is guessed from it alone (balanced accuracy, in sample)."
@@ -109,14 +109,14 @@ def splits_table(figures: Figures) -> ReportTable:
 
 def _split_row(split: SplitFigures) -> tuple[str, ...]:
     counts, guess = split.counts, split.guessability
-    accuracies = (decimal(each.accuracy) for each in (guess.type, guess.position, guess.word_overlap))
+    accuracies = (as_decimal(each.accuracy) for each in (guess.type, guess.position, guess.word_overlap))
     judged = counts.high + counts.low
-    high = percent(counts.high / judged if judged else None)
+    high = as_percent(counts.high / judged if judged else None)
     sizes = (count(counts.records), count(counts.spans), high, count(split.lengths.p50))
     return (split.split, *sizes, *accuracies)
 
 
-def guessability_table(figures: Figures) -> ReportTable:
+def guessability_table(figures: ReportFigures) -> ReportTable:
     """Return the table of how well relevance is guessed without reading the text."""
     guess = figures.guessability
     named = (
@@ -130,19 +130,19 @@ def guessability_table(figures: Figures) -> ReportTable:
         f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance reaches "
         "here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
     )
-    rows = tuple((name, decimal(each.accuracy), decimal(each.shuffled)) for name, each in named if each.accuracy is not None)
+    rows = tuple((name, as_decimal(each.accuracy), as_decimal(each.shuffled)) for name, each in named if each.accuracy is not None)
     return ReportTable(title="guessability of relevance", columns=("from", "accuracy", "labels shuffled"), rows=rows, note=note)
 
 
-def question_use_table(figures: Figures) -> ReportTable:
+def question_use_table(figures: ReportFigures) -> ReportTable:
     """Return the table of how much the question helps to predict relevance."""
     use = figures.question_use
-    rows: list[tuple[str, ...]] = [("records whose text has another question too", percent(use.grouped_share))]
+    rows: list[tuple[str, ...]] = [("records whose text has another question too", as_percent(use.grouped_share))]
     if use.turning_share is not None:
-        rows.append(("values of such texts that are high for one question, low for another", percent(use.turning_share)))
+        rows.append(("values of such texts that are high for one question, low for another", as_percent(use.turning_share)))
     if use.blind is not None and use.aware is not None:
-        rows.append(("relevance predicted without the question", decimal(use.blind)))
-        rows.append(("relevance predicted with the question's words", decimal(use.aware)))
+        rows.append(("relevance predicted without the question", as_decimal(use.blind)))
+        rows.append(("relevance predicted with the question's words", as_decimal(use.aware)))
     note = (
         "Predicted: balanced accuracy of a logistic regression (type, subtype, place; with the question: its words beside the type) on "
         f"stories or groups left out of its training; {CHANCE} is chance. The further apart, the more reading the question is worth."
@@ -150,7 +150,7 @@ def question_use_table(figures: Figures) -> ReportTable:
     return ReportTable(title="what the question is worth", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
-def leaks_table(figures: Figures) -> ReportTable:
+def leaks_table(figures: ReportFigures) -> ReportTable:
     """Return the table of leaks: from questions, and from the train into the test split."""
     leaks, across = figures.question_leaks, figures.split_leaks
     rows: list[tuple[str, ...]] = []
@@ -161,14 +161,14 @@ def leaks_table(figures: Figures) -> ReportTable:
         ]
     if across is not None:
         rows += [
-            ("distinct test values that are also in train", percent(across.values_share)),
-            ("test contexts that nearly repeat one of train", percent(across.contexts_share)),
-            ("test questions that nearly repeat one of train", percent(across.questions_share)),
+            ("distinct test values that are also in train", as_percent(across.values_share)),
+            ("test contexts that nearly repeat one of train", as_percent(across.contexts_share)),
+            ("test questions that nearly repeat one of train", as_percent(across.questions_share)),
         ]
     return ReportTable(title="leakage", columns=("leak", "found"), rows=tuple(rows))
 
 
-def wording_table(figures: Figures) -> ReportTable:
+def wording_table(figures: ReportFigures) -> ReportTable:
     """Return the table of diversity figures, with contexts and questions side by side."""
     kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
     there = [(name, texts) for name, texts in kinds if texts is not None]
@@ -195,20 +195,20 @@ def _wording_column(texts: TextFigures) -> list[tuple[str, str]]:
         (f"distinct-{'/'.join(map(str, ORDERS))}", shares_of(texts.distinct)),
         (f"… in {SAMPLE_WORDS:,} words", shares_of(texts.distinct_sampled)),
         ("self-BLEU", bleu(texts.self_bleu)),
-        ("near-duplicates", percent(repeats.near_share)),
-        ("… with the same words", percent(repeats.identical_share)),
+        ("near-duplicates", as_percent(repeats.near_share)),
+        ("… with the same words", as_percent(repeats.identical_share)),
         (f"different openers ({OPENER_WORDS} words)", count(openers.distinct)),
         ("openers that begin half", count(openers.for_half)),
-        ("most frequent opener", percent(top)),
+        ("most frequent opener", as_percent(top)),
     ]
 
 
-def variety_table(figures: Figures) -> ReportTable:
+def variety_table(figures: ReportFigures) -> ReportTable:
     """Return the table of shared sentences, stories and questions, direct identifiers and look-alikes."""
     found = figures.variety
     rows: list[tuple[str, ...]] = [
-        (f"texts that share a sentence of {FEWEST_WORDS} words or more", percent(found.sharing_share)),
-        ("such sentences that several texts have", percent(found.shared_sentences_share)),
+        (f"texts that share a sentence of {FEWEST_WORDS} words or more", as_percent(found.sharing_share)),
+        ("such sentences that several texts have", as_percent(found.shared_sentences_share)),
     ]
     if found.stories:
         most = f"{found.records_per_story:.1f} (at most {count(found.most_of_story)})"
@@ -216,10 +216,10 @@ def variety_table(figures: Figures) -> ReportTable:
     rows += [
         ("different questions", count(found.questions)),
         ("records of each question", f"{found.records_per_question:.2f}" if found.records_per_question else NOTHING),
-        ("texts with a direct identifier", percent(found.direct_share)),
-        (f"kinds of these in {percent(KIND_SHARE)} of the texts or more", count(found.common_kinds)),
+        ("texts with a direct identifier", as_percent(found.direct_share)),
+        (f"kinds of these in {as_percent(KIND_SHARE)} of the texts or more", count(found.common_kinds)),
         *((Quoted(f"… {kind}"), with_share(number, number / found.texts)) for kind, number in [*found.identifiers.items()][:_KINDS_SHOWN]),
-        ("texts with a look-alike (no span)", percent(found.lookalike_share)),
+        ("texts with a look-alike (no span)", as_percent(found.lookalike_share)),
         *((Quoted(f"… {kind}"), with_share(number, number / found.texts)) for kind, number in found.lookalikes.items()),
     ]
     note = (
@@ -229,11 +229,11 @@ def variety_table(figures: Figures) -> ReportTable:
     return ReportTable(title="variety", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
-def openers_table(figures: Figures) -> ReportTable:
+def openers_table(figures: ReportFigures) -> ReportTable:
     """The most frequent beginnings."""
     kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
     rows = tuple(
-        (name, Quoted(short(opener.words)), count(opener.texts), percent(opener.share))
+        (name, Quoted(short(opener.words)), count(opener.texts), as_percent(opener.share))
         for name, texts in kinds
         if texts is not None
         for opener in texts.openers.top[:_OPENERS_SHOWN]
@@ -252,7 +252,7 @@ def lengths_table(texts: TextFigures) -> ReportTable:
 def relevance_table(types: Sequence[TypeFigures]) -> ReportTable:
     """Types by relevance."""
     rows = tuple(
-        (Quoted(t.type), *map(count, (t.mentions, t.high, t.low, t.unjudged)), percent(_high_share(t)), count(t.records)) for t in types
+        (Quoted(t.type), *map(count, (t.mentions, t.high, t.low, t.unjudged)), as_percent(_high_share(t)), count(t.records)) for t in types
     )
     note = "High %: of the spans with a relevance. A type that is nearly always high, or never, can be guessed."
     columns = ("type", "spans", "high", "low", "none", "high %", "records")
@@ -265,10 +265,10 @@ def values_table(types: Sequence[TypeFigures]) -> ReportTable:
         (
             Quoted(t.type),
             Quoted(short(t.top[0].value)),
-            percent(t.top[0].share),
+            as_percent(t.top[0].share),
             count(t.distinct),
-            percent(t.distinct_share),
-            percent(sum(values for mentions, values in t.repeats if mentions == 1) / t.mentions),
+            as_percent(t.distinct_share),
+            as_percent(sum(values for mentions, values in t.repeats if mentions == 1) / t.mentions),
         )
         for t in types
     )
@@ -281,7 +281,7 @@ def values_table(types: Sequence[TypeFigures]) -> ReportTable:
     return ReportTable(title="values by type", columns=columns, rows=rows, note=note, texts=2)
 
 
-def plan_table(figures: Figures) -> ReportTable:
+def plan_table(figures: ReportFigures) -> ReportTable:
     """Return the table of plan and origin: pairs, topics, registers, locales, producers."""
     plan = figures.plan
     rows: list[tuple[str, ...]] = []
@@ -293,7 +293,7 @@ def plan_table(figures: Figures) -> ReportTable:
             ("topics, subtopics, scenarios", f"{count(plan.topics)}, {count(plan.subtopics)}, {count(plan.scenarios)}"),
         ]
     groups = (("registers", plan.registers), ("cue levels", plan.cue_levels), ("locales", plan.locales), ("origin", plan.producers))
-    rows += [(name, Quoted(listed(counts.items()))) for name, counts in groups if counts]
+    rows += [(name, Quoted(counts_listed(counts.items()))) for name, counts in groups if counts]
     return ReportTable(title="plan and origin", columns=("what", "records"), rows=tuple(rows), texts=2)
 
 

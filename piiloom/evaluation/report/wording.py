@@ -228,7 +228,7 @@ _BIN_WIDTHS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bin:
+class LengthBin:
     """How many texts have ``first`` to ``last`` words (both count); the last bin of a histogram is open: ``last`` None."""
 
     first: int
@@ -244,7 +244,7 @@ class Lengths:
     p50: int | None
     p95: int | None
     longest: int | None
-    histogram: tuple[Bin, ...]
+    histogram: tuple[LengthBin, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,12 +325,12 @@ def sampled_distinct_shares(worded: WordedTexts, *, seed: int) -> tuple[float | 
     return distinct_shares(worded.beginning(order, SAMPLE_WORDS))
 
 
-def _histogram(lengths: Sequence[int], p99: int) -> tuple[Bin, ...]:
+def _histogram(lengths: Sequence[int], p99: int) -> tuple[LengthBin, ...]:
     """Return bins of a round width so that 99% of the texts fit into ``_BINS``; longer texts go into a last, open bin."""
     width = next((width for width in _BIN_WIDTHS if width * _BINS > p99), _BIN_WIDTHS[-1])
     counts = Counter(min(length // width, _BINS) for length in lengths)
     last = max(counts)
     return tuple(
-        Bin(first=number * width, last=None if number == _BINS else (number + 1) * width - 1, texts=counts[number])
+        LengthBin(first=number * width, last=None if number == _BINS else (number + 1) * width - 1, texts=counts[number])
         for number in range(min(counts), last + 1)
     )

@@ -22,11 +22,11 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Needs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs
 from piiloom.evaluation.inputs.sides import SideSummary
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, Undefined
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, pair_counts
-from piiloom.evaluation.schemes.precision_recall import share
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, count_pairs
+from piiloom.evaluation.schemes.precision_recall import ratio
 from piiloom.evaluation.schemes.span_pairs import place_pairs
 from piiloom.foundation.words import counted
 
@@ -72,11 +72,11 @@ class SampleMeans:
 
     def means(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the mean of each ratio over the samples. *totals*: sums of rows, of shape (…, columns)."""
-        return {name: share(totals[..., value], totals[..., weight]) for name, (value, weight) in self._means.items()}
+        return {name: ratio(totals[..., value], totals[..., weight]) for name, (value, weight) in self._means.items()}
 
     def ratios(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return each ratio of the summed counts."""
-        return {name: share(self._sum(totals, above), self._sum(totals, below)) for name, (above, below) in self._ratios.items()}
+        return {name: ratio(self._sum(totals, above), self._sum(totals, below)) for name, (above, below) in self._ratios.items()}
 
     def sums(self, totals: NDArray[np.float64], names: Mapping[str, str]) -> dict[str, NDArray[np.float64]]:
         """Return the sums of counts under the names of figures; *names*: those of the counts by those of the figures."""
@@ -118,11 +118,11 @@ class CapidScheme(SampleMeans):
     def __init__(self, options: SchemeSettings) -> None:
         super().__init__(RATIOS, options.undefined)
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type. It takes time in proportion to gold times found values."""
         pairs = _pairs(gold.mentions, found.mentions)
         malformed = gold.malformed, found.malformed
-        return self.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=malformed, relevance_of=_relevance))
+        return self.rows(count_pairs(gold.mentions, found.mentions, pairs, malformed=malformed, relevance_of=_relevance))
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the means over samples, and the numbers of samples, values, matches and malformed entries."""
@@ -144,13 +144,13 @@ def relevance_warnings(sides: Mapping[str, SideSummary]) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _relevance(mention: Mention) -> str | None:
+def _relevance(mention: AnnotatedMention) -> str | None:
     """Return the class that the published script counts; a mention of another format counts as its export to CAPID would."""
     written = mention.written_relevance
     return mention.relevance if written is None else _SPELLINGS.get(written, f"spelled {written}")
 
 
-def _pairs(gold: Sequence[Mention], found: Sequence[Mention]) -> list[MentionPair]:
+def _pairs(gold: Sequence[AnnotatedMention], found: Sequence[AnnotatedMention]) -> list[MentionPair]:
     wanted = [_normalised(one.text) for one in gold]
     free = set(range(len(gold)))
     pairs: list[MentionPair] = []
@@ -169,7 +169,7 @@ def _pairs(gold: Sequence[Mention], found: Sequence[Mention]) -> list[MentionPai
     return pairs
 
 
-def _similarity(one: _Value, other: _Value) -> float:
+def _similarity(one: _NormalisedValue, other: _NormalisedValue) -> float:
     if one.is_word and other.is_word:
         if one.text == other.text:
             return 1.0
@@ -182,7 +182,7 @@ def _similarity(one: _Value, other: _Value) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-class _Value(NamedTuple):
+class _NormalisedValue(NamedTuple):
     """A normalised value. If it ``is_word``, all its characters count, with the blanks that deleted punctuation left at its ends."""
 
     text: str
@@ -190,10 +190,10 @@ class _Value(NamedTuple):
     is_word: bool
 
 
-def _normalised(text: str) -> _Value:
+def _normalised(text: str) -> _NormalisedValue:
     text = text.strip().lower().translate(_PUNCTUATION)
     words = text.split()
-    return _Value(text, frozenset(words), len(words) == 1)
+    return _NormalisedValue(text, frozenset(words), len(words) == 1)
 
 
 def _shared_characters(one: str, other: str) -> int:
@@ -230,10 +230,10 @@ class CapidStrictScheme(SampleMeans):
     def __init__(self, options: SchemeSettings) -> None:
         super().__init__(STRICT_RATIOS, options.undefined)
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type."""
         pairs = place_pairs(gold.mentions, found.mentions)
-        return self.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=(gold.malformed, found.malformed)))
+        return self.rows(count_pairs(gold.mentions, found.mentions, pairs, malformed=(gold.malformed, found.malformed)))
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the figures of all mentions, the means over samples, and the numbers of samples, mentions, pairs and malformed entries."""

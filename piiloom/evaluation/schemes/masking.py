@@ -31,12 +31,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.record import CONTRAST_GROUP
-from piiloom.evaluation.inputs.documents import Document, Mention, Needs, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, Pair
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
-from piiloom.evaluation.schemes.precision_recall import share
+from piiloom.evaluation.schemes.precision_recall import ratio
 from piiloom.taxonomy.identifying import Identifying, identifying_table
 
-Place = tuple[int, int]
+TextRange = tuple[int, int]
 
 
 class Ranges:
@@ -44,7 +44,7 @@ class Ranges:
 
     __slots__ = ("_reach", "_starts")
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[TextRange]) -> None:
         ordered = sorted(places)
         self._starts = [start for start, _ in ordered]
         # The furthest end of all ranges up to here.
@@ -74,7 +74,7 @@ def counting(text: str) -> list[int]:
     )
 
 
-def masked_ranges(document: Document) -> Ranges:
+def masked_ranges(document: AnnotatedDocument) -> Ranges:
     """Return what a masker takes out that masks what is not relevant: predicted mentions, but for those of high relevance.
 
     Predictions that state no relevance are all masked.
@@ -82,12 +82,12 @@ def masked_ranges(document: Document) -> Ranges:
     return Ranges(one.place for one in document.mentions if one.place is not None and one.relevance != "high")
 
 
-def found_ranges(document: Document) -> Ranges:
+def found_ranges(document: AnnotatedDocument) -> Ranges:
     """Return all that is predicted."""
     return Ranges(one.place for one in document.mentions if one.place is not None)
 
 
-def is_covered(mention: Mention, ranges: Ranges) -> bool:
+def is_covered(mention: AnnotatedMention, ranges: Ranges) -> bool:
     """Return whether *mention* is covered; what has no place is not."""
     start, text = mention.start, mention.text
     if start is None:
@@ -133,7 +133,7 @@ class PrivacyScheme:
         """Read the file of weights if *options* name one; raises ``ConfigError`` if it is malformed."""
         self._identifying = identifying_table(options.weights)
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the counts by type."""
         predicted, masked = found_ranges(found), masked_ranges(found)
         counts: dict[str, list[float]] = {OVERALL: _row()}
@@ -151,18 +151,18 @@ class PrivacyScheme:
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the figures of the module docstring."""
         of = {name: totals[..., at].astype(float) for name, at in _AT.items()}
-        own, others = share(of["self_found"], of["self"]), share(of["others_found"], of["others"])
+        own, others = ratio(of["self_found"], of["self"]), ratio(of["others_found"], of["others"])
         return {
-            "leak_rate": share(of["documents_leaking"], of["documents_with_direct"]),
-            "leak_rate_all": share(of["documents_leaking"], of["documents"]),
-            "recall": share(of["found"], of["mentions"]),
-            "weighted_recall": share(of["weight_found"], of["weight"]),
+            "leak_rate": ratio(of["documents_leaking"], of["documents_with_direct"]),
+            "leak_rate_all": ratio(of["documents_leaking"], of["documents"]),
+            "recall": ratio(of["found"], of["mentions"]),
+            "weighted_recall": ratio(of["weight_found"], of["weight"]),
             "recall_self": own,
             "recall_others": others,
-            "recall_unstated": share(of["unstated_found"], of["unstated"]),
+            "recall_unstated": ratio(of["unstated_found"], of["unstated"]),
             "recall_self_minus_others": (own - others) * (of["self"] > 0) * (of["others"] > 0),
-            "over_masking": share(of["high_masked"], of["high"]),
-            "under_masking": share(of["low_unmasked"], of["low"]),
+            "over_masking": ratio(of["high_masked"], of["high"]),
+            "under_masking": ratio(of["low_unmasked"], of["low"]),
         }
 
 
@@ -172,11 +172,11 @@ def _row() -> list[float]:
     return row
 
 
-def _order(mention: Mention) -> tuple[str, str]:
+def _order(mention: AnnotatedMention) -> tuple[str, str]:
     return mention.entity_type or "", mention.subtype or ""
 
 
-def _add(row: list[float], mention: Mention, kind: Identifying, *, is_found: bool, is_masked: bool) -> None:
+def _add(row: list[float], mention: AnnotatedMention, kind: Identifying, *, is_found: bool, is_masked: bool) -> None:
     row[_MENTIONS] += 1
     row[_FOUND] += is_found
     row[_WEIGHT] += kind.weight
@@ -237,4 +237,4 @@ class ContrastGroups:
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the shares of sums of ``rows``, of shape (…, columns). 0/0 counts as 0."""
         groups, consistent, mentions, consistent_mentions = (totals[..., at].astype(float) for at in range(len(self.columns)))
-        return {"contrast_consistency": share(consistent, groups), "contrast_consistency_mentions": share(consistent_mentions, mentions)}
+        return {"contrast_consistency": ratio(consistent, groups), "contrast_consistency_mentions": ratio(consistent_mentions, mentions)}

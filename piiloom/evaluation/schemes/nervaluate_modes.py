@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Document, Needs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.precision_recall import precision_recall
 from piiloom.evaluation.schemes.span_pairs import (
@@ -31,7 +31,7 @@ from piiloom.evaluation.schemes.span_pairs import (
     in_common,
     overlap_edges,
     overlap_groups,
-    types_of,
+    types_at,
 )
 
 _LEAST_PERCENT = 1
@@ -65,13 +65,13 @@ class NervaluateScheme:
     def __init__(self, options: SchemeSettings) -> None:
         self._beta = options.beta
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the sums by type."""
         width = len(_COLUMNS)
         counts: dict[str, list[float]] = {OVERALL: [0] * width}
         groups = compared(gold, found)
         for column, mentions in enumerate(groups):
-            add_by_type(counts, column, types_of(mentions), width)
+            add_by_type(counts, column, types_at(mentions), width)
         for wanted, given in overlap_groups(*groups[1:]):
             self._count_overlaps(counts, wanted, given)
         return counts

@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from math import fsum
 from operator import attrgetter
 
-from piiloom.evaluation.inputs.documents import Mention
+from piiloom.evaluation.inputs.documents import AnnotatedMention
 from piiloom.evaluation.schemes.base import OVERALL, type_key
 
 # A gold mention, the predicted one that answers it, and how alike they are: over 0, up to 1.
-MentionPair = tuple[Mention, Mention, float]
+MentionPair = tuple[AnnotatedMention, AnnotatedMention, float]
 
 
 @dataclass(slots=True)
@@ -59,13 +59,13 @@ _SUMMED = tuple((_FIELDS.index(one), _FIELDS.index(other)) for one, other in _SU
 PAIR_COUNTS: tuple[str, ...] = (*_FIELDS, *_SUMS)
 
 
-def pair_counts(
-    gold: Iterable[Mention],
-    found: Iterable[Mention],
+def count_pairs(
+    gold: Iterable[AnnotatedMention],
+    found: Iterable[AnnotatedMention],
     pairs: Iterable[MentionPair],
     *,
     malformed: tuple[int, int] = (0, 0),
-    relevance_of: Callable[[Mention], str | None] = attrgetter("relevance"),
+    relevance_of: Callable[[AnnotatedMention], str | None] = attrgetter("relevance"),
 ) -> dict[str, list[float]]:
     """Return the counts, in the order of ``PAIR_COUNTS``, by type and over all types.
 
@@ -103,7 +103,7 @@ def pair_counts(
     return {OVERALL: _overall(counts.values(), malformed), **counts}
 
 
-def _row(types: dict[str, _TypeCounts], mention: Mention) -> _TypeCounts:
+def _row(types: dict[str, _TypeCounts], mention: AnnotatedMention) -> _TypeCounts:
     key = type_key(mention)
     if key not in types:
         types[key] = _TypeCounts()

@@ -22,9 +22,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Needs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, type_key
-from piiloom.evaluation.schemes.span_pairs import Placed, add_by_type, compared, greatest_weight, overlap_edges, overlap_groups, types_of
+from piiloom.evaluation.schemes.span_pairs import Placed, add_by_type, compared, greatest_weight, overlap_edges, overlap_groups, types_at
 
 COUNTS: tuple[str, ...] = ("tp", "fp", "fn")
 _ALWAYS = (1.0, 5.0)
@@ -50,14 +50,14 @@ def precision_recall(totals: NDArray[np.float64], beta: Sequence[float] = ()) ->
     F is (1 + β²) P R / (β² P + R), that is (1 + β²) tp / ((1 + β²) tp + β² fn + fp). 0/0 counts as 0.
     """
     tp, fp, fn = (totals[..., at].astype(float) for at in range(3))
-    found = {"tp": tp, "fp": fp, "fn": fn, "precision": share(tp, tp + fp), "recall": share(tp, tp + fn)}
+    found = {"tp": tp, "fp": fp, "fn": fn, "precision": ratio(tp, tp + fp), "recall": ratio(tp, tp + fn)}
     for weight in dict.fromkeys((*_ALWAYS, *beta)):
         square = weight * weight
-        found[f"f{weight:g}"] = share((1 + square) * tp, (1 + square) * tp + square * fn + fp)
+        found[f"f{weight:g}"] = ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp)
     return found
 
 
-def share(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return part / whole, 0 where the whole is 0."""
     result: NDArray[np.float64] = np.divide(part, whole, out=np.zeros_like(part, dtype=float), where=whole != 0)
     return result
@@ -69,12 +69,12 @@ class ExactScheme(PrecisionRecall):
     name = "exact"
     needs: Needs = "places"
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type."""
         same, missed, spurious = compared(gold, found)
         counts: dict[str, list[float]] = {OVERALL: [0, 0, 0]}
         for column, mentions in enumerate((same, spurious, missed)):
-            add_by_type(counts, column, types_of(mentions), 3)
+            add_by_type(counts, column, types_at(mentions), 3)
         return counts
 
 
@@ -87,12 +87,12 @@ class PartialScheme(PrecisionRecall):
     name = "partial"
     needs: Needs = "places"
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type, in halves."""
         same, missed, spurious = compared(gold, found)
         counts: dict[str, list[float]] = {OVERALL: [0, 0, 0]}
         for column, mentions in enumerate((same, spurious, missed)):
-            add_by_type(counts, column, types_of(mentions), 3)
+            add_by_type(counts, column, types_at(mentions), 3)
         for name, pairs in _partial_pairs(missed, spurious).items():
             for row in (counts[OVERALL], counts[name]):
                 for column, worth in enumerate(_PARTIAL):
@@ -104,7 +104,7 @@ def _partial_pairs(gold: Sequence[Placed], found: Sequence[Placed]) -> dict[str,
     """Return the number of pairs by type."""
     pairs: dict[str, int] = {}
     for wanted, given in overlap_groups(gold, found):
-        for name in set(types_of(wanted)).intersection(types_of(given)):
+        for name in set(types_at(wanted)).intersection(types_at(given)):
             edges = overlap_edges([one for one in wanted if one[0] == name], [one for one in given if one[0] == name])
             pairs[name] = pairs.get(name, 0) + greatest_weight(edges)
     return pairs
@@ -117,7 +117,7 @@ class TextScheme(PrecisionRecall):
     needs: Needs = "mentions"
     headline = ("precision", "recall", "f1", "f5")
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type."""
         wanted, given = _strings(gold), _strings(found)
         overall = [0.0, 0.0, 0.0]
@@ -132,7 +132,7 @@ class TextScheme(PrecisionRecall):
         return counts
 
 
-def _strings(document: Document) -> Counter[tuple[str, str]]:
+def _strings(document: AnnotatedDocument) -> Counter[tuple[str, str]]:
     return Counter((type_key(one), one.text) for one in document.mentions)
 
 
@@ -141,7 +141,7 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 Cover = Callable[[int, int], Iterable[int]]
 
 
-def token_cover(gold: Document, found: Document) -> Cover:
+def token_cover(gold: AnnotatedDocument, found: AnnotatedDocument) -> Cover:
     """Return what finds the tokens of two readings of a document: those of its text, or of the mentions' values if neither has a text."""
     text = gold.text if gold.text is not None else found.text
     if text is not None:
@@ -168,7 +168,7 @@ def _in_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _in_values(mentions: Iterable[Mention]) -> Cover:
+def _in_values(mentions: Iterable[AnnotatedMention]) -> Cover:
     """Tokens of the values, each at its place; those that overlap are one."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted({place for mention in mentions for place in _token_places(mention)}):
@@ -187,7 +187,7 @@ def _in_values(mentions: Iterable[Mention]) -> Cover:
     return starts
 
 
-def _token_places(mention: Mention) -> Iterator[tuple[int, int]]:
+def _token_places(mention: AnnotatedMention) -> Iterator[tuple[int, int]]:
     if mention.start is None or mention.end is None:
         return
     if len(mention.text) != mention.end - mention.start:  # the value is not what stands there
@@ -203,7 +203,7 @@ class TokenScheme(PrecisionRecall):
     name = "token"
     needs: Needs = "places"
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type."""
         cover = token_cover(gold, found)
         wanted, lost = _labels(gold, cover)
@@ -218,7 +218,7 @@ class TokenScheme(PrecisionRecall):
         return counts
 
 
-def _labels(document: Document, cover: Cover) -> tuple[dict[str, set[int]], Counter[str]]:
+def _labels(document: AnnotatedDocument, cover: Cover) -> tuple[dict[str, set[int]], Counter[str]]:
     """Return the starts of the tokens of each type, and how many tokens of each type are in mentions without a place."""
     tokens: dict[str, set[int]] = {}
     without: Counter[str] = Counter()

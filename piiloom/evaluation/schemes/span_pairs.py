@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import lcm
 from typing import TypeVar
 
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.schemes.base import OVERALL, type_key
 from piiloom.evaluation.schemes.pair_counts import MentionPair
 
@@ -17,7 +17,7 @@ Placed = tuple[str, int, int]
 _NOWHERE = (-1, -1)
 
 
-def compared(gold: Document, found: Document) -> tuple[list[Placed], list[Placed], list[Placed]]:
+def compared(gold: AnnotatedDocument, found: AnnotatedDocument) -> tuple[list[Placed], list[Placed], list[Placed]]:
     """Return the mentions of the same type and place on both sides, those of *gold* alone, and those of *found* alone.
 
     Each mention counts once, and repeated ones as often as they are there. What has no place is equal to no other.
@@ -54,12 +54,12 @@ def add_by_type(counts: dict[str, list[float]], column: int, types: Iterable[str
         counts[name][column] += 1
 
 
-def types_of(mentions: Sequence[Placed]) -> Iterable[str]:
+def types_at(mentions: Sequence[Placed]) -> Iterable[str]:
     """Return the type of each of *mentions*."""
     return (name for name, _, _ in mentions)
 
 
-def _placed(document: Document) -> tuple[list[Placed], list[Placed]]:
+def _placed(document: AnnotatedDocument) -> tuple[list[Placed], list[Placed]]:
     """Return the mentions with a place, and those without."""
     placed: list[Placed] = []
     without: list[Placed] = []
@@ -217,10 +217,10 @@ def _improve(weights: dict[int, dict[int, int]], partners: dict[int, int], most:
 
 
 # A mention, its start and its end.
-_Placed = tuple[Mention, int, int]
+_Placed = tuple[AnnotatedMention, int, int]
 
 
-def place_pairs(gold: Iterable[Mention], found: Iterable[Mention]) -> list[MentionPair]:
+def place_pairs(gold: Iterable[AnnotatedMention], found: Iterable[AnnotatedMention]) -> list[MentionPair]:
     """Return the pairs with the greatest total similarity: characters in common / characters of both together.
 
     Each mention is in one pair at most; what does not overlap is in none. Among equal totals those with more pairs win, then more equal
@@ -238,7 +238,7 @@ def place_pairs(gold: Iterable[Mention], found: Iterable[Mention]) -> list[Menti
     return pairs
 
 
-def _sorted(mentions: Iterable[Mention]) -> list[_Placed]:
+def _sorted(mentions: Iterable[AnnotatedMention]) -> list[_Placed]:
     placed = [(one, *one.place) for one in mentions if one.place]
     return sorted(placed, key=_key)
 

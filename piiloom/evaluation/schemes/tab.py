@@ -33,10 +33,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import orjson
 
-from piiloom.evaluation.inputs.documents import Document, Identifier, Mention, Needs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, IdentifierKind, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
-from piiloom.evaluation.schemes.masking import Place, Ranges, counting, found_ranges
-from piiloom.evaluation.schemes.precision_recall import share
+from piiloom.evaluation.schemes.masking import Ranges, TextRange, counting, found_ranges
+from piiloom.evaluation.schemes.precision_recall import ratio
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.identifying import identifying_table
 
@@ -80,7 +80,7 @@ class TokenInformation:
         if not self._offsets:
             raise DataError("holds no document", where=path.name, remedy='Write {"id": …, "tokens": […]} a line and document')
 
-    def of(self, document: Document) -> Weigh:
+    def of(self, document: AnnotatedDocument) -> Weigh:
         """Return the information content of the ranges of *document*.
 
         Raises ``DataError`` if the file lacks it, or has tokens beyond the end of its text.
@@ -156,7 +156,7 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 _TOKEN = re.compile(r"\w+")
 MAY_STAY = frozenset(",.-;:/&()[]–'\"’“”")
 _LEVELS = ("entity", "mention", "token")
-_KINDS: tuple[Identifier, ...] = ("direct", "quasi")
+_KINDS: tuple[IdentifierKind, ...] = ("direct", "quasi")
 _PREDICTED = ("precision", "weighted_precision", "mention_precision", "weighted_mention_precision")
 _MACRO = ("macro_entity_recall_direct", "macro_entity_recall_quasi", "macro_weighted_precision")
 # Each share takes two columns: its part and its whole.
@@ -182,7 +182,7 @@ class _Rows(dict[str, list[float]]):
 
 
 @dataclass(slots=True)
-class _Entity:
+class _TabEntity:
     direct: bool = False
     mentions: list[_Masked] = field(default_factory=list)
 
@@ -191,8 +191,8 @@ class _Entity:
 class _Annotator:
     """What one annotator says of one document."""
 
-    to_mask: list[Place] = field(default_factory=list)
-    entities: defaultdict[object, _Entity] = field(default_factory=lambda: defaultdict(_Entity))
+    to_mask: list[TextRange] = field(default_factory=list)
+    entities: defaultdict[object, _TabEntity] = field(default_factory=lambda: defaultdict(_TabEntity))
 
 
 class TabScheme:
@@ -210,7 +210,7 @@ class TabScheme:
         words = "|".join(re.escape(word) for word in options.may_stay)
         self._may_stay = re.compile(rf"\b(?:{words})\b", re.IGNORECASE) if words else None
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return part and whole of each share by type."""
         counts = _Rows()
         annotators = self._annotators(gold, found_ranges(found))
@@ -225,12 +225,12 @@ class TabScheme:
         figures = {}
         for level in _LEVELS:
             direct, quasi = (pairs.pop(f"{level}_recall_{kind}") for kind in _KINDS)
-            figures[f"{level}_recall_direct"] = share(*direct)
-            figures[f"{level}_recall_quasi"] = share(*quasi)
-            figures[f"{level}_recall"] = share(direct[0] + quasi[0], direct[1] + quasi[1])
-        return figures | {name: share(*pair) for name, pair in pairs.items()}
+            figures[f"{level}_recall_direct"] = ratio(*direct)
+            figures[f"{level}_recall_quasi"] = ratio(*quasi)
+            figures[f"{level}_recall"] = ratio(direct[0] + quasi[0], direct[1] + quasi[1])
+        return figures | {name: ratio(*pair) for name, pair in pairs.items()}
 
-    def _annotators(self, gold: Document, ranges: Ranges) -> list[_Annotator]:
+    def _annotators(self, gold: AnnotatedDocument, ranges: Ranges) -> list[_Annotator]:
         """Return what each annotator says. A document without a mention has one annotator, who found none."""
         annotators: defaultdict[str | None, _Annotator] = defaultdict(_Annotator)
         for mention in gold.mentions:
@@ -247,7 +247,7 @@ class TabScheme:
         # In a fixed order, since sums of floats depend on it.
         return [annotators[name] for name in sorted(annotators, key=lambda name: name or "")] or [_Annotator()]
 
-    def _masked(self, mention: Mention, ranges: Ranges) -> tuple[bool, int, int]:
+    def _masked(self, mention: AnnotatedMention, ranges: Ranges) -> tuple[bool, int, int]:
         """Return whether *mention* is masked, how many of its tokens are, and how many it has."""
         text, start = mention.text, mention.start
         if start is None or ranges.hold(start, start + len(text)):
@@ -265,7 +265,7 @@ class TabScheme:
         # A mention of nothing but such words has to be masked like any other.
         return [at for at in counted if at not in free] or counted
 
-    def _count_precision(self, counts: _Rows, gold: Document, found: Document, annotators: Sequence[_Annotator]) -> None:
+    def _count_precision(self, counts: _Rows, gold: AnnotatedDocument, found: AnnotatedDocument, annotators: Sequence[_Annotator]) -> None:
         weigh = self._information.of(gold) if self._information else uniform
         to_mask = [Ranges(one.to_mask) for one in annotators]
         spans, tokens = _predicted(found, gold.text if gold.text is not None else found.text)
@@ -278,10 +278,10 @@ class TabScheme:
                 row[_MACRO_PRECISION + 1] = len(to_mask)
 
 
-_Pieces = dict[Place, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
+_Pieces = dict[TextRange, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
 
 
-def _predicted(found: Document, text: str | None) -> tuple[_Pieces, _Pieces]:
+def _predicted(found: AnnotatedDocument, text: str | None) -> tuple[_Pieces, _Pieces]:
     """Return the mentions, and their tokens."""
     spans: _Pieces = {}
     tokens: _Pieces = {}

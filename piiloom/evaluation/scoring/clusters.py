@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.releases.links import Links
-from piiloom.evaluation.inputs.documents import Document, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.foundation.errors import UsageError
 
 _KIND = re.compile(r"\w[\w.-]*")
@@ -29,7 +29,7 @@ def checked_kind(kind: str, *, option: str) -> str:
     return kind
 
 
-def keys_of_kind(document: Document, kind: str) -> tuple[str, ...]:
+def keys_of_kind(document: AnnotatedDocument, kind: str) -> tuple[str, ...]:
     """Return the group keys of *document* that are of *kind*, each once."""
     return tuple(dict.fromkeys(key for key in document.group_keys if key.startswith(f"{kind}:")))
 
@@ -79,7 +79,7 @@ class Clusters:
             self.nodes.append(_digest(f"key {key}"))
         return self._place_of_key[key]
 
-    def _name(self, document: Document) -> str:
+    def _name(self, document: AnnotatedDocument) -> str:
         if document.id is not None:
             return f"id {document.id}"
         return f"at {len(self.documents)}" if document.text is None else f"text {document.text}"

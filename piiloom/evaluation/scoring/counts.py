@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Document, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, figures_of, is_count
 from piiloom.evaluation.scoring.clusters import checked_kind, keys_of_kind
-from piiloom.evaluation.scoring.resampling import Interval, Resampling, cluster_sums, ends, intervals
+from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, cluster_sums, ends, intervals
 from piiloom.tagging.calibration import BINS, Bin, expected_error, reliability
 
 
@@ -53,7 +53,7 @@ class CountTable:
 
 
 # What a group weighs in a mean: its documents ("sample count"), its gold mentions ("entities"), or as much as any other.
-Weight = Literal["documents", "entities", "equal"]
+GroupWeight = Literal["documents", "entities", "equal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class Groups:
         rows: NDArray[np.float64],
         *,
         clusters: NDArray[np.int64] | None = None,
-        resampling: Resampling | None = None,
+        resampling: ResamplingSettings | None = None,
     ) -> tuple[GroupFigures, ...]:
         """Return the figures of all groups, sorted by name; with *clusters* (of each document) and *resampling* also intervals.
 
@@ -125,13 +125,13 @@ class Groups:
             )
         return tuple(found)
 
-    def _names(self, document: Document) -> tuple[str, ...]:
+    def _names(self, document: AnnotatedDocument) -> tuple[str, ...]:
         if self.by == "locale":
             return () if document.locale is None else (document.locale,)
         return tuple(key[len(self.by) + 1 :] for key in keys_of_kind(document, self.by))
 
 
-def mean_over_groups(scheme: Scheme, groups: Sequence[GroupFigures], weight: Weight) -> dict[str, float]:
+def mean_over_groups(scheme: Scheme, groups: Sequence[GroupFigures], weight: GroupWeight) -> dict[str, float]:
     """Return the mean of each figure over *groups*, weighted by *weight*; counts have none. 0/0 counts as 0."""
     weights = [{"documents": group.documents, "entities": group.entities, "equal": 1}[weight] for group in groups]
     whole = sum(weights)

@@ -50,7 +50,7 @@ def ends(interval: Interval | None) -> list[float] | None:
     return None if interval is None else [interval.low, interval.high]
 
 
-class Resampling(Settings):
+class ResamplingSettings(Settings):
     """Settings of intervals. Raises ``UsageError`` for a confidence that is not between 0 and 1."""
 
     cluster: str = setting(
@@ -118,7 +118,7 @@ def resampled_multiples(counts: NDArray[np.float64], times: NDArray[np.int64], *
     return totals
 
 
-def intervals(scheme: Figured, sums: NDArray[np.float64], resampling: Resampling) -> dict[str, Interval | None]:
+def intervals(scheme: Figured, sums: NDArray[np.float64], resampling: ResamplingSettings) -> dict[str, Interval | None]:
     """Return an interval for each headline figure of *scheme*; None for all if there are fewer than two clusters.
 
     Nothing is returned without resamples. *sums*: see ``cluster_sums``.

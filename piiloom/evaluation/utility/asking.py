@@ -14,9 +14,9 @@ from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run
-from piiloom.evaluation.utility.cases import Case
+from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.options import ModelChoice, UtilitySettings
-from piiloom.evaluation.utility.outcomes import Outcomes
+from piiloom.evaluation.utility.outcomes import UtilityOutcomes
 from piiloom.evaluation.utility.tasks import (
     ANSWER,
     COMPLETENESS,
@@ -24,7 +24,7 @@ from piiloom.evaluation.utility.tasks import (
     KINDS,
     LONGEST_ANSWER,
     PAIR,
-    Task,
+    UtilityTask,
     answer_tasks,
     judge_tasks,
     pair_tasks,
@@ -54,7 +54,7 @@ _WIDE: Final = "\U0001d54f"  # a character of four bytes, the most that one may 
 
 
 @dataclass(slots=True, kw_only=True)
-class StageEstimate:
+class RequestEstimate:
     """What one kind of request takes.
 
     ``about_usd``: usual replies that are all accepted. ``most_usd``: every reply refused and of the greatest length. Both are None if the
@@ -68,7 +68,7 @@ class StageEstimate:
     about_usd: float | None = 0.0
     most_usd: float | None = 0.0
 
-    def add(self, task: Task, longest: Task, library: PromptLibrary, spec: ModelSpec, settings: UtilitySettings) -> None:
+    def add(self, task: UtilityTask, longest: UtilityTask, library: PromptLibrary, spec: ModelSpec, settings: UtilitySettings) -> None:
         """Add one request; *longest* is the same with answers of the greatest length."""
         call, worst = task.call(library, 0, None), longest.call(library, 0, None)
         given = (prompt_bytes(call.render()) + schema_bytes(call.schema_name, call.schema)) // _BYTES_A_TOKEN
@@ -87,8 +87,8 @@ class StageEstimate:
 class UtilityEstimate:
     """The estimate by kind of request, and in all. ``prices_dated`` is None if the user gave the prices."""
 
-    stages: tuple[StageEstimate, ...]
-    total: StageEstimate
+    stages: tuple[RequestEstimate, ...]
+    total: RequestEstimate
     prices_dated: str | None
 
     def to_json(self) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class UtilityEstimate:
         return asdict(self) | {"stages": [asdict(stage) for stage in self.stages]}
 
 
-def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> UtilityEstimate:
+def estimate_utility(cases: Sequence[UtilityCase], settings: UtilitySettings) -> UtilityEstimate:
     """Estimate what *cases* would take. No key is needed. Answers are not known yet: all are taken to be different and of usual length.
 
     Raises ``UsageError`` for an unknown provider or model.
@@ -104,7 +104,7 @@ def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> Utilit
     library = open_library(settings.prompts)
     author, separate = settings.author.spec(), settings.judge
     judge = author if separate is None else separate.spec()
-    stages = {kind: StageEstimate(stage=kind) for kind in (*KINDS, *([_SECOND_PAIRS] if settings.second_judge else []))}
+    stages = {kind: RequestEstimate(stage=kind) for kind in (*KINDS, *([_SECOND_PAIRS] if settings.second_judge else []))}
     for case in cases:
         usual, longest = _answers(case, _USUAL_ANSWER, "x"), _answers(case, LONGEST_ANSWER, _WIDE)
         for task, worst in zip(_tasks(case, usual), _tasks(case, longest), strict=True):
@@ -113,7 +113,7 @@ def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> Utilit
                 stages[_SECOND_PAIRS].add(task, worst, library, settings.second_judge.spec(), settings)
     kinds = stages.values()
     unknown = any(None in (one.about_usd, one.most_usd) for one in kinds)
-    total = StageEstimate(
+    total = RequestEstimate(
         stage="total",
         calls=sum(one.calls for one in kinds),
         input_tokens=sum(one.input_tokens for one in kinds),
@@ -125,21 +125,21 @@ def estimate_utility(cases: Sequence[Case], settings: UtilitySettings) -> Utilit
     return UtilityEstimate(stages=tuple(stages.values()), total=total, prices_dated=None if given else load_models().dated.isoformat())
 
 
-def _tasks(case: Case, answers: Outcomes) -> Iterator[Task]:
+def _tasks(case: UtilityCase, answers: UtilityOutcomes) -> Iterator[UtilityTask]:
     yield from answer_tasks(case)
     yield from judge_tasks(case, answers)
 
 
-def _answers(case: Case, size: int, filler: str) -> Outcomes:
+def _answers(case: UtilityCase, size: int, filler: str) -> UtilityOutcomes:
     """Return answers of *size* characters, all different."""
-    return Outcomes(answers={(case.id, name): f"{name} ".ljust(size, filler) for name in case.distinct})
+    return UtilityOutcomes(answers={(case.id, name): f"{name} ".ljust(size, filler) for name in case.distinct})
 
 
 SECOND_JUDGE: Final = "second judge"
 
 
 @dataclass(frozen=True, slots=True)
-class AskProgress:
+class RequestProgress:
     """Progress: of ``total`` requests of the present ``step`` (answers, judgements or second judge) ``done`` are decided.
 
     ``lost`` counts those of all steps without a usable reply, ``replayed`` replies taken from the journal; ``spent_usd`` is that of all
@@ -159,20 +159,20 @@ class AskProgress:
         return f"{share}, {self.lost:,} without a usable reply, {self.replayed:,} from the store, ${self.spent_usd:.4f} spent"
 
 
-Watch = Callable[[AskProgress], None]
+RequestWatch = Callable[[RequestProgress], None]
 
 
-class Asking:
+class UtilityAsking:
     """One session of asking: the author answers, the judge judges, and a second judge, if any, compares the pairs, too."""
 
-    def __init__(self, library: PromptLibrary, settings: UtilitySettings, watch: Watch) -> None:
-        self.outcomes = Outcomes()
+    def __init__(self, library: PromptLibrary, settings: UtilitySettings, watch: RequestWatch) -> None:
+        self.outcomes = UtilityOutcomes()
         self._library, self._settings, self._watch = library, settings, watch
         self._lost = 0
 
-    async def run(self, cases: Sequence[Case], channels: Sequence[CallChannel], stop: StopSignal) -> None:
+    async def run(self, cases: Sequence[UtilityCase], channels: Sequence[CallChannel], stop: StopSignal) -> None:
         """Ask all about *cases*, or until *stop* is requested. Raises errors that would hit every other request, too."""
-        made: dict[str, Callable[[Case], Iterator[Task]]] = {
+        made: dict[str, Callable[[UtilityCase], Iterator[UtilityTask]]] = {
             "answers": answer_tasks,
             "judgements": lambda case: judge_tasks(case, self.outcomes),
             SECOND_JUDGE: lambda case: pair_tasks(case, self.outcomes),
@@ -181,20 +181,20 @@ class Asking:
             if not stop.requested:
                 await self._step(step, [task for case in cases for task in tasks_of(case)], channel, stop)
 
-    async def _step(self, name: str, tasks: Sequence[Task], channel: CallChannel, stop: StopSignal) -> None:
+    async def _step(self, name: str, tasks: Sequence[UtilityTask], channel: CallChannel, stop: StopSignal) -> None:
         concurrency = self._settings.concurrency
         limit = FailureLimit(channel.calls, concurrency)
         done = 0
 
-        async def work(task: Task) -> tuple[Task, Any]:
+        async def work(task: UtilityTask) -> tuple[UtilityTask, Any]:
             return task, await self._asked(task, channel, limit)
 
-        def consume(outcome: tuple[Task, Any]) -> None:
+        def consume(outcome: tuple[UtilityTask, Any]) -> None:
             nonlocal done
             done += 1
             self._keep(*outcome, second=name == SECOND_JUDGE)
             totals = channel.calls.totals
-            self._watch(AskProgress(name, done, len(tasks), self._lost, totals.replayed, totals.spent_usd))
+            self._watch(RequestProgress(name, done, len(tasks), self._lost, totals.replayed, totals.spent_usd))
 
         await OrderedRun(
             source=iter(tasks),
@@ -206,7 +206,7 @@ class Asking:
             gauge=channel.items,
         ).run()
 
-    async def _asked(self, task: Task, channel: CallChannel, limit: FailureLimit) -> Any:
+    async def _asked(self, task: UtilityTask, channel: CallChannel, limit: FailureLimit) -> Any:
         def make(attempt: int, fault: str | None) -> PromptCall:
             return task.call(self._library, attempt, fault)
 
@@ -220,7 +220,7 @@ class Asking:
         self.outcomes.asked_again += found[1]
         return found[0]
 
-    def _keep(self, task: Task, said: Any, *, second: bool) -> None:
+    def _keep(self, task: UtilityTask, said: Any, *, second: bool) -> None:
         self._lost += isinstance(said, Lost)
         outcomes = self.outcomes
         by_kind: Mapping[str, dict[Any, Any]] = {
@@ -233,14 +233,14 @@ class Asking:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AskedModels:
     """The result of a run: what was said, who was asked (provider, model), by which templates (name → id, SHA-256), at what cost.
 
     ``second`` is the second judge, if there is one. ``totals`` are those of all sessions of the run.
     """
 
     run_id: str
-    outcomes: Outcomes
+    outcomes: UtilityOutcomes
     author: tuple[str, str]
     judge: tuple[str, str]
     second: tuple[str, str] | None
@@ -249,13 +249,13 @@ class Asked:
 
 
 def ask_models(
-    cases: Sequence[Case],
+    cases: Sequence[UtilityCase],
     settings: UtilitySettings,
     *,
-    watch: Watch = noop,
+    watch: RequestWatch = noop,
     retry: RetryPolicy | None = None,
     agree: Callable[[], object] = noop,
-) -> Asked:
+) -> AskedModels:
     """Have the model of *settings* answer the questions of *cases*, and the judge compare and grade the answers.
 
     Replies are kept in the DuckDB file ``settings.replies``. *watch* is called after each request. *agree* is called after all checks;
@@ -273,7 +273,7 @@ def ask_models(
         batch=settings.batch,
         retry=retry or RetryPolicy(),
     )
-    asking = Asking(library, settings, watch)
+    asking = UtilityAsking(library, settings, watch)
     with ExitStack() as stack:
         author, judge, second = (_connected(one, settings, stack) for one in (settings.author, settings.judge, settings.second_judge))
         agree()
@@ -282,7 +282,7 @@ def ask_models(
         run = _run(store, cases, settings, library, providers)
         channels = ask_to_end(store, run.id, providers, policy, partial(asking.run, cases), seed=settings.seed)
     named = [(one.name, one.model) for one in providers]
-    return Asked(
+    return AskedModels(
         run_id=run.id,
         outcomes=asking.outcomes,
         author=named[0],
@@ -301,7 +301,9 @@ def _connected(choice: ModelChoice | None, settings: UtilitySettings, stack: Exi
     return provider
 
 
-def _run(store: Store, cases: Sequence[Case], settings: UtilitySettings, library: PromptLibrary, models: Sequence[Provider]) -> RunRow:
+def _run(
+    store: Store, cases: Sequence[UtilityCase], settings: UtilitySettings, library: PromptLibrary, models: Sequence[Provider]
+) -> RunRow:
     """Return the run of these cases and settings: an earlier one, whose spending counts toward the budget, or a new one."""
     author, judge, *second = models
     told: dict[str, Any] = {

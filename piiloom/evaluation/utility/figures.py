@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.releases.agreement import cohen_kappa
-from piiloom.evaluation.scoring.resampling import Interval, Resampling, percentiles, resampled_totals
-from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.outcomes import TIES, Outcomes, PairResult, kept_share, told_share, usable, word_overlap
+from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, percentiles, resampled_totals
+from piiloom.evaluation.utility.cases import UtilityCase
+from piiloom.evaluation.utility.outcomes import TIES, PairResult, UtilityOutcomes, kept_share, told_share, usable, word_overlap
 from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR
 from piiloom.execution.calls import Lost
 from piiloom.foundation.words import count_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class MeanFigure:
     """A mean with its interval, and ``of`` how many values. The mean is None without any, the interval also with one document."""
 
     value: float | None
@@ -52,7 +52,7 @@ class MeanTable:
             sums[0] += value
             sums[1] += 1.0
 
-    def figures(self, resampling: Resampling) -> dict[Hashable, Figure]:
+    def figures(self, resampling: ResamplingSettings) -> dict[Hashable, MeanFigure]:
         """Return all means by name."""
         sums = self._sums()
         totals = sums.sum(axis=0)
@@ -60,7 +60,7 @@ class MeanTable:
         if len(sums) > 1:
             means = _means(resampled_totals(sums, rounds=resampling.resamples, seed=resampling.seed))
         return {
-            name: Figure(
+            name: MeanFigure(
                 value=float(totals[2 * column] / totals[2 * column + 1]) if totals[2 * column + 1] else None,
                 interval=percentiles(means[:, column], resampling.confidence),
                 of=int(totals[2 * column + 1]),
@@ -84,7 +84,7 @@ def _means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     return means
 
 
-PairOf = Callable[[Case, str, str], PairResult | None]
+PairOf = Callable[[UtilityCase, str, str], PairResult | None]
 # Figures of a variant, in the order of tables.
 WIN_RATE: Final = "win_rate"
 VARIANT_FIGURES: Final = (
@@ -176,10 +176,10 @@ class UtilityFigures:
 
     records: int
     documents: int
-    variants: Mapping[str, Mapping[str, Figure]]
+    variants: Mapping[str, Mapping[str, MeanFigure]]
     pairs: tuple[PairCounts, ...]
-    followed: Figure
-    first: Figure
+    followed: MeanFigure
+    first: MeanFigure
     lost: Mapping[str, Mapping[str, int]]
     second_pairs: tuple[PairCounts, ...] = ()
     agreement: tuple[JudgeAgreement, ...] = ()
@@ -199,10 +199,10 @@ class UtilityFigures:
 
 
 def utility_figures(
-    cases: Sequence[Case],
+    cases: Sequence[UtilityCase],
     variants: Sequence[str],
     pair_of: PairOf,
-    outcomes: Outcomes,
+    outcomes: UtilityOutcomes,
     *,
     seed: int,
     second_pair_of: PairOf | None = None,
@@ -215,10 +215,10 @@ def utility_figures(
     pairs = list(combinations(variants, 2))
     results = {pair: [_decided(table, case, pair, pair_of) for case in cases] for pair in pairs}
     second = {pair: [second_pair_of(case, *pair) for case in cases] for pair in pairs} if second_pair_of is not None else {}
-    found = table.figures(Resampling(seed=seed))
-    nothing = Figure(value=None, interval=None, of=0)
+    found = table.figures(ResamplingSettings(seed=seed))
+    nothing = MeanFigure(value=None, interval=None, of=0)
 
-    def figure(name: Hashable) -> Figure:
+    def figure(name: Hashable) -> MeanFigure:
         return found.get(name, nothing)
 
     return UtilityFigures(
@@ -255,7 +255,7 @@ def _agreement(
     return (*rows, JudgeAgreement.of(ALL_PAIRS, ALL_PAIRS, everything)) if both else ()
 
 
-def _add_variants(table: MeanTable, case: Case, variants: Sequence[str], outcomes: Outcomes) -> None:
+def _add_variants(table: MeanTable, case: UtilityCase, variants: Sequence[str], outcomes: UtilityOutcomes) -> None:
     protected = [fact.value for fact in case.protected]
     for variant in variants:
         key = (case.id, case.first_alike(variant))
@@ -275,7 +275,7 @@ def _add_variants(table: MeanTable, case: Case, variants: Sequence[str], outcome
             table.add(case.cluster, (name, variant), value)
 
 
-def _add_positions(table: MeanTable, case: Case, outcomes: Outcomes) -> None:
+def _add_positions(table: MeanTable, case: UtilityCase, outcomes: UtilityOutcomes) -> None:
     """Count where verdicts follow the position."""
     for one, other in combinations(case.distinct, 2):
         verdicts = [usable(outcomes.verdicts, (case.id, *order)) for order in ((one, other), (other, one))]
@@ -286,7 +286,7 @@ def _add_positions(table: MeanTable, case: Case, outcomes: Outcomes) -> None:
             table.add(case.cluster, _FOLLOWED, float(outcomes.pair(case.id, one, other) == "position"))
 
 
-def _decided(table: MeanTable, case: Case, pair: tuple[str, str], pair_of: PairOf) -> PairResult | None:
+def _decided(table: MeanTable, case: UtilityCase, pair: tuple[str, str], pair_of: PairOf) -> PairResult | None:
     result = pair_of(case, *pair)
     if result is not None:
         points = {"win": 1.0, "loss": 0.0}.get(result, 0.5)
@@ -295,7 +295,7 @@ def _decided(table: MeanTable, case: Case, pair: tuple[str, str], pair_of: PairO
     return result
 
 
-def _lost(outcomes: Outcomes) -> dict[str, dict[str, int]]:
+def _lost(outcomes: UtilityOutcomes) -> dict[str, dict[str, int]]:
     said: dict[str, Iterable[object]] = {
         ANSWER: outcomes.answers.values(),
         PAIR: [*outcomes.verdicts.values(), *outcomes.second_verdicts.values()],

@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.native_rows import row_line
-from piiloom.evaluation.pages.tables import NOTHING, ReportTable, decimal
-from piiloom.evaluation.utility.cases import Case
+from piiloom.evaluation.pages.tables import NOTHING, ReportTable, as_decimal
+from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.evaluating import UtilityResult
-from piiloom.evaluation.utility.figures import ALL_PAIRS, Figure, PairCounts
-from piiloom.evaluation.utility.outcomes import NAME, TIES, Outcomes, Verdict, kept_share, told_share
+from piiloom.evaluation.utility.figures import ALL_PAIRS, MeanFigure, PairCounts
+from piiloom.evaluation.utility.outcomes import NAME, TIES, PairVerdict, UtilityOutcomes, kept_share, told_share
 from piiloom.execution.calls import Lost
 from piiloom.foundation.markdown import escaped, pipe_table
 from piiloom.foundation.whole_files import write_folder
@@ -54,7 +54,7 @@ def _agreement_table(result: UtilityResult) -> ReportTable:
         (
             f"{one.one} : {one.other}" if one.one != ALL_PAIRS else "all pairs",
             f"{one.pairs:,}",
-            *map(decimal, (one.same, one.kappa)),
+            *map(as_decimal, (one.same, one.kappa)),
         )
         for one in result.figures.agreement
     )
@@ -80,7 +80,7 @@ def _pair_table(result: UtilityResult, pairs: Sequence[PairCounts], method: str)
         (
             f"{pair.one} : {pair.other}",
             *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses, *(pair.results[kind] for kind in kinds), pair.missing)),
-            decimal(pair.preferred),
+            as_decimal(pair.preferred),
         )
         for pair in pairs
     )
@@ -107,7 +107,7 @@ def remarks(result: UtilityResult) -> list[str]:
     return lines
 
 
-def _cell(figure: Figure, *, interval: bool = True, count: bool = False) -> str:
+def _cell(figure: MeanFigure, *, interval: bool = True, count: bool = False) -> str:
     if figure.value is None:
         return NOTHING
     value = f"{figure.value:.0f}" if count else f"{figure.value:.3f}"
@@ -149,7 +149,7 @@ def answer_rows(result: UtilityResult) -> Iterator[Json]:
             yield row | ({"by": NAME} if result.asked is None else _said(case, first, result.outcomes, protected))
 
 
-def _said(case: Case, variant: str, outcomes: Outcomes, protected: list[str]) -> Json:
+def _said(case: UtilityCase, variant: str, outcomes: UtilityOutcomes, protected: list[str]) -> Json:
     key = (case.id, variant)
     answer, grade, disclosed = outcomes.answers.get(key), outcomes.grades.get(key), outcomes.disclosures.get(key)
     told: Json = {"answer": None, "answer_tells_exact": None, "completeness": None, "disclosed": None}
@@ -184,13 +184,13 @@ def comparison_rows(result: UtilityResult) -> Iterator[Json]:
             yield row
 
 
-def _verdict(case: Case, order: tuple[str, str], verdicts: Mapping[tuple[str, str, str], Verdict | Lost]) -> Json | None:
+def _verdict(case: UtilityCase, order: tuple[str, str], verdicts: Mapping[tuple[str, str, str], PairVerdict | Lost]) -> Json | None:
     first, second = order
     said = verdicts.get((case.id, case.first_alike(first), case.first_alike(second)))
     if said is None:
         return None
     place: Json = {"first": first, "second": second}
-    if isinstance(said, Verdict):
+    if isinstance(said, PairVerdict):
         named = {"first": first, "second": second, "tie": "tie"}[said.better]
         return place | {"position": said.better, "better": named, "reason": said.reason}
     return place | {"error": _error(said)}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, TypeVar
 
 from piiloom.corpus.mention_search import stands_alone
-from piiloom.evaluation.utility.cases import Case
+from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.execution.calls import Lost
 from piiloom.foundation.words import content_words
 
@@ -26,7 +26,7 @@ TIES: Final[tuple[PairResult, ...]] = ("agreed", "identical", "position", "split
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class PairVerdict:
     """Which of two answers is better, by its position, and why."""
 
     better: Better
@@ -51,17 +51,17 @@ class Disclosed:
 
 
 @dataclass(slots=True)
-class Outcomes:
+class UtilityOutcomes:
     """All that was asked, by case id and variant; a ``Lost`` says why there is no usable reply.
 
     ``verdicts`` are by case id, the variant of the first answer, and that of the second; ``second_verdicts`` are those of a second
     judge. ``disclosures`` have an entry for each protected fact. Variants that show the same are asked about once, under the first of
-    them (``Case.first_alike``).
+    them (``UtilityCase.first_alike``).
     """
 
     answers: dict[tuple[str, str], str | Lost] = field(default_factory=dict)
-    verdicts: dict[tuple[str, str, str], Verdict | Lost] = field(default_factory=dict)
-    second_verdicts: dict[tuple[str, str, str], Verdict | Lost] = field(default_factory=dict)
+    verdicts: dict[tuple[str, str, str], PairVerdict | Lost] = field(default_factory=dict)
+    second_verdicts: dict[tuple[str, str, str], PairVerdict | Lost] = field(default_factory=dict)
     grades: dict[tuple[str, str], Grade | Lost] = field(default_factory=dict)
     disclosures: dict[tuple[str, str], tuple[Disclosed, ...] | Lost] = field(default_factory=dict)
     # How many replies were refused by the checks and asked for again.
@@ -129,12 +129,12 @@ NAME: Final = "stand-in"
 LABEL: Final = "stand-in (a rule, no judge): the share of highly relevant values that a variant still tells"
 
 
-def kept_share(case: Case, variant: str) -> float | None:
+def kept_share(case: UtilityCase, variant: str) -> float | None:
     """Return the share of the highly relevant values that *variant* tells; None if the case has none."""
     return told_share(case.shown[variant].whole, [fact.value for fact in case.needed])
 
 
-def stand_in_pair(case: Case, one: str, other: str) -> PairResult | None:
+def stand_in_pair(case: UtilityCase, one: str, other: str) -> PairResult | None:
     """Return how the rule decides for *one*; None if the case has no highly relevant value."""
     mine, theirs = kept_share(case, one), kept_share(case, other)
     if mine is None or theirs is None:
