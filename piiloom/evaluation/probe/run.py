@@ -81,7 +81,7 @@ class TestResult:
     low: int
     figures: ProbeFigures
     intervals: dict[str, Interval]
-    by_type: list[Json]
+    by_type: list[dict[str, Any]]
     comparisons: tuple[TestedRecord, ...] = field(repr=False)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,14 +186,14 @@ def record_intervals(table: CountTable, *, seed: int) -> dict[str, Interval]:
     return {name: Interval(low=float(low), high=float(high)) for name, (low, high) in limits.items()}
 
 
-def type_scores(table: CountTable) -> list[Json]:
+def type_scores(table: CountTable) -> list[dict[str, Any]]:
     """Return the scores of all gold and predicted types, those with the most gold spans first: recall, precision and type accuracy.
 
     ``gold`` counts gold spans of the type, ``found`` spans that were predicted as the type. Exact and overlapping spans are those with a
     matching span, by extents only. ``type_acc`` is the share of the overlapped gold spans whose type was predicted as well. A share is
     None where the denominator is 0.
     """
-    scores: list[Json] = []
+    scores: list[dict[str, Any]] = []
     for name, row in sorted(table.by_type.items(), key=lambda item: (-item[1][0], item[0])):
         of = {column: int(number) for column, number in zip(_SPANS, row, strict=False)}
         shares = {
