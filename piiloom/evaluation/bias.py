@@ -169,8 +169,9 @@ class BiasFigures:
 
 
 def _recall(total: float, found: float, drawn: NDArray[np.float64], resampling: ResamplingSettings) -> GroupRecall:
-    recall = float(found / total) if total else None
-    return GroupRecall(total=int(total), found=int(found), recall=recall, ci=percentiles(drawn, resampling.confidence))
+    return GroupRecall(
+        total=int(total), found=int(found), recall=float(found / total) if total else None, ci=percentiles(drawn, resampling.confidence)
+    )
 
 
 def _gap(groups: Mapping[str, GroupRecall], drawn: Mapping[str, NDArray[np.float64]], resampling: ResamplingSettings) -> Gap | None:
@@ -288,9 +289,13 @@ def bias_table(figures: BiasFigures) -> ReportTable:
         rows += [(axis if not place else "", name, *_cells(one)) for place, (name, one) in enumerate(groups.items())]
         rows += _of_axis(figures, axis)
     how = figures.resampling
-    note = _NOTE.format(confidence=how.confidence, rounds=count(how.resamples), index=figures.index)
-    columns = ("by", "group", "mentions", "found", "recall", f"{how.confidence:.0%} interval")
-    return ReportTable(title=f"bias: {figures.match}", columns=columns, rows=tuple(rows), note=note, texts=2)
+    return ReportTable(
+        title=f"bias: {figures.match}",
+        columns=("by", "group", "mentions", "found", "recall", f"{how.confidence:.0%} interval"),
+        rows=tuple(rows),
+        note=_NOTE.format(confidence=how.confidence, rounds=count(how.resamples), index=figures.index),
+        texts=2,
+    )
 
 
 def _of_axis(figures: BiasFigures, axis: Axis) -> list[tuple[str, ...]]:

@@ -213,8 +213,14 @@ def _chart(counts: ErrorCounts, dimension: Dimension) -> Chart:
     title, note = TITLES[dimension], _NOTES[dimension]
     series = tuple(Series(name=name, kind=mark) for name, mark in zip(CLASSES, _MARKS, strict=True))
     rows = [(short(printable(label), _NAME), numbers) for label, numbers in rows_in_classes(counts, dimension)]
-    svg = stacked_bars(f"{title}: mentions", rows, series, "mentions")
-    return Chart(name=dimension, title=title, note=f"{note} {_READING}", svg=svg, table=_table(counts, dimension, title), legend=series)
+    return Chart(
+        name=dimension,
+        title=title,
+        note=f"{note} {_READING}",
+        svg=stacked_bars(f"{title}: mentions", rows, series, "mentions"),
+        table=_table(counts, dimension, title),
+        legend=series,
+    )
 
 
 def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable:
@@ -234,9 +240,12 @@ def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable
                 as_percent(by["correct"] / gold if gold else None),
             )
         )
-    columns = (dimension, "in gold", "correct", "missed", "wrong type", "boundary", "wrong relevance", "spurious", "correct of gold")
-    note = f"The first {_TABLE_ROWS} of {len(labels):,}." if len(labels) > _TABLE_ROWS else ""
-    return ReportTable(title=title, columns=columns, rows=tuple(rows), note=note)
+    return ReportTable(
+        title=title,
+        columns=(dimension, "in gold", "correct", "missed", "wrong type", "boundary", "wrong relevance", "spurious", "correct of gold"),
+        rows=tuple(rows),
+        note=f"The first {_TABLE_ROWS} of {len(labels):,}." if len(labels) > _TABLE_ROWS else "",
+    )
 
 
 _MOST_TYPES = 500

@@ -81,18 +81,22 @@ def _in_part(figures: AttackFigures) -> str:
 
 def _names_table(links: Mapping[str, int]) -> ReportTable:
     told = {name: count(number) for name, number in links.items()}
-    rows = (
-        ("documents with surrogates of names", told["documents"]),
-        ("surrogates / originals that are known", f"{told['surrogates']} / {told['originals']}"),
-        ("surrogates in several documents", told["surrogates_in_several_documents"]),
-        ("… documents that they link", told["linked_documents"]),
-        ("… pairs of documents / true pairs", f"{told['linked_pairs']} / {told['truly_linked_pairs']}"),
-        ("originals with one surrogate in several documents", told["originals_with_one_surrogate_in_several_documents"]),
-        ("surrogates that are an original of their document", told["surrogates_that_are_an_original_of_their_document"]),
-        ("surrogates that are an original of another document", told["surrogates_that_are_an_original_of_another_document"]),
-        ("surrogates of several originals", told["surrogates_of_several_originals"]),
+    return ReportTable(
+        title="surrogates of names",
+        columns=("what", "number"),
+        rows=(
+            ("documents with surrogates of names", told["documents"]),
+            ("surrogates / originals that are known", f"{told['surrogates']} / {told['originals']}"),
+            ("surrogates in several documents", told["surrogates_in_several_documents"]),
+            ("… documents that they link", told["linked_documents"]),
+            ("… pairs of documents / true pairs", f"{told['linked_pairs']} / {told['truly_linked_pairs']}"),
+            ("originals with one surrogate in several documents", told["originals_with_one_surrogate_in_several_documents"]),
+            ("surrogates that are an original of their document", told["surrogates_that_are_an_original_of_their_document"]),
+            ("surrogates that are an original of another document", told["surrogates_that_are_an_original_of_another_document"]),
+            ("surrogates of several originals", told["surrogates_of_several_originals"]),
+        ),
+        note=_NAMES_NOTE,
     )
-    return ReportTable(title="surrogates of names", columns=("what", "number"), rows=rows, note=_NAMES_NOTE)
 
 
 _EVERY: Final = 500

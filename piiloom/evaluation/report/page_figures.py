@@ -31,18 +31,21 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 def origin_table(figures: ReportFigures) -> ReportTable:
     """Records by provider, model, last stage and prompt templates."""
-    rows = tuple(
-        (
-            Quoted(origin.provider or "not stated"),
-            Quoted(origin.model or NOTHING),
-            Quoted(origin.stage or NOTHING),
-            Quoted(", ".join(f"{name} {digest}" for name, digest in origin.templates) or "none"),
-            count(origin.records),
-        )
-        for origin in figures.plan.origins
+    return ReportTable(
+        title="Records by how they were made",
+        columns=("provider", "model", "last stage", "prompt templates (sha256)", "records"),
+        rows=tuple(
+            (
+                Quoted(origin.provider or "not stated"),
+                Quoted(origin.model or NOTHING),
+                Quoted(origin.stage or NOTHING),
+                Quoted(", ".join(f"{name} {digest}" for name, digest in origin.templates) or "none"),
+                count(origin.records),
+            )
+            for origin in figures.plan.origins
+        ),
+        texts=4,
     )
-    columns = ("provider", "model", "last stage", "prompt templates (sha256)", "records")
-    return ReportTable(title="Records by how they were made", columns=columns, rows=rows, texts=4)
 
 
 def runs_table(background: Background) -> ReportTable:
@@ -60,8 +63,7 @@ def runs_table(background: Background) -> ReportTable:
     ]
     if background.imported:
         rows.append((Quoted("imported"), Quoted(NOTHING), Quoted(NOTHING), NOTHING, NOTHING, count(background.imported)))
-    columns = ("run", "model", "recipe", "seed", "asked for", "records here")
-    return ReportTable(title="Runs", columns=columns, rows=tuple(rows), texts=3)
+    return ReportTable(title="Runs", columns=("run", "model", "recipe", "seed", "asked for", "records here"), rows=tuple(rows), texts=3)
 
 
 def rejects_table(background: Background) -> ReportTable:
@@ -70,12 +72,16 @@ def rejects_table(background: Background) -> ReportTable:
     for run in background.runs:
         for stage, reasons in run.rejects.items():
             totals.update({(stage, reason): number for reason, number in reasons.items()})
-    rows = tuple(
-        (Quoted(stage), Quoted(reason), count(number))
-        for (stage, reason), number in sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+    return ReportTable(
+        title="Rejected while it was made",
+        columns=("stage", "reason", "items"),
+        rows=tuple(
+            (Quoted(stage), Quoted(reason), count(number))
+            for (stage, reason), number in sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+        ),
+        note="Items that these runs gave up; none of them is in the set.",
+        texts=2,
     )
-    note = "Items that these runs gave up; none of them is in the set."
-    return ReportTable(title="Rejected while it was made", columns=("stage", "reason", "items"), rows=rows, note=note, texts=2)
 
 
 def costs_table(background: Background) -> ReportTable:
@@ -89,18 +95,24 @@ def costs_table(background: Background) -> ReportTable:
     if rows:
         rows.append(("all", "", "", "", "", f"{total:,.4f}"))
     unpriced = sum(each.unpriced for run in background.runs for each in run.costs)
-    note = "Of whole runs, with what they rejected." + (
-        f" {count(unpriced)} replies have no known price and are not in the sum." if unpriced else ""
+    return ReportTable(
+        title="Cost",
+        columns=("stage", "model", "replies", "tokens in", "tokens out", "USD"),
+        rows=tuple(rows),
+        note="Of whole runs, with what they rejected."
+        + (f" {count(unpriced)} replies have no known price and are not in the sum." if unpriced else ""),
+        texts=2,
     )
-    columns = ("stage", "model", "replies", "tokens in", "tokens out", "USD")
-    return ReportTable(title="Cost", columns=columns, rows=tuple(rows), note=note, texts=2)
 
 
 def withheld_table(background: Background) -> ReportTable:
     """Records that the release leaves out, by reason."""
     withheld = background.release.withheld if background.release is not None else {}
-    rows = tuple((Quoted(reason), count(number)) for reason, number in withheld.items())
-    return ReportTable(title="Withheld from the release", columns=("reason", "records"), rows=rows)
+    return ReportTable(
+        title="Withheld from the release",
+        columns=("reason", "records"),
+        rows=tuple((Quoted(reason), count(number)) for reason, number in withheld.items()),
+    )
 
 
 def verdicts_table(background: Background) -> ReportTable:
@@ -120,19 +132,21 @@ def verdicts_table(background: Background) -> ReportTable:
         for each in background.judged
     ]
     rows += [(f"{outcome}, by people (records)", count(number), NOTHING, NOTHING) for outcome, number in background.decisions.items()]
-    columns = ("judged", "number", "as planned", "records with another")
-    return ReportTable(title="Verdicts", columns=columns, rows=tuple(rows))
+    return ReportTable(title="Verdicts", columns=("judged", "number", "as planned", "records with another"), rows=tuple(rows))
 
 
 def agreement_table(background: Background) -> ReportTable:
     """How far annotators agree."""
     records, figures = background.agreement or (0, ())
-    rows = tuple(
-        (name, as_decimal(value), f"{as_decimal(low)} to {as_decimal(high)}" if low is not None else NOTHING, count(over))
-        for name, value, low, high, over in figures
+    return ReportTable(
+        title="Agreement among annotators",
+        columns=("figure", "value", "95% interval", "over"),
+        rows=tuple(
+            (name, as_decimal(value), f"{as_decimal(low)} to {as_decimal(high)}" if low is not None else NOTHING, count(over))
+            for name, value, low, high, over in figures
+        ),
+        note=f"On {count(records)} records that two or more people have finished." if records else "",
     )
-    note = f"On {count(records)} records that two or more people have finished." if records else ""
-    return ReportTable(title="Agreement among annotators", columns=("figure", "value", "95% interval", "over"), rows=rows, note=note)
 
 
 def leakage_tables(background: Background) -> list[ReportTable]:
@@ -183,10 +197,14 @@ def types_chart(figures: ReportFigures) -> Chart:
     series = [_HIGH, _LOW, *([_NONE] if figures.counts.unjudged else [])]
     rows = [(each.type, (each.high, each.low, each.unjudged)[: len(series)]) for each in figures.types]
     title = "Types by relevance"
-    svg = stacked_bars(f"{title}: spans of each type", rows, series, "spans")
-    table = relevance_table(figures.types)
-    note = "Spans of each type. A type that is nearly always high, or never, can be guessed without reading."
-    return Chart(name="types", title=title, note=note, svg=svg, table=table, legend=tuple(series))
+    return Chart(
+        name="types",
+        title=title,
+        note="Spans of each type. A type that is nearly always high, or never, can be guessed without reading.",
+        svg=stacked_bars(f"{title}: spans of each type", rows, series, "spans"),
+        table=relevance_table(figures.types),
+        legend=tuple(series),
+    )
 
 
 def pairs_chart(figures: ReportFigures) -> Chart | None:
@@ -215,10 +233,12 @@ def lengths_chart(what: str, lengths: Lengths) -> Chart:
     rows = tuple((span_of_bin(each), count(each.texts)) for each in lengths.histogram)
     title = f"Length of {what}"
     middle = f"Half have up to {count(lengths.p50)} words; 90% have {count(lengths.p5)} to {count(lengths.p95)}"
-    note = f"{middle}, the longest {count(lengths.longest)}."
-    table = ReportTable(title=title.lower(), columns=("words", what), rows=rows)
     return Chart(
-        name=f"lengths-{what}", title=title, note=note, svg=column_chart(f"{title} in words", bars, "words", what, edges=True), table=table
+        name=f"lengths-{what}",
+        title=title,
+        note=f"{middle}, the longest {count(lengths.longest)}.",
+        svg=column_chart(f"{title} in words", bars, "words", what, edges=True),
+        table=ReportTable(title=title.lower(), columns=("words", what), rows=rows),
     )
 
 
@@ -233,14 +253,18 @@ def places_chart(figures: ReportFigures) -> Chart:
     there = [(series, numbers) for series, numbers in by_series if sum(numbers)]
     names = [f"{10 * place}" for place in range(TENTHS)]
     rows = tuple((f"{10 * place}–{10 * place + 10}%", *(count(numbers[place]) for _, numbers in there)) for place in range(TENTHS))
-    table = ReportTable(title="places in the text", columns=("part", *(series.name for series, _ in there)), rows=rows)
     shares = [(series, [number / sum(numbers) for number in numbers]) for series, numbers in there]
-    svg = step_lines("Where spans begin in their text", names, shares, "tenth of the text, from % of its length", 1 / TENTHS)
-    note = (
-        "Share of the high spans, and of the low ones, that begin in each tenth of their text. The further apart the lines, "
-        "the more a place gives away."
+    return Chart(
+        name="places",
+        title="Place in the text",
+        note=(
+            "Share of the high spans, and of the low ones, that begin in each tenth of their text. The further apart the lines, "
+            "the more a place gives away."
+        ),
+        svg=step_lines("Where spans begin in their text", names, shares, "tenth of the text, from % of its length", 1 / TENTHS),
+        table=ReportTable(title="places in the text", columns=("part", *(series.name for series, _ in there)), rows=rows),
+        legend=tuple(series for series, _ in there),
     )
-    return Chart(name="places", title="Place in the text", note=note, svg=svg, table=table, legend=tuple(series for series, _ in there))
 
 
 def spans_chart(figures: ReportFigures) -> Chart:
@@ -248,15 +272,18 @@ def spans_chart(figures: ReportFigures) -> Chart:
     sizes = dict(figures.places.per_record)
     bars = [(str(size), sizes.get(size, 0)) for size in range(max(sizes) + 1)] if max(sizes) <= 40 else _binned(sizes)
     rows = tuple((name, count(number)) for name, number in bars)
-    table = ReportTable(title="spans a record", columns=("spans", "records"), rows=rows)
     bare = figures.counts.without_pii
-    note = (
-        f"Records that disclose nothing, where a detector should find nothing: {count(bare)}."
-        if bare
-        else "Every record discloses something."
+    return Chart(
+        name="spans",
+        title="Spans a record",
+        note=(
+            f"Records that disclose nothing, where a detector should find nothing: {count(bare)}."
+            if bare
+            else "Every record discloses something."
+        ),
+        svg=column_chart("Spans a record", bars, "spans", "records", edges=False),
+        table=ReportTable(title="spans a record", columns=("spans", "records"), rows=rows),
     )
-    svg = column_chart("Spans a record", bars, "spans", "records", edges=False)
-    return Chart(name="spans", title="Spans a record", note=note, svg=svg, table=table)
 
 
 def guess_chart(figures: ReportFigures) -> Chart | None:
@@ -272,12 +299,16 @@ def guess_chart(figures: ReportFigures) -> Chart | None:
     rows = [(name, each.accuracy, each.shuffled) for name, each in named if each.accuracy is not None]
     if not rows:
         return None
-    svg = bars_from_base("Balanced accuracy of guessing relevance", rows, CHANCE, 1.0)
-    note = (
-        "Balanced accuracy; 0.5 is chance. The upright tick is what the same guess reaches with shuffled labels: only what lies "
-        "beyond it is given away."
+    return Chart(
+        name="guess",
+        title="What relevance is guessed from",
+        note=(
+            "Balanced accuracy; 0.5 is chance. The upright tick is what the same guess reaches with shuffled labels: only what lies "
+            "beyond it is given away."
+        ),
+        svg=bars_from_base("Balanced accuracy of guessing relevance", rows, CHANCE, 1.0),
+        table=guessability_table(figures),
     )
-    return Chart(name="guess", title="What relevance is guessed from", note=note, svg=svg, table=guessability_table(figures))
 
 
 def _most_frequent(numbers: dict[tuple[str, str], int], order: Sequence[str]) -> list[str]:

@@ -79,8 +79,12 @@ def reading_table(reading: FileReading | None) -> ReportTable:
             ("mentions left out for a longer one", count(reading.overlapping)),
         ]
     )
-    note = "Refused rows are in none of the figures below; piiloom import writes them to a file."
-    return ReportTable(title="reading", columns=("what", "number"), rows=tuple(rows), note=note)
+    return ReportTable(
+        title="reading",
+        columns=("what", "number"),
+        rows=tuple(rows),
+        note="Refused rows are in none of the figures below; piiloom import writes them to a file.",
+    )
 
 
 def records_table(figures: ReportFigures) -> ReportTable:
@@ -96,15 +100,19 @@ def records_table(figures: ReportFigures) -> ReportTable:
         ("records with all high spans before all low ones", as_percent(counts.high_first_share)),
         ("card-like numbers that pass Luhn", f"{count(cards.passing_luhn)} of {count(cards.numbers)}" if cards.numbers else NOTHING),
     ]
-    note = "All high before all low: of the records that have both."
-    return ReportTable(title="records", columns=("figure", "value"), rows=tuple(rows), note=note)
+    return ReportTable(
+        title="records", columns=("figure", "value"), rows=tuple(rows), note="All high before all low: of the records that have both."
+    )
 
 
 def splits_table(figures: ReportFigures) -> ReportTable:
     """Return the table with the main figures of each split."""
-    columns = ("split", "records", "spans", "high", "words p50", "type", "position", "overlap")
-    note = "Type, position, overlap: how well relevance is guessed from it alone (balanced accuracy, in sample)."
-    return ReportTable(title="splits", columns=columns, rows=tuple(map(_split_row, figures.splits)), note=note)
+    return ReportTable(
+        title="splits",
+        columns=("split", "records", "spans", "high", "words p50", "type", "position", "overlap"),
+        rows=tuple(map(_split_row, figures.splits)),
+        note="Type, position, overlap: how well relevance is guessed from it alone (balanced accuracy, in sample).",
+    )
 
 
 def _split_row(split: SplitFigures) -> tuple[str, ...]:
@@ -126,12 +134,15 @@ def guessability_table(figures: ReportFigures) -> ReportTable:
         ("story or scenario, and subtype", guess.story_and_slot),
         ("question–value word overlap alone", guess.word_overlap),
     )
-    note = (
-        f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance reaches "
-        "here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
+    return ReportTable(
+        title="guessability of relevance",
+        columns=("from", "accuracy", "labels shuffled"),
+        rows=tuple((name, as_decimal(each.accuracy), as_decimal(each.shuffled)) for name, each in named if each.accuracy is not None),
+        note=(
+            f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance "
+            "reaches here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
+        ),
     )
-    rows = tuple((name, as_decimal(each.accuracy), as_decimal(each.shuffled)) for name, each in named if each.accuracy is not None)
-    return ReportTable(title="guessability of relevance", columns=("from", "accuracy", "labels shuffled"), rows=rows, note=note)
 
 
 def question_use_table(figures: ReportFigures) -> ReportTable:
@@ -143,11 +154,15 @@ def question_use_table(figures: ReportFigures) -> ReportTable:
     if use.blind is not None and use.aware is not None:
         rows.append(("relevance predicted without the question", as_decimal(use.blind)))
         rows.append(("relevance predicted with the question's words", as_decimal(use.aware)))
-    note = (
-        "Predicted: balanced accuracy of a logistic regression (type, subtype, place; with the question: its words beside the type) on "
-        f"stories or groups left out of its training; {CHANCE} is chance. The further apart, the more reading the question is worth."
+    return ReportTable(
+        title="what the question is worth",
+        columns=("figure", "value"),
+        rows=tuple(rows),
+        note=(
+            "Predicted: balanced accuracy of a logistic regression (type, subtype, place; with the question: its words beside the type) on "
+            f"stories or groups left out of its training; {CHANCE} is chance. The further apart, the more reading the question is worth."
+        ),
     )
-    return ReportTable(title="what the question is worth", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
 def leaks_table(figures: ReportFigures) -> ReportTable:
@@ -173,7 +188,6 @@ def wording_table(figures: ReportFigures) -> ReportTable:
     kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
     there = [(name, texts) for name, texts in kinds if texts is not None]
     columns = [_wording_column(texts) for _, texts in there]
-    rows = tuple((name, *(column[at][1] for column in columns)) for at, (name, _) in enumerate(columns[0]))
     install = next((texts.self_bleu.install for _, texts in there if texts.self_bleu.install), None)
     missing = f" Self-BLEU needs an extra: {install}" if install else ""
     note = (
@@ -181,7 +195,12 @@ def wording_table(figures: ReportFigures) -> ReportTable:
         f"Self-BLEU (BLEU-4 of a text against the others of a sample of {SAMPLE_TEXTS}; 0 to 1, lower is more varied) only compares for "
         "equal samples. Near-duplicates: Jaccard of 5-word shingles ≥ .5, by an exact index that finds more than MinHash does."
     )
-    return ReportTable(title="diversity", columns=("figure", *(name for name, _ in there)), rows=rows, note=note + missing)
+    return ReportTable(
+        title="diversity",
+        columns=("figure", *(name for name, _ in there)),
+        rows=tuple((name, *(column[at][1] for column in columns)) for at, (name, _) in enumerate(columns[0])),
+        note=note + missing,
+    )
 
 
 def _wording_column(texts: TextFigures) -> list[tuple[str, str]]:
@@ -222,63 +241,82 @@ def variety_table(figures: ReportFigures) -> ReportTable:
         ("texts with a look-alike (no span)", as_percent(found.lookalike_share)),
         *((Quoted(f"… {kind}"), with_share(number, number / found.texts)) for kind, number in found.lookalikes.items()),
     ]
-    note = (
-        "Sentences are compared in lower case by their letters, each value replaced by one sign; texts of several questions count once. "
-        "Direct identifiers: by taxonomy/identifying.yaml and the entity catalogue, names among them. Look-alikes: those that plans name."
+    return ReportTable(
+        title="variety",
+        columns=("figure", "value"),
+        rows=tuple(rows),
+        note=(
+            "Sentences are compared in lower case by their letters, each value replaced by one sign; texts of several questions count "
+            "once. Direct identifiers: by taxonomy/identifying.yaml and the entity catalogue, names among them. Look-alikes: those that "
+            "plans name."
+        ),
     )
-    return ReportTable(title="variety", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
 def openers_table(figures: ReportFigures) -> ReportTable:
     """The most frequent beginnings."""
     kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
-    rows = tuple(
-        (name, Quoted(short(opener.words)), count(opener.texts), as_percent(opener.share))
-        for name, texts in kinds
-        if texts is not None
-        for opener in texts.openers.top[:_OPENERS_SHOWN]
+    return ReportTable(
+        title="most frequent openers",
+        columns=("of", "opener", "texts", "share"),
+        rows=tuple(
+            (name, Quoted(short(opener.words)), count(opener.texts), as_percent(opener.share))
+            for name, texts in kinds
+            if texts is not None
+            for opener in texts.openers.top[:_OPENERS_SHOWN]
+        ),
+        texts=2,
     )
-    return ReportTable(title="most frequent openers", columns=("of", "opener", "texts", "share"), rows=rows, texts=2)
 
 
 def lengths_table(texts: TextFigures) -> ReportTable:
     """Return the histogram of words per context, with bars drawn as text."""
     bins = texts.lengths.histogram
     highest = max((each.texts for each in bins), default=1)
-    rows = tuple((span_of_bin(each), "█" * round(_BAR * each.texts / highest), count(each.texts)) for each in bins)
-    return ReportTable(title="words a context", columns=("words", "", "contexts"), rows=rows, texts=2)
+    return ReportTable(
+        title="words a context",
+        columns=("words", "", "contexts"),
+        rows=tuple((span_of_bin(each), "█" * round(_BAR * each.texts / highest), count(each.texts)) for each in bins),
+        texts=2,
+    )
 
 
 def relevance_table(types: Sequence[TypeFigures]) -> ReportTable:
     """Types by relevance."""
-    rows = tuple(
-        (Quoted(t.type), *map(count, (t.mentions, t.high, t.low, t.unjudged)), as_percent(_high_share(t)), count(t.records)) for t in types
+    return ReportTable(
+        title="types by relevance",
+        columns=("type", "spans", "high", "low", "none", "high %", "records"),
+        rows=tuple(
+            (Quoted(t.type), *map(count, (t.mentions, t.high, t.low, t.unjudged)), as_percent(_high_share(t)), count(t.records))
+            for t in types
+        ),
+        note="High %: of the spans with a relevance. A type that is nearly always high, or never, can be guessed.",
     )
-    note = "High %: of the spans with a relevance. A type that is nearly always high, or never, can be guessed."
-    columns = ("type", "spans", "high", "low", "none", "high %", "records")
-    return ReportTable(title="types by relevance", columns=columns, rows=rows, note=note)
 
 
 def values_table(types: Sequence[TypeFigures]) -> ReportTable:
     """How often values repeat."""
-    rows = tuple(
-        (
-            Quoted(t.type),
-            Quoted(short(t.top[0].value)),
-            as_percent(t.top[0].share),
-            count(t.distinct),
-            as_percent(t.distinct_share),
-            as_percent(sum(values for mentions, values in t.repeats if mentions == 1) / t.mentions),
-        )
-        for t in types
-    )
     opened = ", ".join(t.type for t in types if t.open)
-    note = (
-        "Share: of the type's mentions. Distinct: values by mentions. Once: mentions whose value has no other. "
-        f"Values of open types should seldom repeat: {opened or 'none here'}."
+    return ReportTable(
+        title="values by type",
+        columns=("type", "most frequent value", "share", "values", "distinct", "once"),
+        rows=tuple(
+            (
+                Quoted(t.type),
+                Quoted(short(t.top[0].value)),
+                as_percent(t.top[0].share),
+                count(t.distinct),
+                as_percent(t.distinct_share),
+                as_percent(sum(values for mentions, values in t.repeats if mentions == 1) / t.mentions),
+            )
+            for t in types
+        ),
+        note=(
+            "Share: of the type's mentions. Distinct: values by mentions. Once: mentions whose value has no other. "
+            f"Values of open types should seldom repeat: {opened or 'none here'}."
+        ),
+        texts=2,
     )
-    columns = ("type", "most frequent value", "share", "values", "distinct", "once")
-    return ReportTable(title="values by type", columns=columns, rows=rows, note=note, texts=2)
 
 
 def plan_table(figures: ReportFigures) -> ReportTable:

@@ -50,42 +50,49 @@ def utility_tables(result: UtilityResult) -> tuple[ReportTable, ...]:
 
 
 def _agreement_table(result: UtilityResult) -> ReportTable:
-    rows = tuple(
-        (
-            f"{one.one} : {one.other}" if one.one != ALL_PAIRS else "all pairs",
-            f"{one.pairs:,}",
-            *map(as_decimal, (one.same, one.kappa)),
-        )
-        for one in result.figures.agreement
+    return ReportTable(
+        title="agreement of the two judges: win, tie or loss",
+        columns=("pair", "decided by both", "same result", "Cohen's kappa"),
+        rows=tuple(
+            (
+                f"{one.one} : {one.other}" if one.one != ALL_PAIRS else "all pairs",
+                f"{one.pairs:,}",
+                *map(as_decimal, (one.same, one.kappa)),
+            )
+            for one in result.figures.agreement
+        ),
     )
-    columns = ("pair", "decided by both", "same result", "Cohen's kappa")
-    return ReportTable(title="agreement of the two judges: win, tie or loss", columns=columns, rows=rows)
 
 
 def _variant_table(result: UtilityResult) -> ReportTable:
     """Return utility and violation side by side, a column a variant; figures that nobody has are left out."""
     by_variant = result.figures.variants
-    rows = tuple(
-        (title, *(_cell(figures[name], interval=name in _WITH_INTERVALS, count=name in _COUNTS) for figures in by_variant.values()))
-        for name, title in _TITLES.items()
-        if any(figures[name].value is not None for figures in by_variant.values())
+    return ReportTable(
+        title=f"utility and violation: {result.method}",
+        columns=("", *by_variant),
+        rows=tuple(
+            (title, *(_cell(figures[name], interval=name in _WITH_INTERVALS, count=name in _COUNTS) for figures in by_variant.values()))
+            for name, title in _TITLES.items()
+            if any(figures[name].value is not None for figures in by_variant.values())
+        ),
     )
-    return ReportTable(title=f"utility and violation: {result.method}", columns=("", *by_variant), rows=rows)
 
 
 def _pair_table(result: UtilityResult, pairs: Sequence[PairCounts], method: str) -> ReportTable:
     """Return wins, ties and losses of each of *pairs*, and the share of wins."""
     kinds = () if result.asked is None else TIES
-    rows = tuple(
-        (
-            f"{pair.one} : {pair.other}",
-            *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses, *(pair.results[kind] for kind in kinds), pair.missing)),
-            as_decimal(pair.preferred),
-        )
-        for pair in pairs
+    return ReportTable(
+        title=f"pairs: {method}",
+        columns=("pair", "wins", "ties", "losses", *(f"of ties: {kind}" for kind in kinds), "undecided", "preferred"),
+        rows=tuple(
+            (
+                f"{pair.one} : {pair.other}",
+                *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses, *(pair.results[kind] for kind in kinds), pair.missing)),
+                as_decimal(pair.preferred),
+            )
+            for pair in pairs
+        ),
     )
-    columns = ("pair", "wins", "ties", "losses", *(f"of ties: {kind}" for kind in kinds), "undecided", "preferred")
-    return ReportTable(title=f"pairs: {method}", columns=columns, rows=rows)
 
 
 def remarks(result: UtilityResult) -> list[str]:
