@@ -62,7 +62,7 @@ def test_a_name_has_the_gender_of_its_first_name_and_the_region_of_its_last(name
     assert all((one.group is None) == (one.reason is not None) for one in found.values())
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "gender", "region"),
     [
         ("Xqz Zzt", "unknown_first_name", "unknown_last_name"),
@@ -76,6 +76,7 @@ def test_why_a_name_is_left_out(name, gender, region):
 
 
 @pytest.mark.long
+@few
 @given(st.text(max_size=40) | st.text("(),.'\"-& drmIV", max_size=40))
 def test_any_text_is_looked_up(name):
     for axis, one in GROUPS.of(name).items():
@@ -96,7 +97,7 @@ def small_index() -> NamesIndex:
     return NamesIndex(open_bytes(packed({"first": first, "last": last}, countries, "made for a test"), "small"), "small")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "gender", "region"),
     [
         ("Noor Vos", ("female", None, False), ("Europe", None, False)),
@@ -121,7 +122,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("match", "female", "africa", "all_names"),
     [
         ("multiset", (4, 2), (4, 1), (6, 2)),  # of three Adaezes one, and Haruka once: 2 of 4

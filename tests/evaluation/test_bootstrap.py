@@ -16,7 +16,7 @@ from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 
 def percentile(values, share):
@@ -59,7 +59,7 @@ def test_systems_with_as_many_clusters_get_the_same_draws():
     assert not np.array_equal(resampled_totals(one, rounds=50, seed=10), together[:, :3])
 
 
-@pytest.mark.parametrize("clusters", [0, 1])
+@case_by_case("clusters", [0, 1])
 def test_fewer_than_two_clusters_have_no_interval(clusters):
     assert intervals(exact_scheme(), np.ones((clusters, 3)), ResamplingSettings()) == {"precision": None, "recall": None, "f1": None}
 
@@ -69,7 +69,7 @@ def test_equal_clusters_have_an_interval_of_no_width():
     assert found["precision"] == Interval(low=0.75, high=0.75)
 
 
-@pytest.mark.parametrize(("field", "value"), [("resamples", -1), ("confidence", 0), ("confidence", 1), ("confidence", float("nan"))])
+@case_by_case(("field", "value"), [("resamples", -1), ("confidence", 0), ("confidence", 1), ("confidence", float("nan"))])
 def test_impossible_settings_are_refused(field, value):
     with pytest.raises(UsageError, match=f"^(--)?{field}: "):
         ResamplingSettings.of({field: value})

@@ -113,7 +113,7 @@ def test_among_equal_places_types_then_relevances_decide():
     assert scored("capid-strict", (places((0, 3, "age", "high"), (0, 3, "age", "low")), places((0, 3, "age", "low"))))["low_accuracy"] == 1
 
 
-@pytest.mark.parametrize("places_of", [(0, 3), (1, 5)])
+@case_by_case("places_of", [(0, 3), (1, 5)])
 def test_where_nothing_decides_the_order_of_types_does(places_of):
     golds = [(0, 3, "name"), (0, 3, "age")]
     for order in (golds, golds[::-1]):
@@ -264,7 +264,7 @@ def real_places(name):
             yield mentions
 
 
-@pytest.mark.parametrize("name", REAL_FILES)
+@case_by_case("name", REAL_FILES)
 def test_real_samples_with_known_changes(name):
     """The first mention loses its last character, the second one gets another type and the other relevance, the last one is lost."""
     samples = list(real_places(name))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.foundation.errors import UsageError
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 
 def clusters_of(documents, kind):
@@ -39,7 +39,7 @@ STORIES = [
 ]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("kind", "expected", "keyed"),
     [
         ("document", ["a", "b", "c", "d", "e"], 0),
@@ -98,7 +98,7 @@ def test_equal_texts_are_told_apart_by_their_place_in_several_passes():
     assert count_documents([twice, thrice]) == 3
 
 
-@pytest.mark.parametrize("kind", ["", "story:", "a b", "<b>"])
+@case_by_case("kind", ["", "story:", "a b", "<b>"])
 def test_what_no_key_begins_with_is_refused(kind):
     with pytest.raises(UsageError, match="--cluster"):
         Clusters(kind)

@@ -6,14 +6,13 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.comparison.comparing import RankingSettings, compare_systems
 from piiloom.evaluation.comparison.table import comparison_table, html_page, latex, latex_table, markdown_table
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -115,6 +114,7 @@ _OWN = re.compile(
 )
 
 
+@few
 @given(name=st.text(max_size=30))
 def test_latex_leaves_nothing_that_tex_would_interpret(name):
     left = _OWN.sub("·", latex(name))
@@ -150,7 +150,7 @@ def test_where_the_lowest_is_best_only_the_ranking_figure_is_bold():
     assert bold == {(one.name, 3) for one in found.systems if one.figures["recall"] == least}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("names", "ranking", "said"),
     [
         (["a", "b"], {}, "12 documents in 12 clusters by document"),

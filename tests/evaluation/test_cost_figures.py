@@ -12,7 +12,7 @@ from piiloom.evaluation.cost import COLUMNS, PriceList, estimated_costs, tokens_
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.providers.prices import MODELS_VARIABLE, ModelBook, ModelSpec, shipped_models
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 BOOK = ModelBook.model_validate(
     {
@@ -105,7 +105,7 @@ def test_the_shipped_prices_know_snapshots_and_give_their_date(tmp_path, monkeyp
     assert figures.prices_dated == shipped_models().dated.isoformat()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("line", "told"),
     [
         ({"input_tokens": 1, "output_tokens": 1, "model": "small"}, "document: not an id"),
@@ -182,7 +182,7 @@ def test_the_sum_is_that_of_the_rows_in_any_order(tmp_path_factory, calls):
     assert (there.input_tokens, there.without_usage) == (back.input_tokens, back.without_usage)
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abc", 1), ("abcd", 1), ("abcde", 2), ("你好", 2)])
+@case_by_case(("text", "tokens"), [("", 0), ("abc", 1), ("abcd", 1), ("abcde", 2), ("你好", 2)])
 def test_tokens_are_estimated_from_bytes_and_rounded_up(text, tokens):
     assert tokens_of(text) == tokens
 

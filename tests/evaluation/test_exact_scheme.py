@@ -11,6 +11,7 @@ from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.counts import CountTable
 from tests.evaluation import scheme_documents
 from tests.evaluation.scheme_documents import Place, any_places, table_of
+from tests.longer import few
 
 
 def document(*places: tuple[int, int, str]) -> AnnotatedDocument:
@@ -51,6 +52,7 @@ def naive(gold: list[Place], found: list[Place]) -> tuple[int, int, int]:
     return hits, len(found) - hits, len(free)
 
 
+@few
 @given(gold=any_places(size=12), found=any_places(size=12), kept=st.integers(0, 5))
 def test_counts_what_a_naive_search_counts(gold: list[Place], found: list[Place], kept: int) -> None:
     found = gold[:kept] + found

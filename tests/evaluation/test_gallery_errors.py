@@ -154,12 +154,14 @@ def test_each_mention_is_in_one_row_whatever_their_order(gold, found, rng):
     assert aligned_rows(pair_of(TEXT, gold, found)) == rows
 
 
+@few
 @given(mentions())
 def test_against_itself_all_is_correct_and_against_nothing_all_is_missed(gold):
     assert {row.kind for row in aligned_rows(pair_of(TEXT, gold, gold))} <= {"correct"}
     assert [row.kind for row in aligned_rows(pair_of(TEXT, gold, []))] == ["missed"] * len(gold)
 
 
+@few
 @given(mentions(), mentions())
 def test_where_each_overlaps_one_at_most_changing_sides_turns_the_kinds(gold, found):
     turned = {"missed": "spurious", "spurious": "missed", "too long": "too short", "too short": "too long"}

@@ -18,7 +18,7 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended, to_json
 from piiloom.taxonomy.value_generators import ValueGenerator
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
-from tests.longer import mostly_long
+from tests.longer import case_by_case, mostly_long
 from tests.shared_files import shared
 
 READABLE = [name for name, each in FORMATS.items() if isinstance(each, ReadableFormat)]
@@ -168,7 +168,7 @@ def test_a_row_that_is_no_document_is_an_error_with_its_line(tmp_path: Path, bro
     assert caught.value.where == f"{bad}:2"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("wrong", "fault"),
     [
         (span(0, 9, text="Ann"), r'"Ann" has the range \[0, 9\), which is empty or outside the context'),

@@ -14,6 +14,7 @@ from piiloom.evaluation.inputs.opening import pairs
 from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
+from tests.longer import case_by_case, few
 
 
 def test_documents_are_paired_by_id_in_any_order(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_without_ids_on_either_side_documents_are_paired_by_position(tmp_path: P
     assert [(pair.gold.id, len(pair.found.mentions)) for pair in both] == [("a", 1), ("b", 0)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "message"),
     [
         # the first gold document without a partner, wherever its partner might have been
@@ -128,6 +129,7 @@ def test_a_named_format_may_hold_no_rows_either(tmp_path: Path) -> None:
             read_pairs(path, path, gold_format=name, predictions_format=name)
 
 
+@few
 @given(
     st.lists(st.integers(0, 30), unique=True, min_size=1, max_size=12).flatmap(lambda ids: st.tuples(st.just(ids), st.permutations(ids)))
 )

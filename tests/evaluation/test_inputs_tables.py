@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from piiloom.evaluation.inputs.documents import AnnotatedDocument
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 HEADER = ("document", "text", "type")
 PLACED = (*HEADER, "start", "end")
@@ -140,7 +140,7 @@ def test_whole_numbers_that_tables_hold_as_floats(tmp_path: Path) -> None:
     assert [(pair.gold.id, pair.gold.mentions[0].place) for pair in pairs] == [("1", (0, 2)), ("2", None)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("row", "message"),
     [
         (["a", "Ann", "name", 0, 2], r'"Ann" has the range \[0, 2\), but 3 characters'),

@@ -10,6 +10,7 @@ from piiloom.evaluation.inputs.opening import PairSettings
 from piiloom.evaluation.inputs.sides import read_type_map
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
+from tests.longer import case_by_case
 
 
 def test_a_map_renames_once_on_both_sides_and_leaves_out(tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_sides_without_a_common_type_are_an_error_that_names_both(tmp_path: Path
     assert read_pairs(lines(gold, rows), lines(found, [native("Ann", span(0, 3, "LOC"))] * 19))[1].types_only_in_gold == ["PER"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "line", "message"),
     [
         ("- A\n", 1, "is no map of types"),

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +16,7 @@ from piiloom.evaluation.schemes.masking import PrivacyScheme
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.counts import CountTable
 from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT, document, masking, mention
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 
 def table(*pairs: tuple[AnnotatedDocument, AnnotatedDocument], **options: Any) -> CountTable:
@@ -159,6 +158,6 @@ def test_laws(gold: list[AnnotatedMention], found: list[AnnotatedMention], more:
     assert dict(scheme.count(wanted, predicted)) == dict(shuffled)
 
 
-@pytest.mark.parametrize("name", PrivacyScheme.headline)
+@case_by_case("name", PrivacyScheme.headline)
 def test_headline_figures_exist(name: str) -> None:
     assert name in scored()

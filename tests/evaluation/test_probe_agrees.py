@@ -19,6 +19,7 @@ from piiloom.evaluation.probe.scores import TestedRecord, count_table
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
+from tests.longer import few
 from tests.shared_files import shared
 
 TOOL = shared("tools/probe_detector.py")
@@ -56,6 +57,7 @@ def theirs(spans):
     return [(span.start, span.end, span.entity_type, RELEVANCES[span.relevance]) for span in spans]
 
 
+@few
 @given(record=records())
 def test_tokens_labels_and_features_are_the_same_in_the_same_order(tool, record):
     tokens = tokenise(record.context)
@@ -68,6 +70,7 @@ def test_tokens_labels_and_features_are_the_same_in_the_same_order(tool, record)
 
 
 @pytest.mark.long
+@few
 @given(record=records())
 def test_relevance_features_are_the_same(tool, record):
     for span in record.spans:
@@ -75,11 +78,13 @@ def test_relevance_features_are_the_same(tool, record):
         assert ours == tool["relfeats"](record.context, record.question, span.start, span.end, span.entity_type)
 
 
+@few
 @given(word=st.text(max_size=12) | st.text(alphabet="aAbB19-é", max_size=12))
 def test_shapes_are_the_same(tool, word):
     assert shape(word) == tool["shape"](word)
 
 
+@few
 @given(context=TEXTS, labels=st.lists(st.sampled_from(["O", "B-age", "I-age", "I-name", "B-name"]), min_size=60, max_size=60))
 def test_labels_are_decoded_the_same(tool, context, labels):
     tokens = tokenise(context)[:60]
@@ -87,6 +92,7 @@ def test_labels_are_decoded_the_same(tool, context, labels):
     assert [tuple(span) for span in spans_of(tokens, labels)] == tool["decode"](tokens, labels)
 
 
+@few
 @given(pairs=st.lists(st.tuples(records(), records()), max_size=4))
 def test_scores_are_the_same(tool, pairs):
     found = [[FoundSpan(span.start, span.end, span.entity_type) for span in other.spans] for _, other in pairs]
@@ -108,6 +114,7 @@ def capid_rows(draw):
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # by the tool
+@few
 @given(rows=st.lists(capid_rows(), min_size=1, max_size=4))
 def test_any_capid_rows_are_read_the_same(tool, tmp_path_factory, rows):
     path = write_rows(tmp_path_factory.getbasetemp() / "any.jsonl", rows)

@@ -10,6 +10,7 @@ from piiloom.evaluation.probe.data import ProbeRecord
 from piiloom.evaluation.probe.scores import TestedRecord, count_table, error_rows, record_intervals, type_scores
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan
+from tests.longer import case_by_case
 
 TEXT = "Ann, 40, a nurse from Oslo, met Bob."
 
@@ -104,7 +105,7 @@ def test_intervals_are_those_of_their_seed():
     assert record_intervals(table, seed=1) == record_intervals(table, seed=1) != record_intervals(table, seed=2)
 
 
-@pytest.mark.parametrize("only", [MIXED, PERFECT, NOTHING])
+@case_by_case("only", [MIXED, PERFECT, NOTHING])
 def test_records_that_are_all_alike_leave_no_doubt(only):
     table = count_table([only] * 3)
     values = table.overall()

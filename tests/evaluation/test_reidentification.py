@@ -81,7 +81,7 @@ def test_the_attacker_looks_at_the_chosen_types_only():
     assert found.to_json()["attacker"]["types"] == ["location"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("others", "unique_by"),
     [
         # Each pair of A's values is somebody else's as well, all three are not.

@@ -13,6 +13,7 @@ from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.markdown import escaped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied
+from tests.longer import few
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -40,6 +41,7 @@ def cells(markdown: str) -> list[list[str]]:
     return rows
 
 
+@few
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Cf"]), min_size=1) | st.sampled_from(NASTY))
 @example("a\\|b")
 def test_text_is_shown_as_it_is(text):

@@ -23,6 +23,7 @@ from piiloom.evaluation.report.guessing import (
 )
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import PLAN, marked, varied
+from tests.longer import few
 
 
 def test_records_are_counted():
@@ -65,6 +66,7 @@ def test_cards():
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40)
 
 
+@few
 @given(pairs.filter(lambda rows: len({label for _, label in rows}) == 2))
 def test_balanced_accuracy_is_the_mean_recall_of_the_better_guess(rows):
     totals = Counter(label for _, label in rows)

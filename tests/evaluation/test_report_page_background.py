@@ -37,10 +37,10 @@ AGREEMENT = (2, [("spans", 0.5, 0.25, 0.75, 8)])
 WANTED = Wanted(seed=7, agreement=lambda _store, _ids: AGREEMENT)
 
 
-@pytest.fixture
-def path(tmp_path):
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
     """A store with a run of four records with rejects, a judge and paid calls, another with four, an import, and a release of all."""
-    path = tmp_path / "some.duckdb"
+    path = tmp_path_factory.mktemp("store") / "some.duckdb"
     records = varied()
     config = {"recipe": "staged", "samples": 4, "base_url": "http://secret.example", "composer": {"personas": True, "value_draws": None}}
     with Store.open(path) as store:

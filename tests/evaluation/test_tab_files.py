@@ -16,6 +16,7 @@ from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.foundation.errors import DataError
+from tests.longer import case_by_case
 
 TEXT = "Zoë 🙂 Lund was born in Bergen."
 
@@ -91,7 +92,7 @@ def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
     assert (figures["entity_recall_direct"], figures["entity_recall_quasi"], figures["precision"]) == (1, 0, 2 / 3)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("content", "where", "message"),
     [
         ("[", "tab.json", "not valid JSON"),
@@ -110,7 +111,7 @@ def test_gold_that_is_refused(file: Callable[[Any], Path], content: Any, where: 
     refused(read_gold(file(content)), where, message)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("content", "where", "message"),
     [
         ("{", "tab.json", "not valid JSON"),

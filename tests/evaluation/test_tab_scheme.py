@@ -172,7 +172,7 @@ def test_an_entity_is_direct_if_one_of_its_mentions_is() -> None:
     assert scored((gold, document(text, mention(text, "Ann"), mention(text, "Ann", nth=2))))["precision"] == 1 / 2
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("entity_type", "subtype", "kind"),
     [
         ("name", None, "direct"),
