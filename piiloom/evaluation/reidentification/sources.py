@@ -17,12 +17,13 @@ from piiloom.corpus.store.releases import count_members, get_release, iter_relea
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
 from piiloom.evaluation.reidentification.attack import Subject, text_key
-from piiloom.evaluation.report.sources import Tell, native_or_capid
+from piiloom.evaluation.report.sources import Tell, first_object, native_or_capid
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended
 
 MASKED: Final = "masked"
+_MASKED_KEYS: Final = {"masked", "typed", "surrogates", "spans"}  # of a row of a masked export
 _PLACEHOLDER_ENDS: Final = {"[": "]", "<": ">", "{": "}", "(": ")"}
 
 
@@ -46,7 +47,7 @@ def subjects_of_file(path: Path, reading: LeftOut, format_name: str | None = Non
     Without *format_name* it is masked, native or CAPID, as its first row decides. Rows that are no records are counted in *reading*. Raises
     ``DataError`` if the file cannot be read.
     """
-    if format_name == MASKED or (format_name is None and is_masked_export(path)):
+    if format_name == MASKED or (format_name is None and first_object(path).keys() >= _MASKED_KEYS):
         yield from _masked_rows(path)
         return
     taxonomy = extended(types_beside(path))
@@ -141,17 +142,6 @@ def _document(record: Record) -> AnnotatedDocument:
     return AnnotatedDocument(
         where=record.id, id=record.id, text=record.context, question=record.question, locale=record.locale, mentions=mentions
     )
-
-
-def is_masked_export(path: Path) -> bool:
-    """Say whether the first row of *path* is one of a masked export. Raises ``DataError`` if the file cannot be read."""
-    for _, line in numbered_lines(path):
-        try:
-            row = parse_object(line)
-        except RowFault:
-            return False
-        return {"masked", "typed", "surrogates", "spans"} <= row.keys()
-    return False
 
 
 def _masked_rows(path: Path) -> Iterator[Subject]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -328,13 +329,15 @@ def latest_revisions(records: Iterable[Record]) -> list[Record]:
 
 def native_or_capid(path: Path) -> ReadableFormat:
     """Return the format of a file whose format is not named: native or CAPID, as its first row decides."""
-    for _, line in numbered_lines(path):
-        try:
-            row = parse_object(line)
-        except RowFault:
-            break
-        return get_readable_format("capid" if "piis" in row and "spans" not in row else "native")
-    return get_readable_format("native")
+    row = first_object(path)
+    return get_readable_format("capid" if "piis" in row and "spans" not in row else "native")
+
+
+def first_object(path: Path) -> Json:
+    """Return the first row of *path*, without keys if it is no object or there is none. Raises ``DataError`` if the file cannot be read."""
+    with suppress(RowFault):
+        return next((parse_object(line) for _, line in numbered_lines(path)), {})
+    return {}
 
 
 def _reading(tally: ReadTally, rejects: list[RowReject]) -> FileReading:
