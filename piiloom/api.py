@@ -12,7 +12,7 @@
     for span in record.spans:
         print(span.text_in(record.context), span.entity_type, span.relevance)
 
-Beside these: ``import_file``, ``records``, ``report``, ``probe_files``, ``run_evaluation``, ``run_comparison``, ``surrogate``, ``detect``,
+Beside these: ``import_file``, ``records``, ``report``, ``probe``, ``run_evaluation``, ``run_comparison``, ``surrogate``, ``detect``,
 ``detect_files`` and ``train_encoder``. All of them work where an event loop is running already, as in Jupyter, print nothing, and raise
 ``piiloom.PiiloomError``. Every result has ``to_pandas()``. Settings are typed: a type checker finds a misspelt one, and at run time it
 is a ``UsageError``. A script can be run again: what it made is gone on with or confirmed, and never replaced unasked.
@@ -270,7 +270,7 @@ def probe(train: FileOrRecords, tests: FileOrRecords | Sequence[FileOrRecords], 
     """Train the small fixed detector on *train* and test it on *tests*; return the figures of ``piiloom probe --json``.
 
     *tests* is a file, or a list of files; lists of records are as good as files. The detector of the largest size is saved to the folder
-    *out*, for ``detect`` with ``detector="probe"``; *tests* may then be ``()``. Needs the extra ``probe_files``; raises ``UsageError``,
+    *out*, for ``detect`` with ``detector="probe"``; *tests* may then be ``()``. Needs the extra ``probe``; raises ``UsageError``,
     ``DataError`` and ``OutputError``.
     """
     several: Any = tests

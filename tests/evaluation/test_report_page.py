@@ -19,7 +19,7 @@ from piiloom.evaluation.report.sources import SHOWN, Corpus, ReportSource, draw_
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.html_page import Page
 from tests.evaluation.page_corpora import ATTACK, WIDE, page_corpus, twins
-from tests.evaluation.report_records import marked, varied
+from tests.evaluation.report_records import marked, varied_figures
 
 CORPUS = page_corpus()
 
@@ -144,7 +144,7 @@ def told(svg: str) -> dict[str, int]:
 
 
 def test_the_charts_show_the_figures():
-    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
+    figures = varied_figures()
     charts = {chart.name: chart for chart in content_charts(figures)}
     assert set(charts) == {"types", "pairs", "lengths-contexts", "lengths-questions", "places", "spans"}
     types = told(charts["types"].svg)
@@ -163,7 +163,7 @@ def test_the_charts_show_the_figures():
 
 
 def test_bars_are_as_long_as_their_numbers():
-    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
+    figures = varied_figures()
     svg = content_charts(figures)[0].svg
     bars = re.findall(r'width="([\d.]+)" height="13" class="\w+"><title>[^:]*: ([\d,]+) spans', svg)
     scales = [float(width) / int(number) for width, number in bars]

@@ -31,7 +31,7 @@ from piiloom.evaluation.report.sources import (
 )
 from piiloom.evaluation.report.wording import SelfBleu
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.evaluation.report_records import marked, varied, write_native
+from tests.evaluation.report_records import marked, varied, varied_figures, write_native
 
 AGREEMENT = (2, [("spans", 0.5, 0.25, 0.75, 8)])
 WANTED = Wanted(seed=7, agreement=lambda _store, _ids: AGREEMENT)
@@ -115,7 +115,7 @@ def test_withheld_records_and_missing_extras_are_told():
     release = StatedRelease(name="v", withheld={"too near": 3})
     assert withheld_table(Background(release=release)).rows == (("too near", "3"),)
     assert agreement_table(Background()).rows == rejects_table(Background()).rows == costs_table(Background()).rows == ()
-    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
+    figures = varied_figures()
     missing = replace(figures, contexts=replace(figures.contexts, self_bleu=SelfBleu(mean=None, install="pip it")))
     installs = page_contents(Corpus(source=ReportSource(file="f"), splits={"all": varied()}), missing)["installs"]
     assert installs == ["self-BLEU was not measured: it needs an extra: pip it"]
@@ -156,7 +156,7 @@ def test_a_citation_is_one_entry_whatever_the_title():
 
 
 def test_limits_follow_from_the_figures():
-    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
+    figures = varied_figures()
     said = " ".join([*limits(ReportSource(file="f"), figures, Background()), *uses(figures, Background())])
     assert "No label has been checked by a person" in said
     assert "Every text discloses something" not in said
