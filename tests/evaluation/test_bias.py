@@ -227,17 +227,6 @@ def test_the_table_says_all_of_it():
     assert builtin().source in table.note
 
 
-@pytest.mark.long
-def test_the_plot_is_drawn_the_same_each_time():
-    pytest.importorskip("matplotlib")
-    from piiloom.evaluation.plots import bias_plot
-
-    figures = collected(PAIRS).figures(ResamplingSettings(resamples=50))
-    one, two = bias_plot(figures), bias_plot(figures)
-    assert one.png.startswith(b"\x89PNG")
-    assert (one.png, one.svg) == (two.png, two.svg)
-
-
 def test_what_cannot_be_asked():
     with pytest.raises(UsageError, match="bias_match: must be 'multiset' or 'membership'"):
         EvaluationSettings.of({"bias": "name", "bias_match": "nearest"})

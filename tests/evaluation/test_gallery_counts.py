@@ -6,7 +6,6 @@ import csv
 import json
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -200,15 +199,3 @@ def test_the_matrix_as_csv(tmp_path):
         for name, cell in zip(header[1:], row[1:], strict=True)
     }
     assert {pair: number for pair, number in numbers.items() if number} == counts.confusion
-
-
-@pytest.mark.long
-def test_plots_are_the_same_each_time():
-    pytest.importorskip("matplotlib", reason="the extra report is not installed")
-    counts = collected([*some_pairs(), *hostile_pairs()]).counts
-
-    from piiloom.evaluation.plots import error_plots
-
-    once = list(error_plots(counts))
-    assert {f"errors-by-{name}" for name in DIMENSIONS} | {"confusion"} == {plot.name for plot in once}
-    assert once == list(error_plots(counts))
