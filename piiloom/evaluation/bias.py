@@ -40,6 +40,22 @@ REASONS: Final[dict[Axis, tuple[str, ...]]] = {"gender": (NO_FIRST, UNKNOWN_FIRS
 
 _CACHED: Final = 1 << 16
 _EXACT: Final = 9  # decimals in which shares are compared: they are sums of thousandths
+Match = Literal["multiset", "membership"]
+# Groups of all axes, in the order of the columns; the first column is that of all mentions, in a group or not.
+GROUPS: Final[tuple[tuple[Axis, str], ...]] = tuple((axis, group) for axis, groups in AXES.items() for group in groups)
+_RESAMPLING: Final = ResamplingSettings()
+_SHOWN: Final = 12
+_REASONS: Final = {
+    NO_FIRST: "no first name",
+    UNKNOWN_FIRST: "first name unknown",
+    NO_LAST: "no family name",
+    UNKNOWN_LAST: "family name unknown",
+    NO_REGION: "country without region",
+}
+_NOTE: Final = (
+    "{confidence:.0%} intervals from {rounds} resamples of the documents. The gap is that of the two groups furthest apart: "
+    "if its interval holds 0, the difference may be chance. Groups are guesses about names, by the index: {index}."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,13 +202,6 @@ def _gap(groups: Mapping[str, GroupRecall], drawn: Mapping[str, NDArray[np.float
     return Gap(best=best[1], worst=worst[1], value=best[0] - worst[0], ci=interval)
 
 
-Match = Literal["multiset", "membership"]
-# Groups of all axes, in the order of the columns; the first column is that of all mentions, in a group or not.
-GROUPS: Final[tuple[tuple[Axis, str], ...]] = tuple((axis, group) for axis, groups in AXES.items() for group in groups)
-_RESAMPLING: Final = ResamplingSettings()
-_SHOWN: Final = 12
-
-
 class BiasCollector:
     """A ``Collector`` of the recall of one type by group of names.
 
@@ -267,19 +276,6 @@ class BiasCollector:
             tied={axis: self._tied[axis] for axis in AXES},
             resampling=resampling,
         )
-
-
-_REASONS: Final = {
-    NO_FIRST: "no first name",
-    UNKNOWN_FIRST: "first name unknown",
-    NO_LAST: "no family name",
-    UNKNOWN_LAST: "family name unknown",
-    NO_REGION: "country without region",
-}
-_NOTE: Final = (
-    "{confidence:.0%} intervals from {rounds} resamples of the documents. The gap is that of the two groups furthest apart: "
-    "if its interval holds 0, the difference may be chance. Groups are guesses about names, by the index: {index}."
-)
 
 
 def bias_table(figures: BiasFigures) -> ReportTable:

@@ -30,6 +30,14 @@ from piiloom.providers.protocol import TokenUsage
 # The titles of ``CostFigures.cells``.
 COLUMNS: Final = ("USD / 1M tokens", "USD / document", "USD", "tokens")
 UNKNOWN: Final = "unknown"
+_REMEDY: Final = 'Write for example {"document": "d1", "model": "gpt-6-luna", "input_tokens": 812, "output_tokens": 95}'
+_BOM: Final = "\ufeff"
+# About this many bytes of UTF-8 make a token: 4 in English. Scripts with shorter tokens have more bytes a letter.
+BYTES_A_TOKEN: Final = 4
+_ESTIMATED: Final = (
+    f"estimated: one call a document, {BYTES_A_TOKEN} bytes a token; input: the text without any prompt; "
+    "output: the found values and types as JSON"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +127,6 @@ def _prices(spec: ModelSpec) -> tuple[float | None, ...]:
     return (spec.input, spec.cached, spec.output, spec.cache_write)
 
 
-_REMEDY: Final = 'Write for example {"document": "d1", "model": "gpt-6-luna", "input_tokens": 812, "output_tokens": 95}'
-_BOM: Final = "\ufeff"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageRow:
     """One call for one document; ``provider`` is None if the file does not say it."""
@@ -200,14 +204,6 @@ def _tokens(row: Mapping[str, object], field: str, *, required: bool) -> int:
     if type(value) is int and value >= 0:
         return value
     raise RowFault(f"{field}: not a number of tokens (a whole number, 0 or more)")
-
-
-# About this many bytes of UTF-8 make a token: 4 in English. Scripts with shorter tokens have more bytes a letter.
-BYTES_A_TOKEN: Final = 4
-_ESTIMATED: Final = (
-    f"estimated: one call a document, {BYTES_A_TOKEN} bytes a token; input: the text without any prompt; "
-    "output: the found values and types as JSON"
-)
 
 
 @dataclass(slots=True)

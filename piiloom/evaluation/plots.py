@@ -23,6 +23,7 @@ __all__ = ["bias_plot", "error_plots", "quality_plot", "reliability_plot", "writ
 _TYPES = 30  # of the matrix
 # Colour and hatching of each of CLASSES.
 _LOOKS = ((GREY, ""), (ORANGE, "///"), (BLUE, ""), ("white", "..."))
+_COLOURS: Final = (BLUE, ORANGE, "#4c9a5b", "#8d5aa8", "#b0413e", "#5f7f7a", "#a8873b", "#777777")
 
 
 def error_plots(counts: ErrorCounts) -> Iterator[Plot]:
@@ -91,9 +92,6 @@ def _panel(panel: Axes, groups: Mapping[str, GroupRecall]) -> None:
             panel.plot([place], [one.recall], "o", color=BLUE)
     panel.set_xticks(range(len(groups)), [f"{name}\n{one.total:,}" for name, one in groups.items()], fontsize=9)
     panel.set_xlim(-0.6, len(groups) - 0.4)
-
-
-_COLOURS: Final = (BLUE, ORANGE, "#4c9a5b", "#8d5aa8", "#b0413e", "#5f7f7a", "#a8873b", "#777777")
 
 
 def quality_plot(comparison: Comparison, measured: Mapping[str, MeasuredRun]) -> Plot:

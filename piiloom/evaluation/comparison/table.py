@@ -18,6 +18,34 @@ from piiloom.foundation.markdown import escaped, one_line, pipe_table
 from piiloom.foundation.words import counted
 
 NOTE: Final = "documents/s and peak memory: of a process for each detector, with the time that it takes to load"
+ECE_NOTE: Final = "ECE: how far scores are from the share of right spans (expected calibration error, ten bands)"
+# TeX makes one other character of two hyphens, commas or quotes in a row, and has others in the places of < > | " in its old fonts.
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\char34}",
+    "'": "{'}",
+    "`": "{`}",
+    "--": "-{}-{}",
+    ",,": ",{},{}",
+    "−": "$-$",
+    "–": "--",
+    "…": r"\ldots{}",
+    "≤": r"$\leq$",
+    "\ufffd": "?",
+}
+_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +61,6 @@ class MeasuredRun:
     seconds: float
     peak_bytes: int
     usd: float | None
-
-
-ECE_NOTE: Final = "ECE: how far scores are from the share of right spans (expected calibration error, ten bands)"
 
 
 def measured_columns(measured: Mapping[str, MeasuredRun], eces: Mapping[str, float | None]) -> dict[str, dict[str, str]]:
@@ -162,35 +187,6 @@ def p_of(one: RankedSystem) -> str:
 def interval_of(interval: Interval | None) -> str:
     """``[0.812, 0.870]``, or nothing."""
     return "" if interval is None else f"[{interval.low:.3f}, {interval.high:.3f}]".replace("-", "−")
-
-
-# TeX makes one other character of two hyphens, commas or quotes in a row, and has others in the places of < > | " in its old fonts.
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"{\char34}",
-    "'": "{'}",
-    "`": "{`}",
-    "--": "-{}-{}",
-    ",,": ",{},{}",
-    "−": "$-$",
-    "–": "--",
-    "…": r"\ldots{}",
-    "≤": r"$\leq$",
-    "\ufffd": "?",
-}
-_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 def markdown_table(table: ComparisonTable) -> str:

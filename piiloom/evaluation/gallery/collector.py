@@ -29,6 +29,12 @@ _MOST_ERRORS = 40
 _MOST_CORRECT = 200
 _LONGEST_VALUE = 300
 _MOST_MENTIONS = 20  # of one row on either side
+_Key = tuple[int, str]
+_Group = tuple[RowKind, str]
+_EACH = 10  # kept of each kind and type, beside the sample of all
+_MOST_GROUPS = 300  # predictions may have any number of types
+_MOST_CHARACTERS = 1_500_000  # on the page
+DEFAULT_LIMIT = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +122,6 @@ def _cut_value(mention: AnnotatedMention) -> AnnotatedMention:
     return mention if len(mention.text) <= _LONGEST_VALUE else replace(mention, text=short(mention.text, _LONGEST_VALUE))
 
 
-_Key = tuple[int, str]
-_Group = tuple[RowKind, str]
-_EACH = 10  # kept of each kind and type, beside the sample of all
-_MOST_GROUPS = 300  # predictions may have any number of types
-_MOST_CHARACTERS = 1_500_000  # on the page
-
-
 class _LowestKept:
     """The documents of the lowest keys, up to *size*."""
 
@@ -139,9 +138,6 @@ class _LowestKept:
         self.documents[key] = document
         if len(self.keys) > self._size:
             del self.documents[self.keys.pop()]
-
-
-DEFAULT_LIMIT = 300
 
 
 class GalleryCollector:

@@ -28,6 +28,38 @@ TENTHS = 10
 # The first length of each bin; the last is open.
 _CHARACTERS = (1, 5, 10, 15, 20, 30, 50)
 _WORDS = (1, 2, 3, 4, 5, 8)
+# Kinds in four classes, as charts show them.
+CLASSES: dict[str, tuple[RowKind, ...]] = {
+    "correct": ("correct",),
+    "wrong type, boundary or relevance": ("wrong type", *BOUNDARY, "wrong relevance"),
+    MISSED: ("missed",),
+    SPURIOUS: ("spurious", "not in the text"),
+}
+_ROWS = 25  # of a chart
+_TABLE_ROWS = 200
+_MATRIX = 40  # types
+_NAME = 60  # characters of a label
+OTHERS = "others"
+# The classes of CLASSES, in their order, as charts mark them.
+_MARKS = ("unjudged", "low", "high", "hollow")
+TITLES: dict[Dimension, str] = {
+    "type": "Errors by type",
+    "characters": "Errors by length in characters",
+    "words": "Errors by length in words",
+    "position": "Errors by place in the text",
+    "locale": "Errors by locale",
+    "subject": "Errors by subject",
+}
+_NOTES: dict[Dimension, str] = {
+    "type": "The type in gold; of a spurious mention the predicted one.",
+    "characters": "Length of the gold mention; of a spurious one its own.",
+    "words": "Words between blanks, of the gold mention; of a spurious one its own.",
+    "position": "The tenth of the text in which the mention begins, 1 to 10.",
+    "locale": "The locale of the document.",
+    "subject": "The person whom a gold mention is about, where the file says so.",
+}
+_READING = "Each gold mention counts once; a spurious one has no gold mention beside it."
+_MOST_TYPES = 500
 
 
 class ErrorCounts:
@@ -79,15 +111,6 @@ class ErrorCounts:
         return sum(self.by[dimension][label, kind] for kind in kinds)
 
 
-# Kinds in four classes, as charts show them.
-CLASSES: dict[str, tuple[RowKind, ...]] = {
-    "correct": ("correct",),
-    "wrong type, boundary or relevance": ("wrong type", *BOUNDARY, "wrong relevance"),
-    MISSED: ("missed",),
-    SPURIOUS: ("spurious", "not in the text"),
-}
-
-
 def type_name(mention: AnnotatedMention) -> str:
     """Return the type, or a name for having none."""
     return NO_TYPE if mention.entity_type is None else mention.entity_type
@@ -122,33 +145,6 @@ _ORDER: dict[Dimension, list[str]] = {
     "words": [bin_label(edge, _WORDS) for edge in _WORDS],
     "position": [*(str(tenth) for tenth in range(1, TENTHS + 1)), NO_PLACE],
 }
-
-
-_ROWS = 25  # of a chart
-_TABLE_ROWS = 200
-_MATRIX = 40  # types
-_NAME = 60  # characters of a label
-OTHERS = "others"
-
-# The classes of CLASSES, in their order, as charts mark them.
-_MARKS = ("unjudged", "low", "high", "hollow")
-TITLES: dict[Dimension, str] = {
-    "type": "Errors by type",
-    "characters": "Errors by length in characters",
-    "words": "Errors by length in words",
-    "position": "Errors by place in the text",
-    "locale": "Errors by locale",
-    "subject": "Errors by subject",
-}
-_NOTES: dict[Dimension, str] = {
-    "type": "The type in gold; of a spurious mention the predicted one.",
-    "characters": "Length of the gold mention; of a spurious one its own.",
-    "words": "Words between blanks, of the gold mention; of a spurious one its own.",
-    "position": "The tenth of the text in which the mention begins, 1 to 10.",
-    "locale": "The locale of the document.",
-    "subject": "The person whom a gold mention is about, where the file says so.",
-}
-_READING = "Each gold mention counts once; a spurious one has no gold mention beside it."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,9 +242,6 @@ def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable
         rows=tuple(rows),
         note=f"The first {_TABLE_ROWS} of {len(labels):,}." if len(labels) > _TABLE_ROWS else "",
     )
-
-
-_MOST_TYPES = 500
 
 
 def write_confusion(path: Path, counts: ErrorCounts) -> None:

@@ -37,6 +37,10 @@ MEANING: dict[RowKind, str] = {
     "merged": "one predicted mention for several of gold",
     "wrong relevance": "place and type are right, high and low are confused",
 }
+_Key = Callable[[AnnotatedMention], object]
+_Numbered = dict[int, AnnotatedMention]  # in the order of the text
+# An overlap, the best first when sorted: minus its code points, those of both together, whether type and relevance differ, both numbers.
+_Overlap = tuple[int, int, bool, bool, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +90,6 @@ def _boundary(gold: Sequence[AnnotatedMention], found: Sequence[AnnotatedMention
     if wanted[0] <= given[0] and given[1] <= wanted[1]:
         return "too short"
     return "shifted"
-
-
-_Key = Callable[[AnnotatedMention], object]
-_Numbered = dict[int, AnnotatedMention]  # in the order of the text
-# An overlap, the best first when sorted: minus its code points, those of both together, whether type and relevance differ, both numbers.
-_Overlap = tuple[int, int, bool, bool, int, int]
 
 
 def aligned_rows(pair: Pair) -> list[Row]:

@@ -44,6 +44,10 @@ from piiloom.taxonomy.own_types import OwnTypes, extended
 Side = Iterator[AnnotatedDocument] | EntityTable
 _SPARE = "documents of rows that the gold leaves out"
 _SAME_DOCUMENTS = "Gold and prediction must hold the same documents"
+READING: Final = "Reading"
+# Formats that spell types in a way of their own, and files whose types are compared exactly as they are written.
+_SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "presidio": "presidio"}
+_AS_WRITTEN = frozenset({"capid", TABLE})
 
 
 def pairs(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
@@ -210,12 +214,6 @@ def _is_kept(mention: AnnotatedMention, document: AnnotatedDocument, side: SideS
 def _different(fault: str, summary: InputsSummary) -> DataError:
     where = f"{summary.gold.file} and {summary.found.file}"
     return DataError(fault, where=where, remedy=_SAME_DOCUMENTS)
-
-
-READING: Final = "Reading"
-# Formats that spell types in a way of their own, and files whose types are compared exactly as they are written.
-_SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "presidio": "presidio"}
-_AS_WRITTEN = frozenset({"capid", TABLE})
 
 
 class PairSettings(Settings):

@@ -51,6 +51,22 @@ _OFFSETS = ("start", "end")
 _WORDS: dict[str, tuple[str, ...]] = {"relevance": get_args(Relevance), "identifier": get_args(IdentifierKind)}
 _RELEVANCES, _IDENTIFIERS = ((None, *words) for words in _WORDS.values())
 _TEXT_OR_NONE, _INT_OR_NONE = {str, type(None)}, {int, type(None)}
+RELEVANCES: dict[str, Relevance] = {
+    **dict.fromkeys(("high", "1", "1.0", "true"), "high"),
+    **dict.fromkeys(("low", "0", "0.0", "false"), "low"),
+}
+_VALUE_KEYS = ("value", "text")
+TABLE = "table"
+# The files of the Text Anonymization Benchmark; they have to be named.
+TAB = "tab"
+_BY_SUFFIX = {".spacy": "spacy", ".conll": "conll"}
+_TABLES = {".parquet": "parquet", ".csv": "csv", ".tsv": TABLE}
+_SHOWN = 12
+# Fields of which one at least is named where a file is read by named columns.
+_NAMED = {"context", "tokens", "tags"}
+_FORM = "Compare it with docs/schemes.md, tab"
+_Offset = Annotated[int, Field(ge=0, strict=True)]
+_PLACES = TypeAdapter(list[tuple[_Offset, _Offset]])
 
 
 class MentionRows:
@@ -220,13 +236,6 @@ def _group_keys(meta: object) -> tuple[str, ...]:
     return tuple(found)
 
 
-RELEVANCES: dict[str, Relevance] = {
-    **dict.fromkeys(("high", "1", "1.0", "true"), "high"),
-    **dict.fromkeys(("low", "0", "0.0", "false"), "low"),
-}
-_VALUE_KEYS = ("value", "text")
-
-
 def _fault(context: str, value: str) -> str:
     return f"piis[{quoted(value)}]: {INSIDE_WORD if value and value in context else ABSENT}"
 
@@ -243,16 +252,6 @@ def _entries(piis: object) -> Iterator[tuple[str, Json] | None]:
             yield None if text is None else (str(text), about)
     elif piis is not None:
         raise RowFault("piis: must be an object of values, or null")
-
-
-TABLE = "table"
-# The files of the Text Anonymization Benchmark; they have to be named.
-TAB = "tab"
-_BY_SUFFIX = {".spacy": "spacy", ".conll": "conll"}
-_TABLES = {".parquet": "parquet", ".csv": "csv", ".tsv": TABLE}
-_SHOWN = 12
-# Fields of which one at least is named where a file is read by named columns.
-_NAMED = {"context", "tokens", "tags"}
 
 
 def checked_format(name: str) -> str:
@@ -344,12 +343,6 @@ def _keys(row: Json) -> str:
 def _unknown(path: Path, why: str) -> UsageError:
     known = (*(name for name in READABLE if name != TAB), TABLE, TAB)
     return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {', '.join(known)}")
-
-
-_FORM = "Compare it with docs/schemes.md, tab"
-
-_Offset = Annotated[int, Field(ge=0, strict=True)]
-_PLACES = TypeAdapter(list[tuple[_Offset, _Offset]])
 
 
 def read_tab_predictions(path: Path) -> Iterator[AnnotatedDocument]:

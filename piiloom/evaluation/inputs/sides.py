@@ -24,6 +24,9 @@ Pairing = Literal["id", "position"]
 # What becomes of a value that has no place in its text, or not the stated one. In the gold it is an error, or left out with
 # ``--skip-values``; in predictions it is kept as a mention without a place, which no scheme on offsets finds in the gold.
 Handling = Literal["refuse", "leave out", "keep"]
+TypeMap = Mapping[str, str | None]
+# As many mentions of either side are hardly all wrong, unless they name types differently.
+_ENOUGH = 20
 
 
 @dataclass(slots=True, kw_only=True)
@@ -128,12 +131,6 @@ class InputsSummary:
             "types_only_in_found": self.types_only_in_found,
             "unused_map_keys": list(self.unused_map_keys),
         }
-
-
-TypeMap = Mapping[str, str | None]
-
-# As many mentions of either side are hardly all wrong, unless they name types differently.
-_ENOUGH = 20
 
 
 def read_type_map(name: str | Path) -> dict[str, str | None]:

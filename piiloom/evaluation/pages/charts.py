@@ -16,6 +16,12 @@ from piiloom.evaluation.pages.tables import ReportTable, as_decimal, as_percent,
 # All charts are drawn this wide and scaled by the page; at a phone's width that is still readable.
 WIDTH = 380
 _STEPS = (1, 2, 2.5, 5, 10)
+_LABELS = 108  # width of the labels on the left
+_LABEL_CHARACTERS = 18
+_ROW = 21
+_BAR = 13
+_HEIGHT = 184  # of charts with an upright axis
+_PLOT = (40, 24, 8, 34)  # room at the left, top, right and bottom of these
 
 
 def element(name: str, attributes: Mapping[str, object], *children: str) -> Markup:
@@ -60,14 +66,6 @@ def ticks(highest: float, about: int = 4) -> list[float]:
 
 def _plain(value: object) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
-
-
-_LABELS = 108  # width of the labels on the left
-_LABEL_CHARACTERS = 18
-_ROW = 21
-_BAR = 13
-_HEIGHT = 184  # of charts with an upright axis
-_PLOT = (40, 24, 8, 34)  # room at the left, top, right and bottom of these
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -40,6 +40,7 @@ from piiloom.tagging.training import MAX_ITERATIONS, judged_features, train_rele
 from piiloom.taxonomy.own_types import only
 
 DEFAULT_SEED = 7
+_PACKAGES: Final = ("python-crfsuite", "scikit-learn", "sklearn-crfsuite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,9 +183,6 @@ def _tested(test: ProbeCorpus, trained: Trained, seed: int) -> TestResult:
 def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
     relevances = [span.relevance for record in records for span in record.spans]
     return relevances.count("high"), relevances.count("low")
-
-
-_PACKAGES: Final = ("python-crfsuite", "scikit-learn", "sklearn-crfsuite")
 
 
 def save_trained(

@@ -24,6 +24,21 @@ from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan
 
 RESAMPLES = 1000
+# The annotator of relevance, which is judged at the places of the gold mentions; all other mentions are the detector's.
+JUDGE = "judge"
+# What is counted of spans, as named here and in ``PAIR_COUNTS``, and of relevances.
+_SPANS = {
+    "gold": "gold",
+    "gold_exact": "gold_exact",
+    "gold_overlap": "gold_matched",
+    "found": "found",
+    "found_exact": "found_exact",
+    "found_overlap": "found_matched",
+    "type_right": "type_right",
+}
+_RELEVANCES = {"high": "high_matched", "high_right": "high_right", "low": "low_matched", "low_right": "low_right"}
+_SPANS_AT = [PAIR_COUNTS.index(name) for name in _SPANS.values()]
+_RELEVANCES_AT = [PAIR_COUNTS.index(name) for name in _RELEVANCES.values()]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,23 +105,6 @@ def _described(span: GoldSpan | FoundSpan | None, context: str) -> Json | None:
     if span is None:
         return None
     return {"start": span.start, "end": span.end, "type": span.entity_type, "text": context[span.start : span.end]}
-
-
-# The annotator of relevance, which is judged at the places of the gold mentions; all other mentions are the detector's.
-JUDGE = "judge"
-# What is counted of spans, as named here and in ``PAIR_COUNTS``, and of relevances.
-_SPANS = {
-    "gold": "gold",
-    "gold_exact": "gold_exact",
-    "gold_overlap": "gold_matched",
-    "found": "found",
-    "found_exact": "found_exact",
-    "found_overlap": "found_matched",
-    "type_right": "type_right",
-}
-_RELEVANCES = {"high": "high_matched", "high_right": "high_right", "low": "low_matched", "low_right": "low_right"}
-_SPANS_AT = [PAIR_COUNTS.index(name) for name in _SPANS.values()]
-_RELEVANCES_AT = [PAIR_COUNTS.index(name) for name in _RELEVANCES.values()]
 
 
 class ProbeScheme:

@@ -30,6 +30,17 @@ from piiloom.foundation.repeated_ids import text_hash
 MaskPolicy = Literal["none", "relevance-aware", "predictions", "surrogates", "all"]
 # What is masked, from the least to the most.
 POLICIES: Final[tuple[MaskPolicy, ...]] = ("none", "relevance-aware", "predictions", "surrogates", "all")
+# First k of each bar of the histogram; the last is open.
+BINS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
+SMALL: Final = 5
+NAME_TYPES: Final = ("name",)
+RARE: Final = 3
+_BITS: Final = {policy: 1 << number for number, policy in enumerate(POLICIES)}
+_WHY_NOT: Final[dict[MaskPolicy, str]] = {
+    "relevance-aware": "no value has a relevance",
+    "predictions": "there are no predictions",
+    "surrogates": "there are no surrogates",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,11 +89,6 @@ def still_read(subject: Subject, policy: MaskPolicy) -> list[bool]:
         forms = ((one.entity_type or "", one.text, new) for one, new in zip(mentions, subject.surrogates, strict=True))
         return [value_form(kind, text) == value_form(kind, new) for kind, text, new in forms]
     return [False] * len(mentions)
-
-
-# First k of each bar of the histogram; the last is open.
-BINS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
-SMALL: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,11 +180,6 @@ def _binned(all_k: Sequence[int]) -> dict[str, int]:
     return found
 
 
-NAME_TYPES: Final = ("name",)
-RARE: Final = 3
-_BITS: Final = {policy: 1 << number for number, policy in enumerate(POLICIES)}
-
-
 class Attack:
     """Takes subjects in, one pass, and keeps numbers only.
 
@@ -260,10 +261,3 @@ class Attack:
             policies={policy: policy_figures(register, _BITS[policy], self._rare) for policy in wanted},
             surrogate_names=surrogate_links(self._names),
         )
-
-
-_WHY_NOT: Final[dict[MaskPolicy, str]] = {
-    "relevance-aware": "no value has a relevance",
-    "predictions": "there are no predictions",
-    "surrogates": "there are no surrogates",
-}

@@ -42,6 +42,8 @@ _NOTE: Final = (
     "values left. Linked: they share a value left in both that at most {rare} documents have."
 )
 _NAMES_NOTE: Final = "Whoever has the originals tells true pairs from the others; whoever has the corpus alone sees linked pairs only."
+_EVERY: Final = 500
+FIGURES_FILE, TABLES_FILE = "reidentification.json", "reidentification.md"
 
 
 def attack_tables(figures: AttackFigures) -> list[ReportTable]:
@@ -97,10 +99,6 @@ def _names_table(links: Mapping[str, int]) -> ReportTable:
         ),
         note=_NAMES_NOTE,
     )
-
-
-_EVERY: Final = 500
-FIGURES_FILE, TABLES_FILE = "reidentification.json", "reidentification.md"
 
 
 class AttackSettings(StoreSettings):

@@ -25,6 +25,10 @@ from numpy.typing import NDArray
 
 from piiloom.corpus.releases.links import Links
 
+# Combinations of up to three values are tried, of the twelve rarest of a document: 298 at most.
+LARGEST: Final = 3
+SEARCHED: Final = 12
+
 
 class RegisterBuilder:
     """Takes down the values of persons, by key. The same person may come up again; what is left anywhere of a value is left."""
@@ -82,11 +86,6 @@ def _split(keys: NDArray[np.int64], items: NDArray[np.int64], count: int) -> lis
     ends = np.searchsorted(keys, np.arange(1, count + 1)).tolist()
     flat = items.tolist()
     return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)] if count else []
-
-
-# Combinations of up to three values are tried, of the twelve rarest of a document: 298 at most.
-LARGEST: Final = 3
-SEARCHED: Final = 12
 
 
 def standings(register: ValueRegister, bit: int) -> Iterator[tuple[int, int, int | None, bool]]:

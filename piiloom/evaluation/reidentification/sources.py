@@ -25,6 +25,8 @@ from piiloom.taxonomy.own_types import extended
 MASKED: Final = "masked"
 _MASKED_KEYS: Final = {"masked", "typed", "surrogates", "spans"}  # of a row of a masked export
 _PLACEHOLDER_ENDS: Final = {"[": "]", "<": ">", "{": "}", "(": ")"}
+# Counts of what was left out of a file: ``refused_rows``, that are no records, and ``values_without_place``, that are not in their text.
+LeftOut = dict[str, int]
 
 
 def subjects_of_release(store: Path, name: str, *, surrogates: bool = False, tell: Tell | None = None) -> Iterator[Subject]:
@@ -35,10 +37,6 @@ def subjects_of_release(store: Path, name: str, *, surrogates: bool = False, tel
         for split in count_members(opened, release):
             for record in iter_release_records(opened, release, split):
                 yield _subject(record, taxonomy, surrogates=surrogates)
-
-
-# Counts of what was left out of a file: ``refused_rows``, that are no records, and ``values_without_place``, that are not in their text.
-LeftOut = dict[str, int]
 
 
 def subjects_of_file(path: Path, reading: LeftOut, format_name: str | None = None, *, surrogates: bool = False) -> Iterator[Subject]:

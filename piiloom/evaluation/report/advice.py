@@ -27,6 +27,11 @@ _OF_ONE_S_OWN = ("bank", "prompts", "types", "screen_model")
 _UNQUOTABLE = re.compile(r"[{}\\]")
 _STORE = "again.duckdb"
 _DEFAULTS = {**settings_json(SplitSettings()), **settings_json(RecordChoice())}
+_FEW_SPANS = 100
+_ONE_SIDED = 0.9
+_NOTICEABLE = 0.05  # of balanced accuracy beyond shuffled labels
+_SMALL_SPLIT = 500
+_MANY_VALUES = 0.1
 
 
 def how_to_make_again(corpus: Corpus, *, seed: int) -> dict[str, Any]:
@@ -105,13 +110,6 @@ def _release_options(settings: Mapping[str, Any], filters: Mapping[str, Any]) ->
 
 def _as_option(value: object) -> str:
     return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-_FEW_SPANS = 100
-_ONE_SIDED = 0.9
-_NOTICEABLE = 0.05  # of balanced accuracy beyond shuffled labels
-_SMALL_SPLIT = 500
-_MANY_VALUES = 0.1
 
 
 def uses(figures: ReportFigures, background: Background) -> list[str]:

@@ -22,6 +22,15 @@ from piiloom.taxonomy.identifying import shipped_identifying
 _DIGITS = 12
 # Provider, model, stage and templates.
 _Way = tuple[str | None, str | None, str | None, tuple[tuple[str, str], ...]]
+TENTHS = 10
+TOP_VALUES = 5
+_CARD = re.compile(r"[0-9]{13,19}")
+_SEPARATORS = re.compile(r"[ -]")
+FEWEST_WORDS = 7  # of a sentence, values masked
+KIND_SHARE = 0.01  # share of the texts from which on a kind of identifiers is counted
+_MASK = "§"
+_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
+_SPACE, _NO_LETTER = re.compile(r"\s+"), re.compile(r"[^a-z§ ]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +120,6 @@ def _ranked(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-TENTHS = 10
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypePair:
     """Two types: records planned for this pair, and records in whose text both types occur."""
@@ -162,11 +168,6 @@ def measure_places(records: Iterable[Record], taxonomy: Taxonomy) -> SpanPlaces:
             for a, b in sorted(planned.keys() | together.keys(), key=lambda pair: (rank(pair[0]), rank(pair[1])))
         ),
     )
-
-
-TOP_VALUES = 5
-_CARD = re.compile(r"[0-9]{13,19}")
-_SEPARATORS = re.compile(r"[ -]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,13 +252,6 @@ def _figures(name: str, tally: _TypeTally, taxonomy: Taxonomy) -> TypeFigures:
         top=tuple(ValueCount(value=value, mentions=count, share=count / mentions) for value, count in ranked[:TOP_VALUES]),
         repeats=tuple(sorted(Counter(tally.values.values()).items())),
     )
-
-
-FEWEST_WORDS = 7  # of a sentence, values masked
-KIND_SHARE = 0.01  # share of the texts from which on a kind of identifiers is counted
-_MASK = "§"
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
-_SPACE, _NO_LETTER = re.compile(r"\s+"), re.compile(r"[^a-z§ ]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,12 @@ from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.taxonomy.own_types_file import read_types_file
 
+FIGURES_FILE = "report.json"
+CARD_FILE = "report.md"
+PAGE_FILE = "index.html"
+# Plots that an earlier report may have left and that this one may not overwrite.
+_PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
+
 
 def dataset_card(source: ReportSource, figures: ReportFigures, plots: Sequence[tuple[str, str]]) -> str:
     """Return the card as Markdown; *plots* are (file name, caption)."""
@@ -62,13 +68,6 @@ def dataset_card(source: ReportSource, figures: ReportFigures, plots: Sequence[t
     if plots:
         parts += ["## plots", *(f"### {caption}\n\n![{caption}]({name})" for name, caption in plots)]
     return "\n\n".join(parts) + "\n"
-
-
-FIGURES_FILE = "report.json"
-CARD_FILE = "report.md"
-PAGE_FILE = "index.html"
-# Plots that an earlier report may have left and that this one may not overwrite.
-_PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
 
 
 class ReportSettings(StoreSettings):

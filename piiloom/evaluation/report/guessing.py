@@ -36,6 +36,12 @@ _STOP_WORDS = frozenset(
 )
 # A value of one or two characters ("A", "NY") may occur in a question by chance.
 _SHORTEST_VALUE = 3
+CHANCE = 0.5
+_SHUFFLES = 20
+_PLACES = 10
+_FOLDS = 5
+_PARTS = 4
+FeatureRow = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +106,6 @@ def _holds_value(record: Record) -> bool:
 def _shares_word(record: Record) -> bool:
     asked = judged_words(record.question or "")
     return any(span.relevance == "high" and not asked.isdisjoint(judged_words(span.text_in(record.context))) for span in record.spans)
-
-
-CHANCE = 0.5
-_SHUFFLES = 20
-_PLACES = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,11 +195,6 @@ def _guess(keys: Sequence[int], labels: NDArray[np.int64], seed: int) -> Guess:
     rng = np.random.default_rng(derive_seed(seed, "guessability"))
     shuffled = [balanced_accuracy(known, rng.permutation(labels)) for _ in range(_SHUFFLES)]
     return Guess(accuracy=balanced_accuracy(known, labels), shuffled=float(np.mean(shuffled)))
-
-
-_FOLDS = 5
-_PARTS = 4
-FeatureRow = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,9 @@ from piiloom.evaluation.report.tables import (
 # Longer texts are cut where they are shown, so that the page stays small.
 LONGEST = 3000
 _RELEVANCE = {"high": "high", "low": "low", None: "not judged"}
+# Characters of texts in the page: 300 records of 100 words have 170,000.
+_MOST_CHARACTERS = 500_000
+_HARMFUL = {ord(character): f"\\u{ord(character):04x}" for character in "<>&'\u2028\u2029"}
 
 
 def shown_family(family: Sequence[Sampled], reasons: Mapping[str, Sequence[JudgementRow]]) -> list[Shown]:
@@ -124,11 +127,6 @@ def _label(record: Record, span: Span, judgements: Mapping[str, Sequence[Judgeme
             for said in (row.judgement for row in rows)
         ],
     }
-
-
-# Characters of texts in the page: 300 records of 100 words have 170,000.
-_MOST_CHARACTERS = 500_000
-_HARMFUL = {ord(character): f"\\u{ord(character):04x}" for character in "<>&'\u2028\u2029"}
 
 
 def search_sample(families: Sequence[Sequence[Sampled]]) -> tuple[Markup, int]:

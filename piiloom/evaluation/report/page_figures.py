@@ -27,6 +27,8 @@ _KINDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("records of a shared story or scenario", ("stories",)),
     ("records of a shared persona", ("personas",)),
 )
+_MAP = 16  # types on the map of pairs
+_HIGH, _LOW, _NONE = Series(name="high", kind="high"), Series(name="low", kind="low"), Series(name="not judged", kind="unjudged")
 
 
 def origin_table(figures: ReportFigures) -> ReportTable:
@@ -173,10 +175,6 @@ def _found(held: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any] 
 
 def _seen(seen: Mapping[str, Any] | None) -> str:
     return NOTHING if not seen or not seen["of"] else f"{count(seen['seen'])} of {count(seen['of'])} ({as_percent(seen['share'])})"
-
-
-_MAP = 16  # types on the map of pairs
-_HIGH, _LOW, _NONE = Series(name="high", kind="high"), Series(name="low", kind="low"), Series(name="not judged", kind="unjudged")
 
 
 def content_charts(figures: ReportFigures) -> list[Chart]:

@@ -36,6 +36,13 @@ SEARCHED = 300
 
 
 Sampled = tuple[Record, str]  # a record and its split
+# The number of records that two or more people have finished, and rows (name, value, low, high, over); None without such records.
+MeasuredAgreement = tuple[int, Sequence[tuple[str, float, float | None, float | None, int]]]
+MeasureAgreement = Callable[[Store, Collection[str]], MeasuredAgreement | None]
+ALL = "all"
+Tell = Callable[[Sight, Store], None]
+# The locale under which rows without a locale are counted.
+NO_LOCALE = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,11 +119,6 @@ class RunFacts:
     costs: tuple[ReplyCosts, ...]
 
 
-# The number of records that two or more people have finished, and rows (name, value, low, high, over); None without such records.
-MeasuredAgreement = tuple[int, Sequence[tuple[str, float, float | None, float | None, int]]]
-MeasureAgreement = Callable[[Store, Collection[str]], MeasuredAgreement | None]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Background:
     """All that the store knows. ``decisions``: records by what people decided. ``reasons``: judgements on the shown records, by id."""
@@ -183,12 +185,6 @@ def _run_facts(store: Store, run_id: str, records: int) -> RunFacts:
         rejects=count_reasons(store, run.id),
         costs=tuple(reply_costs(store, run.id)),
     )
-
-
-ALL = "all"
-Tell = Callable[[Sight, Store], None]
-# The locale under which rows without a locale are counted.
-NO_LOCALE = "not stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,10 @@ from piiloom.evaluation.report.guessing import CHANCE
 from piiloom.evaluation.report.sources import FileReading, ReportSource
 from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, LengthBin, SelfBleu, TextFigures
 
+_BAR = 30
+_OPENERS_SHOWN = 8
+_KINDS_SHOWN = 30
+
 
 def span_of_bin(each: LengthBin) -> str:
     """``40–49``, or ``240+`` for the open one."""
@@ -35,11 +39,6 @@ def shares_of(shares: Iterable[float | None] | None) -> str:
 def counts_listed(counts: Iterable[tuple[str, int]]) -> str:
     """``forum post: 1,200, letter: 300``."""
     return ", ".join(f"{name}: {number:,}" for name, number in counts)
-
-
-_BAR = 30
-_OPENERS_SHOWN = 8
-_KINDS_SHOWN = 30
 
 
 def all_tables(source: ReportSource, figures: ReportFigures) -> list[ReportTable]:

@@ -29,6 +29,18 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import words
 
 ORDERS = (1, 2, 3, 4)
+THRESHOLD = 0.5
+# With this sample size, draws differ by 0.01 to 0.02.
+SAMPLE_TEXTS = 100
+SAMPLES = 3
+_LONGEST_NGRAM = 4
+INSTALL = how_to_install("report")
+OPENER_WORDS = 3
+TOP_OPENERS = 10
+# Distinct-n falls as a corpus grows; for a fixed number of words it can be compared between corpora.
+SAMPLE_WORDS = 10_000
+_BINS = 24
+_BIN_WIDTHS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,9 +115,6 @@ def distinct_shares(texts: WordedTexts) -> tuple[float | None, ...]:
     return tuple(shares)
 
 
-THRESHOLD = 0.5
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repeats:
     """How many texts have a near-duplicate in the corpus (``near``), and how many a text with the same words (``identical``)."""
@@ -137,13 +146,6 @@ def measure_repeats(texts: Sequence[str], worded: WordedTexts) -> Repeats:
         identical=identical,
         identical_share=identical / total if total else None,
     )
-
-
-# With this sample size, draws differ by 0.01 to 0.02.
-SAMPLE_TEXTS = 100
-SAMPLES = 3
-_LONGEST_NGRAM = 4
-INSTALL = how_to_install("report")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,14 +219,6 @@ class _MostInALine:
         """Return the highest count of *ngram* in a line other than the line number *at*."""
         highest, where, second = self._found[ngram]
         return second if where == at else highest
-
-
-OPENER_WORDS = 3
-TOP_OPENERS = 10
-# Distinct-n falls as a corpus grows; for a fixed number of words it can be compared between corpora.
-SAMPLE_WORDS = 10_000
-_BINS = 24
-_BIN_WIDTHS = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

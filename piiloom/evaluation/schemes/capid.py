@@ -34,6 +34,41 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+THRESHOLD = 0.2
+RATIOS = {
+    "span_precision": ("found_matched", "found"),
+    "span_recall": ("gold_matched", "gold"),
+    "span_f1": ("mentions_matched", "mentions"),
+    "coverage": ("similarity", "gold_matched"),
+    "type_accuracy": ("type_right", "gold_matched"),
+    "relevance_accuracy": ("relevance_right", "gold_matched"),
+    "low_accuracy": ("low_right", "low_matched"),
+    "high_accuracy": ("high_right", "high_matched"),
+}
+_MALFORMED = {"malformed": "malformed", "gold_malformed": "gold_malformed"}
+_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "matched": "gold_matched"} | _MALFORMED
+# The spellings of relevance that the published script counts.
+_SPELLINGS = {"1": "high", "0": "low"}
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+STRICT_RATIOS = {
+    "span_precision": ("found_exact", "found"),
+    "span_recall": ("gold_exact", "gold"),
+    "span_f1": ("mentions_exact", "mentions"),
+    "overlap_precision": ("found_matched", "found"),
+    "overlap_recall": ("gold_matched", "gold"),
+    "overlap_f1": ("mentions_matched", "mentions"),
+    "coverage": ("similarity", "gold_matched"),
+    "type_accuracy": ("type_right", "gold_matched"),
+    "relevance_accuracy": ("judged_right", "judged_matched"),
+    "low_accuracy": ("low_right", "low_matched"),
+    "high_accuracy": ("high_right", "high_matched"),
+    "type_accuracy_of_gold": ("type_right", "gold"),
+    "relevance_accuracy_of_gold": ("judged_right", "judged"),
+    "low_accuracy_of_gold": ("low_right", "low"),
+    "high_accuracy_of_gold": ("high_right", "high"),
+}
+_STRICT_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "exact": "gold_exact", "matched": "gold_matched"} | _MALFORMED
+
 
 class SampleMeans:
     """A scheme whose figures are ratios of two counts. Adds columns to a sample's counts, from whose sums means over samples are computed.
@@ -84,24 +119,6 @@ class SampleMeans:
 
     def _sum(self, totals: NDArray[np.float64], name: str) -> NDArray[np.float64]:
         return totals[..., self._counts[name]]
-
-
-THRESHOLD = 0.2
-RATIOS = {
-    "span_precision": ("found_matched", "found"),
-    "span_recall": ("gold_matched", "gold"),
-    "span_f1": ("mentions_matched", "mentions"),
-    "coverage": ("similarity", "gold_matched"),
-    "type_accuracy": ("type_right", "gold_matched"),
-    "relevance_accuracy": ("relevance_right", "gold_matched"),
-    "low_accuracy": ("low_right", "low_matched"),
-    "high_accuracy": ("high_right", "high_matched"),
-}
-_MALFORMED = {"malformed": "malformed", "gold_malformed": "gold_malformed"}
-_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "matched": "gold_matched"} | _MALFORMED
-# The spellings of relevance that the published script counts.
-_SPELLINGS = {"1": "high", "0": "low"}
-_PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 class CapidScheme(SampleMeans):
@@ -198,26 +215,6 @@ def _normalised(text: str) -> _NormalisedValue:
 
 def _shared_characters(one: str, other: str) -> int:
     return sum([min(one.count(char), other.count(char)) for char in set(one)])
-
-
-STRICT_RATIOS = {
-    "span_precision": ("found_exact", "found"),
-    "span_recall": ("gold_exact", "gold"),
-    "span_f1": ("mentions_exact", "mentions"),
-    "overlap_precision": ("found_matched", "found"),
-    "overlap_recall": ("gold_matched", "gold"),
-    "overlap_f1": ("mentions_matched", "mentions"),
-    "coverage": ("similarity", "gold_matched"),
-    "type_accuracy": ("type_right", "gold_matched"),
-    "relevance_accuracy": ("judged_right", "judged_matched"),
-    "low_accuracy": ("low_right", "low_matched"),
-    "high_accuracy": ("high_right", "high_matched"),
-    "type_accuracy_of_gold": ("type_right", "gold"),
-    "relevance_accuracy_of_gold": ("judged_right", "judged"),
-    "low_accuracy_of_gold": ("low_right", "low"),
-    "high_accuracy_of_gold": ("high_right", "high"),
-}
-_STRICT_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "exact": "gold_exact", "matched": "gold_matched"} | _MALFORMED
 
 
 class CapidStrictScheme(SampleMeans):

@@ -37,6 +37,33 @@ from piiloom.evaluation.schemes.precision_recall import ratio
 from piiloom.taxonomy.identifying import Identifying, identifying_table
 
 TextRange = tuple[int, int]
+_COLUMNS = (
+    "documents",
+    "documents_with_direct",
+    "documents_leaking",
+    "mentions",
+    "found",
+    "weight",
+    "weight_found",
+    "self",
+    "self_found",
+    "others",
+    "others_found",
+    "unstated",
+    "unstated_found",
+    "high",
+    "high_masked",
+    "low",
+    "low_unmasked",
+)
+_AT = {name: at for at, name in enumerate(_COLUMNS)}
+# Where they are in a row. After each of these from _SELF on comes the part of them that is found, or wrongly masked or not.
+_DOCUMENTS, _WITH_DIRECT, _LEAKING, _MENTIONS, _FOUND, _WEIGHT, _WEIGHT_FOUND = range(7)
+_SELF, _OTHERS, _UNSTATED, _HIGH, _LOW = range(7, len(_COLUMNS), 2)
+SELF = "self"  # the subject of what a writer says of themselves
+# What is known of a mention so far: bits.
+_IS_HIGH, _IS_LOW, _WRONG = 1, 2, 4
+_CHANGES = _IS_HIGH | _IS_LOW
 
 
 class Ranges:
@@ -93,32 +120,6 @@ def is_covered(mention: AnnotatedMention, ranges: Ranges) -> bool:
     if start is None:
         return False
     return ranges.hold(start, start + len(text)) or not ranges.uncovered(start, counting(text))
-
-
-_COLUMNS = (
-    "documents",
-    "documents_with_direct",
-    "documents_leaking",
-    "mentions",
-    "found",
-    "weight",
-    "weight_found",
-    "self",
-    "self_found",
-    "others",
-    "others_found",
-    "unstated",
-    "unstated_found",
-    "high",
-    "high_masked",
-    "low",
-    "low_unmasked",
-)
-_AT = {name: at for at, name in enumerate(_COLUMNS)}
-# Where they are in a row. After each of these from _SELF on comes the part of them that is found, or wrongly masked or not.
-_DOCUMENTS, _WITH_DIRECT, _LEAKING, _MENTIONS, _FOUND, _WEIGHT, _WEIGHT_FOUND = range(7)
-_SELF, _OTHERS, _UNSTATED, _HIGH, _LOW = range(7, len(_COLUMNS), 2)
-SELF = "self"  # the subject of what a writer says of themselves
 
 
 class PrivacyScheme:
@@ -194,11 +195,6 @@ def _add(row: list[float], mention: AnnotatedMention, kind: Identifying, *, is_f
         row[_WITH_DIRECT] = 1
         if not is_found:
             row[_LEAKING] = 1
-
-
-# What is known of a mention so far: bits.
-_IS_HIGH, _IS_LOW, _WRONG = 1, 2, 4
-_CHANGES = _IS_HIGH | _IS_LOW
 
 
 class ContrastGroups:

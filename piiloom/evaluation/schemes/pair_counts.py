@@ -12,6 +12,15 @@ from piiloom.evaluation.schemes.base import OVERALL, type_key
 
 # A gold mention, the predicted one that answers it, and how alike they are: over 0, up to 1.
 MentionPair = tuple[AnnotatedMention, AnnotatedMention, float]
+# Sums of two, so that every figure is a ratio of two columns.
+_SUMS = {
+    "mentions": ("gold", "found"),
+    "mentions_matched": ("gold_matched", "found_matched"),
+    "mentions_exact": ("gold_exact", "found_exact"),
+    "judged": ("low", "high"),
+    "judged_matched": ("low_matched", "high_matched"),
+    "judged_right": ("low_right", "high_right"),
+}
 
 
 @dataclass(slots=True)
@@ -46,15 +55,6 @@ class _TypeCounts:
 _FIELDS = tuple(field.name for field in fields(_TypeCounts))
 _values = attrgetter(*_FIELDS)
 _MALFORMED, _GOLD_MALFORMED = _FIELDS.index("malformed"), _FIELDS.index("gold_malformed")
-# Sums of two, so that every figure is a ratio of two columns.
-_SUMS = {
-    "mentions": ("gold", "found"),
-    "mentions_matched": ("gold_matched", "found_matched"),
-    "mentions_exact": ("gold_exact", "found_exact"),
-    "judged": ("low", "high"),
-    "judged_matched": ("low_matched", "high_matched"),
-    "judged_right": ("low_right", "high_right"),
-}
 _SUMMED = tuple((_FIELDS.index(one), _FIELDS.index(other)) for one, other in _SUMS.values())
 PAIR_COUNTS: tuple[str, ...] = (*_FIELDS, *_SUMS)
 

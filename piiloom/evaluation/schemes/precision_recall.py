@@ -28,6 +28,10 @@ from piiloom.evaluation.schemes.span_pairs import Placed, add_by_type, compared,
 
 COUNTS: tuple[str, ...] = ("tp", "fp", "fn")
 _ALWAYS = (1.0, 5.0)
+_PARTIAL = (0.5, -0.5, -0.5)  # what a partial pair adds to tp, fp, and fn, where both its mentions are in the latter two
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+# From the range [start, end) to the starts of the tokens that have a character in it.
+Cover = Callable[[int, int], Iterable[int]]
 
 
 class PrecisionRecall:
@@ -76,9 +80,6 @@ class ExactScheme(PrecisionRecall):
         for column, mentions in enumerate((same, spurious, missed)):
             add_by_type(counts, column, types_at(mentions), 3)
         return counts
-
-
-_PARTIAL = (0.5, -0.5, -0.5)  # what a partial pair adds to tp, fp, and fn, where both its mentions are in the latter two
 
 
 class PartialScheme(PrecisionRecall):
@@ -134,11 +135,6 @@ class TextScheme(PrecisionRecall):
 
 def _strings(document: AnnotatedDocument) -> Counter[tuple[str, str]]:
     return Counter((type_key(one), one.text) for one in document.mentions)
-
-
-_TOKEN = re.compile(r"\w+|[^\w\s]")
-# From the range [start, end) to the starts of the tokens that have a character in it.
-Cover = Callable[[int, int], Iterable[int]]
 
 
 def token_cover(gold: AnnotatedDocument, found: AnnotatedDocument) -> Cover:

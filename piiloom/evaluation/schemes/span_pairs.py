@@ -15,6 +15,12 @@ from piiloom.evaluation.schemes.pair_counts import MentionPair
 Placed = tuple[str, int, int]
 # Instead of the place of a mention that has none: it overlaps nothing, not even itself.
 _NOWHERE = (-1, -1)
+_NONE = -1
+T = TypeVar("T")
+# Index of a gold mention, index of a found one, weight of the pair.
+Edge = tuple[int, int, int]
+# A mention, its start and its end.
+_Placed = tuple[AnnotatedMention, int, int]
 
 
 def compared(gold: AnnotatedDocument, found: AnnotatedDocument) -> tuple[list[Placed], list[Placed], list[Placed]]:
@@ -71,9 +77,6 @@ def _placed(document: AnnotatedDocument) -> tuple[list[Placed], list[Placed]]:
     return placed, without
 
 
-_NONE = -1
-
-
 def best_assignment(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     """Return the (row, column) pairs, by row, of a one-to-one assignment whose sum of weights is greatest. Pairs of weight 0 are left out.
 
@@ -116,11 +119,6 @@ def _add_row(row: int, weights: Sequence[Sequence[int]], row_of: list[int], row_
     while last != _NONE:
         row_of[last] = row if before[last] == _NONE else row_of[before[last]]
         last = before[last]
-
-
-T = TypeVar("T")
-# Index of a gold mention, index of a found one, weight of the pair.
-Edge = tuple[int, int, int]
 
 
 def overlap_groups(
@@ -214,10 +212,6 @@ def _improve(weights: dict[int, dict[int, int]], partners: dict[int, int], most:
         partners[last] = one
         last = paired.get(one)
     return best
-
-
-# A mention, its start and its end.
-_Placed = tuple[AnnotatedMention, int, int]
 
 
 def place_pairs(gold: Iterable[AnnotatedMention], found: Iterable[AnnotatedMention]) -> list[MentionPair]:

@@ -46,6 +46,21 @@ if TYPE_CHECKING:
 
 # The information content of [start, end) of a document.
 Weigh = Callable[[int, int], float]
+_TOKEN = re.compile(r"\w+")
+MAY_STAY = frozenset(",.-;:/&()[]–'\"’“”")
+_LEVELS = ("entity", "mention", "token")
+_KINDS: tuple[IdentifierKind, ...] = ("direct", "quasi")
+_PREDICTED = ("precision", "weighted_precision", "mention_precision", "weighted_mention_precision")
+_MACRO = ("macro_entity_recall_direct", "macro_entity_recall_quasi", "macro_weighted_precision")
+# Each share takes two columns: its part and its whole.
+_SHARES = (*(f"{level}_recall_{kind}" for level in _LEVELS for kind in _KINDS), *_PREDICTED, *_MACRO)
+# First columns of each level: those of direct identifiers; those of quasi ones are two further on.
+_AT_ENTITIES, _AT_MENTIONS, _AT_TOKENS = range(0, 2 * len(_LEVELS) * len(_KINDS), 2 * len(_KINDS))
+_FIRST_PREDICTED = 2 * len(_LEVELS) * len(_KINDS)
+_FIRST_MACRO = _FIRST_PREDICTED + 2 * len(_PREDICTED)
+_MACRO_PRECISION = _FIRST_MACRO + 2 * len(_KINDS)
+_Masked = tuple[str | None, bool, int, int]  # a mention's type, whether it is masked, its masked tokens, its tokens
+_Pieces = dict[TextRange, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
 
 
 def uniform(_start: int, _end: int) -> float:
@@ -151,23 +166,6 @@ def _content(token: dict[str, Any], where: str) -> float:
 
 def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_TOKEN = re.compile(r"\w+")
-MAY_STAY = frozenset(",.-;:/&()[]–'\"’“”")
-_LEVELS = ("entity", "mention", "token")
-_KINDS: tuple[IdentifierKind, ...] = ("direct", "quasi")
-_PREDICTED = ("precision", "weighted_precision", "mention_precision", "weighted_mention_precision")
-_MACRO = ("macro_entity_recall_direct", "macro_entity_recall_quasi", "macro_weighted_precision")
-# Each share takes two columns: its part and its whole.
-_SHARES = (*(f"{level}_recall_{kind}" for level in _LEVELS for kind in _KINDS), *_PREDICTED, *_MACRO)
-# First columns of each level: those of direct identifiers; those of quasi ones are two further on.
-_AT_ENTITIES, _AT_MENTIONS, _AT_TOKENS = range(0, 2 * len(_LEVELS) * len(_KINDS), 2 * len(_KINDS))
-_FIRST_PREDICTED = 2 * len(_LEVELS) * len(_KINDS)
-_FIRST_MACRO = _FIRST_PREDICTED + 2 * len(_PREDICTED)
-_MACRO_PRECISION = _FIRST_MACRO + 2 * len(_KINDS)
-
-_Masked = tuple[str | None, bool, int, int]  # a mention's type, whether it is masked, its masked tokens, its tokens
 
 
 class _Rows(dict[str, list[float]]):
@@ -276,9 +274,6 @@ class TabScheme:
             if whole > 0:  # the sum of what is right to each annotator, over what each is asked about
                 row[_MACRO_PRECISION] = len(to_mask) * right / whole
                 row[_MACRO_PRECISION + 1] = len(to_mask)
-
-
-_Pieces = dict[TextRange, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
 
 
 def _predicted(found: AnnotatedDocument, text: str | None) -> tuple[_Pieces, _Pieces]:

@@ -18,6 +18,9 @@ from piiloom.evaluation.scoring.clusters import checked_kind, keys_of_kind
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, cluster_sums, ends, intervals
 from piiloom.tagging.calibration import BINS, Bin, expected_error, reliability
 
+# What a group weighs in a mean: its documents ("sample count"), its gold mentions ("entities"), or as much as any other.
+GroupWeight = Literal["documents", "entities", "equal"]
+
 
 class CountTable:
     """A ``Collector`` of counts. It keeps 8 bytes a document and column, and no text."""
@@ -50,10 +53,6 @@ class CountTable:
     def overall(self) -> dict[str, float]:
         """Return the figures over all documents and types."""
         return figures_of(self.scheme, self.rows.sum(axis=0))
-
-
-# What a group weighs in a mean: its documents ("sample count"), its gold mentions ("entities"), or as much as any other.
-GroupWeight = Literal["documents", "entities", "equal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,13 @@ UNCERTAINTY: Final = "Uncertainty"
 # How many clusters are drawn at once (if there are not more): their weights fit a processor's cache.
 _DRAWN = 1 << 17
 _DRAWN_MULTIPLES = 1 << 22  # numbers: 32 MB
+# With so many clusters that differ between two systems, or fewer, all ways to swap are tried (4,096 at most).
+EXACT_UP_TO = 12
+# How many coins are tossed at once (if there are not more clusters).
+_TOSSED = 1 << 18
+# Sums of fractions in another order differ in their last digits; differences closer than this are the same.
+_SAME = 1e-10
+_WORD = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,15 +148,6 @@ def percentiles(values: NDArray[np.float64], confidence: float) -> Interval | No
         return None
     low, high = np.quantile(known, ((1 - confidence) / 2, (1 + confidence) / 2))
     return Interval(low=float(low), high=float(high))
-
-
-# With so many clusters that differ between two systems, or fewer, all ways to swap are tried (4,096 at most).
-EXACT_UP_TO = 12
-# How many coins are tossed at once (if there are not more clusters).
-_TOSSED = 1 << 18
-# Sums of fractions in another order differ in their last digits; differences closer than this are the same.
-_SAME = 1e-10
-_WORD = 64
 
 
 def permutation_p(

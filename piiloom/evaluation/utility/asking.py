@@ -51,6 +51,7 @@ _THINKING_TOKENS: Final = 300
 _USUAL_ANSWER: Final = 450  # characters: 75 words
 _SECOND_PAIRS: Final = f"{PAIR} (second judge)"
 _WIDE: Final = "\U0001d54f"  # a character of four bytes, the most that one may have
+SECOND_JUDGE: Final = "second judge"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -133,9 +134,6 @@ def _tasks(case: UtilityCase, answers: UtilityOutcomes) -> Iterator[UtilityTask]
 def _answers(case: UtilityCase, size: int, filler: str) -> UtilityOutcomes:
     """Return answers of *size* characters, all different."""
     return UtilityOutcomes(answers={(case.id, name): f"{name} ".ljust(size, filler) for name in case.distinct})
-
-
-SECOND_JUDGE: Final = "second judge"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,25 @@ from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, P
 from piiloom.execution.calls import Lost
 from piiloom.foundation.words import count_words
 
+PairOf = Callable[[UtilityCase, str, str], PairResult | None]
+# Figures of a variant, in the order of tables.
+WIN_RATE: Final = "win_rate"
+VARIANT_FIGURES: Final = (
+    WIN_RATE,
+    "completeness",
+    "violation_answer_judge",
+    "violation_answer_exact",
+    "violation_context_judge",
+    "violation_context_exact",
+    "kept_relevant",
+    "word_overlap",
+    "answer_words",
+)
+_FOLLOWED: Final = "followed"
+_FIRST: Final = "first"
+ALL_PAIRS: Final = "all"
+_OUTCOMES: Final[Mapping[PairResult, int]] = {"win": 1, "loss": -1}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanFigure:
@@ -84,25 +103,6 @@ def _means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
     return means
 
 
-PairOf = Callable[[UtilityCase, str, str], PairResult | None]
-# Figures of a variant, in the order of tables.
-WIN_RATE: Final = "win_rate"
-VARIANT_FIGURES: Final = (
-    WIN_RATE,
-    "completeness",
-    "violation_answer_judge",
-    "violation_answer_exact",
-    "violation_context_judge",
-    "violation_context_exact",
-    "kept_relevant",
-    "word_overlap",
-    "answer_words",
-)
-_FOLLOWED: Final = "followed"
-_FIRST: Final = "first"
-ALL_PAIRS: Final = "all"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairCounts:
     """How often *one* won, lost and tied against *other*; ``missing`` pairs were not decided."""
@@ -159,9 +159,6 @@ class JudgeAgreement:
         first, second = ([_OUTCOMES.get(each[judge], 0) for each in results] for judge in (0, 1))
         same = fmean(map(eq, first, second)) if results else None
         return cls(one=one, other=other, pairs=len(results), same=same, kappa=cohen_kappa(first, second))
-
-
-_OUTCOMES: Final[Mapping[PairResult, int]] = {"win": 1, "loss": -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

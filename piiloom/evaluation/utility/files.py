@@ -38,6 +38,10 @@ _TITLES: Final[Mapping[str, str]] = {
 }
 _WITH_INTERVALS: Final = ("win_rate", "completeness", "violation_answer_judge")
 _COUNTS: Final = ("answer_words",)
+FIGURES_FILE: Final = "utility.json"
+TABLE_FILE: Final = "utility.md"
+ANSWERS_FILE: Final = "answers.jsonl"
+COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def utility_tables(result: UtilityResult) -> tuple[ReportTable, ...]:
@@ -119,12 +123,6 @@ def _cell(figure: MeanFigure, *, interval: bool = True, count: bool = False) -> 
         return NOTHING
     value = f"{figure.value:.0f}" if count else f"{figure.value:.3f}"
     return value if figure.interval is None or not interval else f"{value} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
-
-
-FIGURES_FILE: Final = "utility.json"
-TABLE_FILE: Final = "utility.md"
-ANSWERS_FILE: Final = "answers.jsonl"
-COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def write_result(out: Path, result: UtilityResult, source: str) -> tuple[str, ...]:

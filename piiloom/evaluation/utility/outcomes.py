@@ -23,6 +23,19 @@ Better = Literal["first", "second", "tie"]
 # How a pair ended for its first variant. The last four are ties; the last two of these show that the judge was not sure.
 PairResult = Literal["win", "loss", "agreed", "identical", "position", "split"]
 TIES: Final[tuple[PairResult, ...]] = ("agreed", "identical", "position", "split")
+_RESULTS: Final[Mapping[tuple[Better, Better], PairResult]] = {
+    ("first", "second"): "win",
+    ("second", "first"): "loss",
+    ("tie", "tie"): "agreed",
+    ("first", "first"): "position",
+    ("second", "second"): "position",
+    ("first", "tie"): "split",
+    ("tie", "first"): "split",
+    ("second", "tie"): "split",
+    ("tie", "second"): "split",
+}
+NAME: Final = "stand-in"
+LABEL: Final = "stand-in (a rule, no judge): the share of highly relevant values that a variant still tells"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,19 +101,6 @@ class UtilityOutcomes:
         return None if forth is None or back is None else _RESULTS[forth.better, back.better]
 
 
-_RESULTS: Final[Mapping[tuple[Better, Better], PairResult]] = {
-    ("first", "second"): "win",
-    ("second", "first"): "loss",
-    ("tie", "tie"): "agreed",
-    ("first", "first"): "position",
-    ("second", "second"): "position",
-    ("first", "tie"): "split",
-    ("tie", "first"): "split",
-    ("second", "tie"): "split",
-    ("tie", "second"): "split",
-}
-
-
 def usable(found: Mapping[K, R | Lost], key: K) -> R | None:
     """Return what was said under *key*; None if it was not asked, or not answered in a usable way."""
     said = found.get(key)
@@ -123,10 +123,6 @@ def word_overlap(text: str, original: str) -> float | None:
     """Return the share of the content words of *original* that *text* has, too; None if it has none."""
     wanted = content_words(original)
     return len(wanted & content_words(text)) / len(wanted) if wanted else None
-
-
-NAME: Final = "stand-in"
-LABEL: Final = "stand-in (a rule, no judge): the share of highly relevant values that a variant still tells"
 
 
 def kept_share(case: UtilityCase, variant: str) -> float | None:

@@ -33,6 +33,8 @@ _VERDICT_TOKENS: Final = 256
 _REASONING_TOKENS: Final = 512
 _SENTENCE_END: Final = re.compile(r"[.!?…]+(?=\s|\Z)|[。！？｡।॥۔؟]+")
 _TOKENS_A_FACT: Final = 96
+_TEXT: Final = {"type": "string"}
+_SCORE: Final = {"type": "integer", "enum": list(range(HIGHEST + 1))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,8 +149,6 @@ def _closed(**properties: JsonSchema) -> JsonSchema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-_TEXT: Final = {"type": "string"}
-_SCORE: Final = {"type": "integer", "enum": list(range(HIGHEST + 1))}
 _ANSWER_SCHEMA: Final = _closed(answer=_TEXT)
 _PAIR_SCHEMA: Final = _closed(reason=_TEXT, better={"type": "string", "enum": ["first", "second", "tie"]})
 _GRADE_SCHEMA: Final = _closed(reason=_TEXT, grade=_SCORE)
