@@ -19,12 +19,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Document, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.bootstrap import Resampling, cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.randomisation import permutation_p
+from piiloom.evaluation.scoring.resampling import ResamplingSettings, cluster_sums, intervals, permutation_p
 
 Counts = NDArray[np.float64]
 SCHEME = make_scheme("exact", SchemeSettings())
@@ -40,7 +39,7 @@ def main() -> None:
     systems = [counts_of(wanted.documents, seed) for seed in range(3)]
     clusters = timed_once("clusters of all documents", lambda: stories(wanted.documents))
     by_story = [cluster_sums(rows, clusters) for rows in systems]
-    resampling = Resampling(resamples=wanted.rounds)
+    resampling = ResamplingSettings(resamples=wanted.rounds)
     before = memory()
     contestants: dict[str, Callable[[], object]] = {
         "intervals, clusters are documents": partial(intervals, SCHEME, systems[0], resampling),
@@ -69,9 +68,9 @@ def counts_of(documents: int, seed: int) -> Counts:
 
 def stories(documents: int) -> NDArray[np.int64]:
     """The clusters of documents of which three each share a story."""
-    clusters, nothing = Clusters("story"), Document(where="b:1")
+    clusters, nothing = Clusters("story"), AnnotatedDocument(where="b:1")
     for number in range(documents):
-        gold = Document(where="a:1", id=f"d{number}", group_keys=(f"story:{number // 3}",))
+        gold = AnnotatedDocument(where="a:1", id=f"d{number}", group_keys=(f"story:{number // 3}",))
         clusters.add(Pair(gold=gold, found=nothing))
     return clusters.numbers()
 

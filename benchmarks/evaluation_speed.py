@@ -30,10 +30,10 @@ from random import Random
 from typing import Any
 
 from benchmarks.peak_memory import peak_mb
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.startup import collect_less_often
 
@@ -103,7 +103,7 @@ def one_pair(rng: Random) -> Pair:
     gold, found = [], []
     for first in sorted(rng.sample(range(0, WORDS - 4, 4), MENTIONS)):
         start, end = starts[first], starts[first + rng.randint(1, 3)] - 1
-        mention = Mention(text=text[start:end], entity_type=rng.choice(TYPES), start=start, end=end)
+        mention = AnnotatedMention(text=text[start:end], entity_type=rng.choice(TYPES), start=start, end=end)
         gold.append(mention)
         chance = rng.random()
         if chance < 0.1:
@@ -114,7 +114,8 @@ def one_pair(rng: Random) -> Pair:
             start, end = starts[first + 3], starts[first + 4] - 1
         found.append(replace(mention, start=start, end=end, text=text[start:end]))
     return Pair(
-        gold=Document(where="made", text=text, mentions=tuple(gold)), found=Document(where="made", text=text, mentions=tuple(found))
+        gold=AnnotatedDocument(where="made", text=text, mentions=tuple(gold)),
+        found=AnnotatedDocument(where="made", text=text, mentions=tuple(found)),
     )
 
 
@@ -197,7 +198,7 @@ def prepared_files(size: int, folder: Path) -> Callable[[], object]:
     return lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
-def native_row(document: Document) -> str:
+def native_row(document: AnnotatedDocument) -> str:
     """Give *document* as a line of a native file."""
     spans = [
         {"id": f"s{number}", "start": one.start, "end": one.end, "text": one.text, "type": one.entity_type}

@@ -12,7 +12,7 @@
     for span in record.spans:
         print(span.text_in(record.context), span.entity_type, span.relevance)
 
-Beside these: ``import_file``, ``records``, ``report``, ``probe``, ``evaluate``, ``compare``, ``surrogate``, ``detect``,
+Beside these: ``import_file``, ``records``, ``report``, ``probe``, ``run_evaluation``, ``run_comparison``, ``surrogate``, ``detect``,
 ``detect_files`` and ``train_encoder``. All of them work where an event loop is running already, as in Jupyter, print nothing, and raise
 ``piiloom.PiiloomError``. Every result has ``to_pandas()``. Settings are typed: a type checker finds a misspelt one, and at run time it
 is a ``UsageError``. A script can be run again: what it made is gone on with or confirmed, and never replaced unasked.
@@ -52,11 +52,11 @@ from piiloom.detection.running.request import DetectionReport, DetectionRequest,
 from piiloom.detection.running.request import Watch as DetectionWatch
 from piiloom.evaluation.comparison.comparing import Comparison
 from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
-from piiloom.evaluation.comparison_run import compare as compared
-from piiloom.evaluation.evaluating import evaluate as evaluated
+from piiloom.evaluation.comparison_run import run_comparison as compared
+from piiloom.evaluation.evaluating import run_evaluation as evaluated
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
 from piiloom.evaluation.probe.files import ProbeSettings
-from piiloom.evaluation.probe.files import probe as run_probe
+from piiloom.evaluation.probe.files import probe_files as run_probe
 from piiloom.evaluation.report.folder import ReportSettings, make_report
 from piiloom.foundation.frames import Figures, Row, Rows
 from piiloom.foundation.noop import noop

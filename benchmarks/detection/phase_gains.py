@@ -32,7 +32,7 @@ from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.detection.registry import make_detector
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, find_shipped
@@ -105,9 +105,9 @@ def _scored(name: str, pairs: Sequence[tuple[Record, Findings]], *, catalogue: b
     return {figure: round(float(value), 4) for figure, value in scheme.figures(totals).items()}
 
 
-def _document(record: Record, spans: Sequence[Any], *, catalogue: bool) -> Document:
+def _document(record: Record, spans: Sequence[Any], *, catalogue: bool) -> AnnotatedDocument:
     mentions = tuple(
-        Mention(
+        AnnotatedMention(
             text=record.context[one.start : one.end],
             entity_type=_general(one.subtype) if catalogue else one.entity_type,
             start=one.start,
@@ -115,7 +115,7 @@ def _document(record: Record, spans: Sequence[Any], *, catalogue: bool) -> Docum
         )
         for one in spans
     )
-    return Document(where=record.id, id=record.id, text=record.context, mentions=mentions)
+    return AnnotatedDocument(where=record.id, id=record.id, text=record.context, mentions=mentions)
 
 
 def _general(entity: str | None) -> str:

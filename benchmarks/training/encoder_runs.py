@@ -40,9 +40,8 @@ from piiloom.detection.findings import Text
 from piiloom.detection.training.training_data import TrainingChoice, read_training
 from piiloom.detection.training.training_files import read_file
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
-from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.run import run_probe
-from piiloom.evaluation.probe.scores import count_table, figures, intervals
+from piiloom.evaluation.probe.scores import TestedRecord, count_table, record_intervals
 from piiloom.tagging.features import FoundSpan
 from piiloom.tagging.model_card import About, read_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -65,14 +64,14 @@ class Scorer:
         self.bias = float(self.about.settings["outside_bias"])
         self.hide = bool(self.about.settings["hide_question"])
 
-    def comparisons(self, corpus: Sequence[ProbeRecord]) -> list[Comparison]:
+    def comparisons(self, corpus: Sequence[ProbeRecord]) -> list[TestedRecord]:
         """What is found in each record of *corpus*, against its spans."""
-        found: dict[int, Comparison] = {}
+        found: dict[int, TestedRecord] = {}
 
         def take(number: int, reading: Reading) -> None:
             record = corpus[number]
             spans = [FoundSpan(one.start, one.end, self.about.types[one.type_number]) for one in reading.spans(self.bias)]
-            found[number] = compare(record, spans, list(self._judged(record, reading)))
+            found[number] = TestedRecord(record=record, found=tuple(spans), judged=tuple(self._judged(record, reading)))
 
         self.reader.read([Text(one.context, "en_US", HIDDEN if self.hide else one.question) for one in corpus], take)
         return [found[number] for number in range(len(corpus))]
@@ -91,9 +90,9 @@ class Scorer:
         return validator.measure(self.reader, self.head, outside_bias=self.bias).figures
 
 
-def scored(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+def scored(comparisons: Sequence[TestedRecord]) -> dict[str, Any]:
     table = count_table(comparisons)
-    return {**figures(table).to_json(), "intervals": {name: asdict(one) for name, one in intervals(table, seed=7).items()}}
+    return {**table.overall(), "intervals": {name: asdict(one) for name, one in record_intervals(table, seed=7).items()}}
 
 
 def some_records(records: Sequence[Record], count: int, seed: int) -> list[Record]:
@@ -183,7 +182,7 @@ def main() -> None:
     print(json.dumps(result["tests"], indent=1))
 
 
-def probed(train: ProbeCorpus, test: ProbeCorpus, seed: int) -> Sequence[Comparison]:
+def probed(train: ProbeCorpus, test: ProbeCorpus, seed: int) -> Sequence[TestedRecord]:
     """The probe's findings, for what the encoder is compared with."""
     return run_probe(train, [test], seed=seed).trainings[0].tests[0].comparisons
 
@@ -192,7 +191,7 @@ def cross_validated(records: Sequence[Record], corpus: ProbeCorpus, given: argpa
     """Train on all folds but one, and test on that one; folds are those that a release with --folds has."""
     split = split_records(records, SplitSettings(test_size=0, folds=given.folds, seed=given.seed), taxonomy=shipped_taxonomy())
     of_text = {(record.context, record.question or ""): record.id for record in records}
-    comparisons: list[Comparison] = []
+    comparisons: list[TestedRecord] = []
     for fold, ids in split.ids.items():
         tested = [one for one in corpus.records if of_text.get((one.context, one.question)) in set(ids)]
         if given.probe:

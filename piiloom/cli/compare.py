@@ -11,9 +11,10 @@ from piiloom.cli.options import json_setting
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.detection.families import FAMILIES
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
-from piiloom.evaluation.comparison.table import NOTHING, difference_of, interval_of, notes_on, p_of, rank_of
-from piiloom.evaluation.comparison_run import ComparisonSettings, Form, in_form, named_systems
-from piiloom.evaluation.comparison_run import compare as compared
+from piiloom.evaluation.comparison.table import difference_of, interval_of, notes_on, p_of, rank_of
+from piiloom.evaluation.comparison_run import ComparisonSettings, TableForm, in_form, named_systems
+from piiloom.evaluation.comparison_run import run_comparison as compared
+from piiloom.evaluation.pages.tables import NOTHING
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 
@@ -36,7 +37,7 @@ class Compare(ComparisonSettings):
     predictions: list[str] = setting(
         [], "Predictions for it, one file per system; the default name is the file's.", argument=True, metavar="[NAME=]FILE..."
     )
-    form: Form | None = setting(None, "Form in which the table is printed.", flags="--format")
+    form: TableForm | None = setting(None, "Form in which the table is printed.", flags="--format")
     as_json: bool = json_setting()
 
 

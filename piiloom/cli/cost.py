@@ -138,9 +138,7 @@ def _put(amounts: dict[str, float | None], part: str, amount: float | None) -> N
 
 def _added(given: str) -> tuple[float | None, int]:
     """Return the amount in USD (None: unknown) that *given* is, or that the usage file of that name states, and its tokens."""
-    from piiloom.evaluation.cost.costing import Spent
-    from piiloom.evaluation.cost.model_prices import PriceList
-    from piiloom.evaluation.cost.usage_file import read_usage
+    from piiloom.evaluation.cost import PriceList, Spent, read_usage
 
     try:
         amount = float(given)
@@ -156,7 +154,7 @@ def _added(given: str) -> tuple[float | None, int]:
 
 def _tokens_in(path: Path) -> int:
     from piiloom.detection.training.training_files import read_file
-    from piiloom.evaluation.cost.costing import tokens_of
+    from piiloom.evaluation.cost import tokens_of
 
     return sum(tokens_of(record.context) for record in read_file(path, None, skip_values=True, where="--texts").records)
 

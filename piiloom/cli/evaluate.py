@@ -12,15 +12,15 @@ from piiloom.cli.options import json_setting
 from piiloom.cli.progress import shown
 from piiloom.cli.run_summary import rate_text
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
-from piiloom.evaluation.bias.tables import bias_table
-from piiloom.evaluation.cost.cost_figures import COLUMNS
-from piiloom.evaluation.evaluating import evaluate as evaluated
+from piiloom.evaluation.bias import bias_table
+from piiloom.evaluation.cost import COLUMNS
+from piiloom.evaluation.evaluating import PLOTS
+from piiloom.evaluation.evaluating import run_evaluation as evaluated
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings, SchemeFigures
-from piiloom.evaluation.evaluation_folder import PLOTS
-from piiloom.evaluation.inputs.summary import SideSummary
+from piiloom.evaluation.inputs.sides import SideSummary
 from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
-from piiloom.evaluation.scoring.bootstrap import Interval
+from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -13,15 +13,14 @@ from piiloom.cli.progress import shown
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.files import ProbeSettings
-from piiloom.evaluation.probe.files import probe as run_probe
+from piiloom.evaluation.probe.files import probe_files as run_probe
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
-    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, TestResult, Training
-    from piiloom.evaluation.probe.saving import Saved
-    from piiloom.evaluation.scoring.bootstrap import Interval
+    from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, ProbeTraining, TestResult
+    from piiloom.evaluation.scoring.resampling import Interval
 
 EPILOG = examples(
     "piiloom probe outputs/v1/train.jsonl outputs/v1/test.jsonl",
@@ -129,25 +128,24 @@ def _with_interval(value: float, interval: Interval) -> str:
     return f"{value:.4f}\n{interval.low:.3f}–{interval.high:.3f}"
 
 
-def _type_table(training: Training, test: TestResult) -> Table:
+def _type_table(training: ProbeTraining, test: TestResult) -> Table:
     table = Table(title=f"by type, trained on {counted(training.records, 'record')} (R recall, P precision)")
     for name in _SHARES:
         table.add_column(name, justify="left" if name == "type" else "right")
-    for score in test.by_type:
-        shares = (_NOTHING if share is None else f"{share:.3f}" for share in score.shares().values())
-        table.add_row(harmless(score.entity_type), f"{score.gold:,}", f"{score.found:,}", *shares)
+    for name, gold, found, *shares in (score.values() for score in test.by_type):
+        table.add_row(harmless(name), f"{gold:,}", f"{found:,}", *(_NOTHING if share is None else f"{share:.3f}" for share in shares))
     return table
 
 
-def _print_saved(saved: Saved) -> None:
-    types = counted(len(saved.types), "type")
-    say(f"saved {harmless(str(saved.folder))}: {types}, learnt from {counted(saved.records, 'record')}")
+def _print_saved(saved: dict[str, Any]) -> None:
+    types = counted(len(saved["types"]), "type")
+    say(f"saved {harmless(saved['folder'])}: {types}, learnt from {counted(saved['records'], 'record')}")
     for line in _calibration_lines(saved):
         say(f"  {line}")
 
 
-def _calibration_lines(saved: Saved) -> Iterator[str]:
-    figures = saved.calibration
+def _calibration_lines(saved: dict[str, Any]) -> Iterator[str]:
+    figures = saved["calibration"]
     if "records" not in figures:
         yield f"scores are as the models have them, calibrated on {figures['on']}"
         return

@@ -6,8 +6,7 @@ from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import shown
 from piiloom.cli.report import say_report_table
 from piiloom.cli.terminal import examples, say, say_aside, say_json
-from piiloom.evaluation.reidentification.folder import AttackSettings, attack
-from piiloom.evaluation.reidentification.tables import attack_tables
+from piiloom.evaluation.reidentification.folder import AttackSettings, attack_corpus, attack_tables
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.words import counted
 
@@ -35,14 +34,14 @@ def reidentify(asked: Reidentify) -> None:
     docs/reidentification.md has his rules.
     """
     with shown(lambda step, _: step, wanted=not asked.as_json) as watch:
-        report = attack(asked, watch=watch, tell=say_sight)
+        report = attack_corpus(asked, watch=watch, tell=say_sight)
     figures, reading = report.figures, report.reading
     if asked.as_json:
         say_json(report.to_json() | {"out": None if asked.out is None else str(asked.out), "files": list(report.files)})
     else:
         say(f"attack on {report.title}: {counted(figures.records, 'record')}, {counted(figures.documents, 'text')}")
-        if reading.refused_rows or reading.values_without_place:
-            rows, values = counted(reading.refused_rows, "row"), counted(reading.values_without_place, "value")
+        if any(reading.values()):
+            rows, values = counted(reading["refused_rows"], "row"), counted(reading["values_without_place"], "value")
             say(f"left out: {rows} that could not be read, {values} not in the text")
         for table in attack_tables(figures):
             say("")

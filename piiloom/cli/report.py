@@ -37,7 +37,7 @@ def report(asked: ReportCommand) -> None:
     """
     with shown(lambda step, _: f"measuring: {step} …", wanted=not asked.as_json) as watch:
         made = make_report(asked, agreement_among, watch=watch, tell=say_sight)
-    files = made.written.files if made.written else ()
+    files = made.files
     if asked.as_json:
         say_json({**made.to_json(), "out": None if asked.out is None else str(asked.out), "files": list(files)})
     else:
@@ -45,8 +45,8 @@ def report(asked: ReportCommand) -> None:
         if files:
             say("")
             say(f"written to {asked.out}: {', '.join(files)}")
-    if made.written and made.written.install:
-        say_aside(f"no plots were drawn: they need an extra: {made.written.install}")
+    if made.install:
+        say_aside(f"no plots were drawn: they need an extra: {made.install}")
 
 
 def _print(made: Report) -> None:

@@ -8,12 +8,11 @@ from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import asking
 from piiloom.cli.run_summary import count_text, dollars
 from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_json
-from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.estimate import UtilityEstimate, estimate_utility
+from piiloom.evaluation.utility.asking import UtilityEstimate, estimate_utility
+from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases
-from piiloom.evaluation.utility.files import write_result
+from piiloom.evaluation.utility.files import remarks, utility_tables, write_result
 from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilitySettings
-from piiloom.evaluation.utility.tables import remarks, utility_tables
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
@@ -63,7 +62,7 @@ def utility(asked: Utility) -> None:
     _say_result(result, read.title, asked, files)
 
 
-def _describe(estimate: UtilityEstimate, cases: Sequence[Case], options: UtilitySettings) -> str:
+def _describe(estimate: UtilityEstimate, cases: Sequence[UtilityCase], options: UtilitySettings) -> str:
     """Return the data that would leave this machine, the receivers, and the cost."""
     answers, judgements = estimate.stages[0].calls, estimate.total.calls - estimate.stages[0].calls
     judges = " and ".join(_named(one) for one in (options.judge or options.author, options.second_judge) if one is not None)
@@ -75,7 +74,7 @@ def _describe(estimate: UtilityEstimate, cases: Sequence[Case], options: Utility
     return "\n".join(lines)
 
 
-def _say_estimate(estimate: UtilityEstimate | None, cases: Sequence[Case], *, as_json: bool) -> None:
+def _say_estimate(estimate: UtilityEstimate | None, cases: Sequence[UtilityCase], *, as_json: bool) -> None:
     """Print the estimate; None is that of the stand-in."""
     if as_json:
         say_json(

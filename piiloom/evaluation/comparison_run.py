@@ -17,36 +17,40 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import field_validator
 
-from piiloom.evaluation.calibration.calibrating import CalibrationCollector, CalibrationFigures
-from piiloom.evaluation.comparison.as_page import html_page
-from piiloom.evaluation.comparison.as_text import latex_table, markdown_table
-from piiloom.evaluation.comparison.comparing import Comparison, OpenPairs, Ranking, check_ranking, compare_files
-from piiloom.evaluation.comparison.measured import ECE_NOTE, NOTE, Measured, measured_columns
-from piiloom.evaluation.comparison.table import ComparisonTable, comparison_table
-from piiloom.evaluation.cost.cost_figures import COLUMNS
-from piiloom.evaluation.cost.costing import CostCollector, usage_source
-from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.inputs.opening import READING, InputSettings, open_pairs
-from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.evaluation.pages.writing import write_plot
-from piiloom.evaluation.schemes.base import FIGURES, Scheme, SchemeSettings
+from piiloom.evaluation.comparison.comparing import Comparison, RankingSettings, check_ranking, compare_systems
+from piiloom.evaluation.comparison.table import (
+    ECE_NOTE,
+    NOTE,
+    ComparisonTable,
+    MeasuredRun,
+    comparison_table,
+    html_page,
+    latex_table,
+    markdown_table,
+    measured_columns,
+)
+from piiloom.evaluation.cost import COLUMNS, CostCollector, usage_costs
+from piiloom.evaluation.inputs.documents import Collector, Pair
+from piiloom.evaluation.inputs.opening import READING, PairSettings, open_pairs
+from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
+from piiloom.evaluation.schemes.base import FIGURES, SchemeSettings
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.registry import BY_TYPE, DEFAULT_SCHEME, SCHEME_HELP, make_schemes
-from piiloom.evaluation.scoring.bootstrap import UNCERTAINTY
-from piiloom.evaluation.scoring.collector import Collector
+from piiloom.evaluation.scoring.counts import CalibrationCollector, CalibrationFigures
+from piiloom.evaluation.scoring.resampling import UNCERTAINTY
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.foundation.whole_files import drafted, output_errors
 
-Form = Literal["md", "tex", "html", "json"]
+TableForm = Literal["md", "tex", "html", "json"]
 _TABLES: Final[Mapping[str, Callable[[ComparisonTable], str]]] = {"md": markdown_table, "tex": latex_table, "html": html_page}
 _FORMS: Final = (*_TABLES, "json")
 _OURS: Final = ("--out", "-o", "--json", "--format", "--mask", "--to", "--resume", "--force")
 _UNSAFE: Final = re.compile(r"[^\w.+-]+")
 
 
-class ComparisonSettings(InputSettings, SchemeSettings, Ranking):
+class ComparisonSettings(PairSettings, SchemeSettings, RankingSettings):
     """Settings of a comparison."""
 
     panels = (FIGURES, UNCERTAINTY, READING)
@@ -91,7 +95,9 @@ class AskedDetector(NamedTuple):
     options: tuple[str, ...]
 
 
-def compare(gold: Path, predictions: Mapping[str, Path], settings: ComparisonSettings, known_detectors: Collection[str]) -> Comparison:
+def run_comparison(
+    gold: Path, predictions: Mapping[str, Path], settings: ComparisonSettings, known_detectors: Collection[str]
+) -> Comparison:
     """Compare systems by their *predictions*, and the detectors ``settings.detector``; write tables and plots.
 
     Raises ``UsageError``, ``DataError`` and ``OutputError``.
@@ -103,7 +109,7 @@ def compare(gold: Path, predictions: Mapping[str, Path], settings: ComparisonSet
         raise UsageError(f"no system is called {strange[0]!r}", where="--usage", remedy=remedy)
     (scheme,) = make_schemes((settings.scheme,), settings)
     check_ranking(scheme, [*predictions, *(one.name for one in asked)], settings)
-    costs = {name: CostCollector(usage_source(path)) for name, path in settings.usage.items()}
+    costs = {name: usage_costs(path) for name, path in settings.usage.items()}
     reading = {"--input-format": settings.gold_format or settings.input_format, "--locale": settings.locale}
     with _detector_folder(settings.predictions_out) as folder:
         found, measured = _run_detectors(asked, gold, folder, reading)
@@ -113,7 +119,17 @@ def compare(gold: Path, predictions: Mapping[str, Path], settings: ComparisonSet
         for name, cost in costs.items():
             collectors[name].append(cost)
         inputs: dict[str, InputsSummary] = {}
-        comparison = compare_files(gold, systems, _reader(settings, scheme, systems, collectors, inputs), scheme, settings)
+
+        def read(name: str) -> Iterator[Pair]:
+            needs = scheme.needs
+            matter = scheme.name in BY_TYPE
+            pairs, inputs[name] = open_pairs(gold, systems[name], settings, needs, offsets=needs == "places", types_matter=matter)
+            for pair in pairs:
+                for one in collectors[name]:
+                    one.add(pair)
+                yield pair
+
+        comparison = compare_systems({name: read(name) for name in systems}, scheme, settings)
     sides = {"gold": next(iter(inputs.values())).gold, **{name: summary.found for name, summary in inputs.items()}}
     figures = {name: calibration for name, one in calibrations.items() if (calibration := one.figures()).spans}
     comparison = replace(
@@ -214,14 +230,14 @@ def _detector_folder(keep: Path | None) -> Iterator[Path]:
 
 def _run_detectors(
     asked: Sequence[AskedDetector], gold: Path, folder: Path, reading: Mapping[str, str | None]
-) -> tuple[dict[str, Path], dict[str, Measured]]:
+) -> tuple[dict[str, Path], dict[str, MeasuredRun]]:
     """Run each of *asked* on *gold*; return its predictions, in *folder*, and its time and memory, by name.
 
     *reading* are options of ``piiloom detect`` for *gold*, for detectors without their own. Raises ``DataError`` if a detector fails;
     its message is on standard error.
     """
     files: dict[str, Path] = {}
-    measured: dict[str, Measured] = {}
+    measured: dict[str, MeasuredRun] = {}
     for number, one in enumerate(asked, start=1):
         out = folder / f"{number}-{_UNSAFE.sub('-', one.name)}.jsonl"
         out.unlink(missing_ok=True)  # else it would be refused, as a file of somebody's
@@ -246,11 +262,11 @@ def _run(one: AskedDetector, gold: Path, out: Path, reading: Sequence[Any]) -> d
     return report
 
 
-def _measured(report: Mapping[str, Any]) -> Measured:
+def _measured(report: Mapping[str, Any]) -> MeasuredRun:
     model = report["model"]
     usd = 0.0 if model is None else None if model.get("unpriced") else model["cost_usd"] + model["charged_usd"]
     documents = report["documents"] + report["failed"]
-    return Measured(documents=documents, failed=report["failed"], seconds=report["seconds"], peak_bytes=report["peak_bytes"], usd=usd)
+    return MeasuredRun(documents=documents, failed=report["failed"], seconds=report["seconds"], peak_bytes=report["peak_bytes"], usd=usd)
 
 
 def _append_failed(out: Path) -> None:
@@ -262,35 +278,12 @@ def _append_failed(out: Path) -> None:
                 rows.write(json.dumps({"id": reject["id"], "context": reject["row"], "spans": []}, ensure_ascii=False) + "\n")
 
 
-def _reader(
-    settings: ComparisonSettings,
-    scheme: Scheme,
-    systems: Mapping[str, Path],
-    collectors: Mapping[str, Sequence[Collector]],
-    inputs: dict[str, InputsSummary],
-) -> OpenPairs:
-    """Return a function that reads a system next to the gold for its *collectors* too, and puts a summary into *inputs*."""
-    name_of = {path: name for name, path in systems.items()}
-
-    def read(gold: Path, found: Path) -> Iterator[Pair]:
-        name = name_of[found]
-        pairs, inputs[name] = open_pairs(
-            gold, found, settings, scheme.needs, offsets=scheme.needs == "places", types_matter=scheme.name in BY_TYPE
-        )
-        for pair in pairs:
-            for one in collectors[name]:
-                one.add(pair)
-            yield pair
-
-    return read
-
-
 def _drawn(
-    folder: Path, comparison: Comparison, measured: Mapping[str, Measured], figures: Mapping[str, CalibrationFigures]
+    folder: Path, comparison: Comparison, measured: Mapping[str, MeasuredRun], figures: Mapping[str, CalibrationFigures]
 ) -> tuple[Path, ...]:
     if find_spec("matplotlib") is None:
         raise UsageError("plots need matplotlib", where="--plots", remedy=f"Install it: {how_to_install('report')}")
-    from piiloom.evaluation.comparison.pictures import quality_plot, reliability_plot
+    from piiloom.evaluation.plots import quality_plot, reliability_plot, write_plot
 
     drawn = [quality_plot(comparison, measured)] if measured else []
     drawn += [reliability_plot(figures)] if figures else []

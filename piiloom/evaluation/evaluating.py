@@ -1,73 +1,117 @@
-"""Evaluate predictions: read both files in one pass, count under each scheme, and make figures of the counts.
+"""Evaluate predictions: read both files in one pass, count under each scheme, make figures of the counts, and write the folder.
 
 Schemes that compare values and schemes that compare places need other readings of the same files, so with both there are two passes.
+All files are written to a folder of drafts, ``errors.jsonl`` while the documents are read, and moved to their place when all of them are
+complete. ``evaluation.json`` comes last, so a folder that has it is complete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from piiloom.evaluation.bias.collecting import BiasCollector
-from piiloom.evaluation.cost.costing import CostCollector, model_source, usage_source
+from piiloom.corpus.releases.export_drafts import new_folders
+from piiloom.evaluation.bias import BiasCollector, BiasFigures
+from piiloom.evaluation.cost import estimated_costs, usage_costs
 from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
-from piiloom.evaluation.evaluation_folder import EvaluationFolder
-from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryOptions
-from piiloom.evaluation.inputs.documents import NEEDS, Needs
+from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryCollector
+from piiloom.evaluation.gallery.counts import ErrorCounts, write_confusion
+from piiloom.evaluation.gallery.page import write_gallery
+from piiloom.evaluation.inputs.documents import NEEDS, Collector, Needs
 from piiloom.evaluation.inputs.opening import open_pairs
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import NO_TYPE, Scheme, asks_predicted_types, asks_types, figures_of
+from piiloom.evaluation.schemes.masking import ContrastGroups
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_schemes
-from piiloom.evaluation.scoring.bootstrap import Resampling, cluster_sums, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.collector import Collector
-from piiloom.evaluation.scoring.contrast_groups import ContrastGroups
-from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.evaluation.scoring.groups import GroupFigures, Groups, mean_over_groups
+from piiloom.evaluation.scoring.counts import CountTable, GroupFigures, Groups, mean_over_groups
+from piiloom.evaluation.scoring.resampling import ResamplingSettings, cluster_sums, intervals
+from piiloom.foundation.whole_files import check_folder, drafted, output_errors
+
+FIGURES, PAGE, ERRORS, CONFUSION, PLOTS = "evaluation.json", "errors.html", "errors.jsonl", "confusion.csv", "plots"
+_DRAFTS = ".evaluation.part"
+
 
 T = TypeVar("T")
 # Called with the number of documents read so far, every so many documents.
-Watch = Callable[[int], None]
+DocumentWatch = Callable[[int], None]
 _TOLD_EVERY = 1_000
 
 
-def evaluate(gold: Path, found: Path, settings: EvaluationSettings, watch: Watch | None = None) -> Evaluation:
+def run_evaluation(gold: Path, found: Path, settings: EvaluationSettings, watch: DocumentWatch | None = None) -> Evaluation:
     """Evaluate the predictions *found* against *gold*, and write the folder ``settings.out`` if it is named.
 
     Raises ``UsageError``, ``DataError`` and ``OutputError``; then nothing is written.
     """
     schemes = make_schemes(settings.schemes, settings)
     bias = None if settings.bias is None else BiasCollector(settings.bias, settings.bias_match)
-    cost = _cost(settings)
-    with ExitStack() as stack:
+    cost = (
+        usage_costs(settings.usage) if settings.usage is not None else None if settings.model is None else estimated_costs(settings.model)
+    )
+    with ExitStack() as whole:
         collectors: dict[Needs, list[Collector]] = {need: [] for need in NEEDS}
         needed = next(need for need in NEEDS if any(scheme.needs == need for scheme in schemes))
         collectors[needed] += [one for one in (bias, cost) if one is not None]
-        folder = None
-        if settings.out is not None:
-            options = GalleryOptions(limit=settings.gallery_limit or DEFAULT_LIMIT, seed=settings.seed)
-            folder = stack.enter_context(EvaluationFolder(settings.out, options, force=settings.force))
-            collectors["places"].append(folder.gallery)  # errors are shown in their places
-        evaluation = _evaluated(gold, found, schemes, settings, collectors, watch)
+        with ExitStack() as reading:
+            if settings.out is not None:
+                drafts = whole.enter_context(_draft_folder(settings.out, force=settings.force))
+                log = reading.enter_context(drafted(drafts / ERRORS))
+                gallery = GalleryCollector(limit=settings.gallery_limit or DEFAULT_LIMIT, seed=settings.seed, log=log)
+                collectors["places"].append(gallery)  # errors are shown in their places
+            evaluation = _evaluated(gold, found, schemes, settings, collectors, watch)
         if bias is not None:  # its figures have intervals in any case
-            usual = settings if settings.resamples else settings.model_copy(update={"resamples": Resampling().resamples})
+            usual = settings if settings.resamples else settings.model_copy(update={"resamples": ResamplingSettings().resamples})
             evaluation = replace(evaluation, bias=bias.figures(usual))
         if cost is not None:
             evaluation = replace(evaluation, cost=cost.figures())
-        if folder is not None:
-            title = f"Errors of {Path(evaluation.inputs.found.file).name}"
-            files = folder.write(evaluation.to_json(), title=title, bias=evaluation.bias)
-            evaluation = replace(evaluation, files=tuple(files))
+        if settings.out is not None:
+            evaluation = replace(evaluation, files=_write(settings.out, drafts, evaluation, gallery))
     return evaluation
 
 
-def _cost(settings: EvaluationSettings) -> CostCollector | None:
-    if settings.usage is not None:
-        return CostCollector(usage_source(settings.usage))
-    return None if settings.model is None else CostCollector(model_source(settings.model))
+@contextmanager
+def _draft_folder(out: Path, *, force: bool) -> Iterator[Path]:
+    """Give a folder of drafts in *out*. After an error, *out* is as it was, and not there if it was not there before.
+
+    Raises ``OutputError`` if *out* can't be written.
+    """
+    check_folder(out, force=force)
+    drafts = out / _DRAFTS
+    with ExitStack() as stack:
+        with output_errors(out):
+            stack.enter_context(new_folders([out]))
+            shutil.rmtree(drafts, ignore_errors=True)  # what a killed evaluation left
+            stack.callback(shutil.rmtree, drafts, ignore_errors=True)
+        yield drafts
+
+
+def _write(out: Path, drafts: Path, evaluation: Evaluation, gallery: GalleryCollector) -> tuple[str, ...]:
+    """Write the other files, move all of them from *drafts* to *out*, and return their names. Without matplotlib there are no plots."""
+    write_confusion(drafts / CONFUSION, gallery.counts)
+    write_gallery(drafts / PAGE, gallery, f"Errors of {Path(evaluation.inputs.found.file).name}")
+    names = [PAGE, ERRORS, CONFUSION, *(f"{PLOTS}/{path.name}" for path in _write_plots(drafts / PLOTS, gallery.counts, evaluation.bias))]
+    with output_errors(out):
+        text = json.dumps(evaluation.to_json(), ensure_ascii=False, indent=2) + "\n"
+        (drafts / FIGURES).write_bytes(text.encode("utf-8", "replace"))
+        (out / FIGURES).unlink(missing_ok=True)
+        for name in (*names, FIGURES):
+            (out / name).parent.mkdir(exist_ok=True)
+            (drafts / name).replace(out / name)
+    return FIGURES, *names
+
+
+def _write_plots(folder: Path, counts: ErrorCounts, bias: BiasFigures | None) -> list[Path]:
+    try:
+        from piiloom.evaluation.plots import bias_plot, error_plots, write_plot
+    except ImportError:
+        return []
+    plots = [*error_plots(counts), *([] if bias is None else [bias_plot(bias)])]
+    return [path for plot in plots for path in write_plot(folder, plot)]
 
 
 def _evaluated(
@@ -76,7 +120,7 @@ def _evaluated(
     schemes: Sequence[Scheme],
     settings: EvaluationSettings,
     collectors: Mapping[Needs, Sequence[Collector]],
-    watch: Watch | None,
+    watch: DocumentWatch | None,
 ) -> Evaluation:
     """Return the figures of all *schemes*; *collectors* see the same pairs."""
     passes: list[_Pass] = []
@@ -117,7 +161,7 @@ class _Pass:
     def has_schemes(self) -> bool:
         return bool(self._tables)
 
-    def read(self, gold: Path, found: Path, needs: Needs, watch: Watch | None) -> None:
+    def read(self, gold: Path, found: Path, needs: Needs, watch: DocumentWatch | None) -> None:
         matter = any(table.scheme.name in BY_TYPE for table in self._tables)
         placed = needs == "places" and bool(self._tables)
         settings = self._settings

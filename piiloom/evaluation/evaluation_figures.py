@@ -8,17 +8,16 @@ from typing import Any, Final, Self
 
 from pydantic import field_validator, model_validator
 
-from piiloom.evaluation.bias.collecting import Match
-from piiloom.evaluation.bias.figures import BiasFigures
-from piiloom.evaluation.cost.cost_figures import CostFigures
-from piiloom.evaluation.inputs.opening import READING, InputSettings
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.bias import BiasFigures, Match
+from piiloom.evaluation.cost import CostFigures
+from piiloom.evaluation.inputs.opening import READING, PairSettings
+from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, SchemeSettings, is_count
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.schemes.registry import DEFAULT_SCHEME, SCHEME_HELP
-from piiloom.evaluation.scoring.bootstrap import UNCERTAINTY, Interval, Resampling, end_columns
-from piiloom.evaluation.scoring.groups import GroupFigures, Weight
+from piiloom.evaluation.scoring.counts import GroupFigures, GroupWeight
+from piiloom.evaluation.scoring.resampling import UNCERTAINTY, Interval, ResamplingSettings, end_columns, ends
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.settings import Converted, OptionalPath, setting
@@ -26,7 +25,7 @@ from piiloom.foundation.settings import Converted, OptionalPath, setting
 VIEWS: Final = "More views"
 
 
-class EvaluationSettings(InputSettings, SchemeSettings, Resampling):
+class EvaluationSettings(PairSettings, SchemeSettings, ResamplingSettings):
     """Settings of an evaluation. Raises ``UsageError`` for settings that contradict each other."""
 
     panels = (FIGURES, VIEWS, UNCERTAINTY, READING)
@@ -37,7 +36,7 @@ class EvaluationSettings(InputSettings, SchemeSettings, Resampling):
     by: str | None = setting(
         None, "Also give figures by locale, or by a kind of group keys (story, pair …), and their mean.", metavar="KIND", panel=VIEWS
     )
-    weight: Weight = setting("documents", "Weight of a group in that mean.", panel=VIEWS, advanced=True)
+    weight: GroupWeight = setting("documents", "Weight of a group in that mean.", panel=VIEWS, advanced=True)
     bias: str | None = setting(None, "Recall of this type of names by gender and region of the names.", metavar="TYPE", panel=VIEWS)
     bias_match: Match = setting("multiset", "Whether equal names of a document are found one by one.", panel=VIEWS, advanced=True)
     usage: OptionalPath = setting(
@@ -153,7 +152,8 @@ class Evaluation(Framed):
         elif schemes:
             found["schemes"] = schemes
         if self.contrast is not None:
-            found["contrast"] = _contrast(self.contrast)
+            one = self.contrast
+            found["contrast"] = {"groups": one.groups, **one.figures, "intervals": _intervals(one.intervals)}
         found |= {"warnings": list(self.warnings), "inputs": inputs.to_json()}
         return found | {name: view.to_json() for name, view in (("bias", self.bias), ("cost", self.cost)) if view is not None}
 
@@ -202,9 +202,5 @@ def whole_counts(figures: Mapping[str, float | None]) -> dict[str, float | int |
     return {name: int(value) if value is not None and is_count(name) and value.is_integer() else value for name, value in figures.items()}
 
 
-def _contrast(one: ContrastFigures) -> dict[str, Any]:
-    return {"groups": one.groups, **one.figures, "intervals": _intervals(one.intervals)}
-
-
 def _intervals(found: Mapping[str, Interval | None]) -> dict[str, list[float] | None]:
-    return {name: None if one is None else [one.low, one.high] for name, one in found.items()}
+    return {name: ends(one) for name, one in found.items()}

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from tests.evaluation.page_corpora import ATTACK, WIDE
 from tests.evaluation.report_records import marked, varied
 
@@ -16,31 +16,36 @@ _TYPES = ("name", "place", "job")
 _ODD = re.compile(r"\w+")
 
 
-def mention(text: str, start: int, end: int, entity_type: str | None = "name", **labels: str) -> Mention:
+def mention(text: str, start: int, end: int, entity_type: str | None = "name", **labels: str) -> AnnotatedMention:
     """The mention of *text* at a place."""
-    return Mention(text=text[start:end], entity_type=entity_type, start=start, end=end, **labels)  # type: ignore[arg-type]
+    return AnnotatedMention(text=text[start:end], entity_type=entity_type, start=start, end=end, **labels)  # type: ignore[arg-type]
 
 
 def pair_of(
-    text: str | None, gold: Sequence[Mention] = (), found: Sequence[Mention] = (), *, name: str | None = "d1", **facts: str
+    text: str | None,
+    gold: Sequence[AnnotatedMention] = (),
+    found: Sequence[AnnotatedMention] = (),
+    *,
+    name: str | None = "d1",
+    **facts: str,
 ) -> Pair:
     """A pair of documents; *facts* are question and locale."""
     return Pair(
-        gold=Document(where="gold.jsonl:1", id=name, text=text, mentions=tuple(gold), **facts),  # type: ignore[arg-type]
-        found=Document(where="found.jsonl:1", id=name, text=text, mentions=tuple(found)),
+        gold=AnnotatedDocument(where="gold.jsonl:1", id=name, text=text, mentions=tuple(gold), **facts),  # type: ignore[arg-type]
+        found=AnnotatedDocument(where="found.jsonl:1", id=name, text=text, mentions=tuple(found)),
     )
 
 
-def document_of(record: Record) -> Document:
+def document_of(record: Record) -> AnnotatedDocument:
     """A record as a document."""
-    return Document(
+    return AnnotatedDocument(
         where=f"gold.jsonl:{record.id}",
         id=record.id,
         text=record.context,
         question=record.question,
         locale=record.locale,
         mentions=tuple(
-            Mention(
+            AnnotatedMention(
                 text=span.text_in(record.context),
                 entity_type=span.entity_type,
                 start=span.start,
@@ -53,11 +58,11 @@ def document_of(record: Record) -> Document:
     )
 
 
-def perturbed(document: Document, *, seed: int, share: float = 0.3) -> Pair:
+def perturbed(document: AnnotatedDocument, *, seed: int, share: float = 0.3) -> Pair:
     """*document* beside a prediction in which about *share* of the mentions are wrong, each in one way or another."""
     rng = random.Random(f"{seed} {document.id}")
     text = document.text or ""
-    found: list[Mention] = []
+    found: list[AnnotatedMention] = []
     for one in document.mentions:
         found += [one] if rng.random() >= share else _wrong(one, text, rng)
     words = list(_ODD.finditer(text))
@@ -65,16 +70,16 @@ def perturbed(document: Document, *, seed: int, share: float = 0.3) -> Pair:
         word = rng.choice(words)
         found.append(mention(text, word.start(), word.end(), rng.choice(_TYPES), relevance="low"))
     if rng.random() < share / 4:
-        found.append(Mention(text="a value that stands nowhere", entity_type="name"))
+        found.append(AnnotatedMention(text="a value that stands nowhere", entity_type="name"))
     rng.shuffle(found)
     return Pair(gold=document, found=replace(document, where=document.where.replace("gold", "found"), mentions=tuple(found)))
 
 
-def _wrong(one: Mention, text: str, rng: random.Random) -> list[Mention]:
+def _wrong(one: AnnotatedMention, text: str, rng: random.Random) -> list[AnnotatedMention]:
     start, end = one.place or (0, 0)
     turned = {"high": "low", "low": "high", None: None}[one.relevance]
 
-    def at(first: int, last: int) -> list[Mention]:
+    def at(first: int, last: int) -> list[AnnotatedMention]:
         first, last = max(0, first), min(len(text), last)
         return [replace(one, text=text[first:last], start=first, end=last)] if first < last else []
 
@@ -97,8 +102,10 @@ def hostile_pairs() -> list[Pair]:
     spot = mention(text, 7, 7 + len(ATTACK), ATTACK, relevance="high", subject=ATTACK)
     other = replace(spot, entity_type=f"{ATTACK}2", end=spot.end, subject=None)
     attacked = Pair(
-        gold=Document(where=ATTACK, id=ATTACK, text=text, question=f"Q {ATTACK}", locale=ATTACK, mentions=(spot,)),
-        found=Document(where=ATTACK, id=ATTACK, text=text, mentions=(other, Mention(text=f"{ATTACK} nowhere", entity_type=ATTACK))),
+        gold=AnnotatedDocument(where=ATTACK, id=ATTACK, text=text, question=f"Q {ATTACK}", locale=ATTACK, mentions=(spot,)),
+        found=AnnotatedDocument(
+            where=ATTACK, id=ATTACK, text=text, mentions=(other, AnnotatedMention(text=f"{ATTACK} nowhere", entity_type=ATTACK))
+        ),
     )
     wide = document_of(marked(WIDE, "Wide?", name="wide"))
     return [attacked, Pair(gold=wide, found=replace(wide, mentions=wide.mentions[:1]))]

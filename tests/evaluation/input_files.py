@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
+from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
+from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import SchemeSettings
-from piiloom.evaluation.schemes.exact import ExactScheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.schemes.precision_recall import ExactScheme
+from piiloom.evaluation.scoring.counts import CountTable
 
 
 def lines(path: Path, rows: Iterable[object]) -> Path:
@@ -34,11 +34,11 @@ def span(start: int, end: int, kind: str | None = "name", **about: object) -> di
 def read_pairs(gold: Path, found: Path, **options: Any) -> tuple[list[Pair], InputsSummary]:
     """All pairs of two files, by default with what offset schemes need."""
     how = {name: options.pop(name) for name in ("needs", "offsets", "types_matter") if name in options}
-    pairs, summary = open_pairs(gold, found, InputSettings(**options), **how)
+    pairs, summary = open_pairs(gold, found, PairSettings(**options), **how)
     return list(pairs), summary
 
 
-def read_one(path: Path, **options: Any) -> Document:
+def read_one(path: Path, **options: Any) -> AnnotatedDocument:
     """The only document of *path*, read as a prediction."""
     (pair,) = read_pairs(path, path, skip_values=True, **options)[0]
     return pair.found

@@ -7,22 +7,22 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 
 
-def mention(text: str, said: str, entity_type: str | None = None, nth: int = 1, **more: Any) -> Mention:
+def mention(text: str, said: str, entity_type: str | None = None, nth: int = 1, **more: Any) -> AnnotatedMention:
     """The *nth* place of *said* in *text*."""
     start = -1
     for _ in range(nth):
         start = text.index(said, start + 1)
-    return Mention(text=said, entity_type=entity_type, start=start, end=start + len(said), **more)
+    return AnnotatedMention(text=said, entity_type=entity_type, start=start, end=start + len(said), **more)
 
 
-def document(text: str | None, *mentions: Mention, **more: Any) -> Document:
-    return Document(**{"where": "a:1", "id": "a", "text": text, "mentions": mentions, **more})
+def document(text: str | None, *mentions: AnnotatedMention, **more: Any) -> AnnotatedDocument:
+    return AnnotatedDocument(**{"where": "a:1", "id": "a", "text": text, "mentions": mentions, **more})
 
 
-def masking(text: str, *said: str) -> Document:
+def masking(text: str, *said: str) -> AnnotatedDocument:
     """A prediction of the first place of each of *said*."""
     return document(text, *(mention(text, one) for one in said))
 
@@ -43,9 +43,9 @@ _ATTRIBUTES = st.tuples(
 )
 
 
-def _drawn(place: tuple[int, int], attributes: tuple[Any, ...]) -> Mention:
+def _drawn(place: tuple[int, int], attributes: tuple[Any, ...]) -> AnnotatedMention:
     names = ("entity_type", "annotator", "value_id", "identifier", "relevance", "subject")
-    return Mention(text=TEXT[slice(*place)], start=place[0], end=place[1], **dict(zip(names, attributes, strict=True)))
+    return AnnotatedMention(text=TEXT[slice(*place)], start=place[0], end=place[1], **dict(zip(names, attributes, strict=True)))
 
 
 GOLD = st.lists(st.builds(_drawn, _PLACES, _ATTRIBUTES), max_size=5)

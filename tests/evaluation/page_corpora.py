@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from piiloom.corpus.record import CONTRAST_GROUP, Record, RecordPlan, Span
-from piiloom.evaluation.report.background import Background, ReleaseFacts
-from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.evaluation.report.sources import Background, Corpus, ReportSource, StatedRelease
 from tests.evaluation.report_records import marked, varied
 
 ATTACK = "</script></title></style><img src=x onerror=alert(1)><script>alert(2)</script>'\"&lt;<!--"
@@ -34,7 +33,7 @@ def twins() -> list[Record]:
 def page_corpus(**background: object) -> Corpus:
     """All of these beside the usual records, split in two."""
     records = [*varied(), *twins(), marked(WIDE, "Wide?", name="wide"), attacked()]
-    release = ReleaseFacts(name=f"mine {ATTACK}", notes=ATTACK, license=ATTACK, version="1.2.0", content_sha256="ab" * 32)
+    release = StatedRelease(name=f"mine {ATTACK}", notes=ATTACK, license=ATTACK, version="1.2.0", content_sha256="ab" * 32)
     told = Background(**{"release": release, **background})  # type: ignore[arg-type] # the keywords are those of Background
-    source = Source(file="some.duckdb", release=release.name)
+    source = ReportSource(file="some.duckdb", release=release.name)
     return Corpus(source=source, splits={"train": records[:-6], "test": records[-6:]}, background=told)

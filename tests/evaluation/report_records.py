@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record, RecordPlan, Span
+from piiloom.evaluation.report.figures import ReportFigures, measure
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _MARK = re.compile(r"\[([^|\]]+)\|([^|\]]+)\|(high|low|none)\]")
@@ -62,6 +64,12 @@ def varied() -> list[Record]:
         RecordPlan(pair=("occupation", "health"), topic="work", subtopic="pay"),
     ]
     return [marked(text, question, name=f"r{n}", plan=plans[n % 3]) for n, (text, question) in enumerate(rows)]
+
+
+@cache
+def varied_figures() -> ReportFigures:
+    """The figures of ``varied``."""
+    return measure({"all": varied()}, taxonomy=shipped_taxonomy())
 
 
 def write_native(records: list[Record], path: Path) -> Path:

@@ -9,10 +9,10 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 
 TYPES = ("age", "name", "place")
 # 15 words, of two to five characters; the drawn documents have mentions in it.
@@ -21,11 +21,11 @@ SIZE = len(TEXT)
 Place = tuple[int, int, str | None]
 
 
-def document(*places: Place, text: str | None = TEXT, values: Iterable[tuple[str, str]] = ()) -> Document:
+def document(*places: Place, text: str | None = TEXT, values: Iterable[tuple[str, str]] = ()) -> AnnotatedDocument:
     """Make a document of (start, end, type), and of (value, type) without a place."""
-    mentions = [Mention(text=(text or "")[start:end], entity_type=kind, start=start, end=end) for start, end, kind in places]
-    mentions += [Mention(text=value, entity_type=kind) for value, kind in values]
-    return Document(where="made:1", id="a", text=text, mentions=tuple(mentions))
+    mentions = [AnnotatedMention(text=(text or "")[start:end], entity_type=kind, start=start, end=end) for start, end, kind in places]
+    mentions += [AnnotatedMention(text=value, entity_type=kind) for value, kind in values]
+    return AnnotatedDocument(where="made:1", id="a", text=text, mentions=tuple(mentions))
 
 
 def pair(gold: Iterable[Place], found: Iterable[Place], text: str | None = TEXT) -> Pair:
@@ -43,7 +43,7 @@ def figures_by_type(table: CountTable) -> dict[str, dict[str, float]]:
     return {kind: {name: float(value) for name, value in table.scheme.figures(row).items()} for kind, row in table.by_type.items()}
 
 
-def shuffled(one: Document, seed: int) -> Document:
+def shuffled(one: AnnotatedDocument, seed: int) -> AnnotatedDocument:
     mentions = list(one.mentions)
     Random(seed).shuffle(mentions)
     return replace(one, mentions=tuple(mentions))

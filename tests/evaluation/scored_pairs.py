@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import Scheme, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 
@@ -22,7 +22,7 @@ def scored_pair(number: int, counts: Sequence[int], keys: Iterable[str] = (), **
     gold = tuple(_mention(at) for at in range(tp + fn))
     found = gold[:tp] + tuple(_mention(at) for at in range(100, 100 + fp))
     common: dict[str, Any] = {"where": f"a:{number}", "id": f"d{number}", "group_keys": tuple(keys), **fields}
-    return Pair(gold=Document(mentions=gold, **common), found=Document(mentions=found, **common))
+    return Pair(gold=AnnotatedDocument(mentions=gold, **common), found=AnnotatedDocument(mentions=found, **common))
 
 
 def random_counts(rng: np.random.Generator, size: int, most: int = 5) -> np.ndarray:
@@ -36,5 +36,5 @@ def f1(totals: Sequence[float]) -> float:
     return 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0
 
 
-def _mention(at: int) -> Mention:
-    return Mention(text="x", entity_type="name", start=at, end=at + 1)
+def _mention(at: int) -> AnnotatedMention:
+    return AnnotatedMention(text="x", entity_type="name", start=at, end=at + 1)

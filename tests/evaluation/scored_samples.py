@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from tests.shared_files import shared
 
 REAL = shared("data/capid")
@@ -18,15 +18,17 @@ _RELEVANCES = {"1": "high", "0": "low", "high": "high", "low": "low"}
 def values(*entries, malformed=0):
     """A document of values: each a text, or (text, type), or (text, type, relevance)."""
     full = [(entry,) if isinstance(entry, str) else entry for entry in entries]
-    mentions = [Mention(text=text, entity_type=rest[0] if rest else "name", relevance=(*rest, None, None)[1]) for text, *rest in full]
-    return Document(where="x:1", mentions=tuple(mentions), malformed=malformed)
+    mentions = [
+        AnnotatedMention(text=text, entity_type=rest[0] if rest else "name", relevance=(*rest, None, None)[1]) for text, *rest in full
+    ]
+    return AnnotatedDocument(where="x:1", mentions=tuple(mentions), malformed=malformed)
 
 
 def places(*entries):
     """A document of places: each (start, end), or (start, end, type), or (start, end, type, relevance)."""
     full = [(*entry, "name", None)[:4] if len(entry) == 2 else (*entry, None)[:4] for entry in entries]
-    mentions = [Mention(text="x", entity_type=kind, start=start, end=end, relevance=said) for start, end, kind, said in full]
-    return Document(where="x:1", mentions=tuple(mentions))
+    mentions = [AnnotatedMention(text="x", entity_type=kind, start=start, end=end, relevance=said) for start, end, kind, said in full]
+    return AnnotatedDocument(where="x:1", mentions=tuple(mentions))
 
 
 def table(name, *pairs, **options):

@@ -10,14 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.bias.collecting import BiasCollector
-from piiloom.evaluation.bias.name_groups import AXES, REASONS, NameGroups
-from piiloom.evaluation.bias.tables import bias_table
+from piiloom.evaluation.bias import AXES, REASONS, BiasCollector, NameGroups, bias_table
 from piiloom.evaluation.evaluation_figures import EvaluationSettings
-from piiloom.evaluation.evaluation_folder import EvaluationFolder
-from piiloom.evaluation.gallery.collector import GalleryOptions
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
+from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.index import NamesIndex, builtin, open_bytes
 from piiloom.pii_values.names.writing import TableWriter, packed
@@ -26,10 +22,10 @@ from tests.longer import case_by_case, few
 GROUPS = NameGroups(builtin())
 
 
-def document(*values: str | tuple[str, str | None]) -> Document:
+def document(*values: str | tuple[str, str | None]) -> AnnotatedDocument:
     """A document with these mentions; a plain string is a name."""
     typed = [value if isinstance(value, tuple) else (value, "name") for value in values]
-    return Document(where="made", mentions=tuple(Mention(text=text, entity_type=kind) for text, kind in typed))
+    return AnnotatedDocument(where="made", mentions=tuple(AnnotatedMention(text=text, entity_type=kind) for text, kind in typed))
 
 
 def collected(pairs, match="multiset", groups=GROUPS, entity_type="name"):
@@ -66,7 +62,7 @@ def test_a_name_has_the_gender_of_its_first_name_and_the_region_of_its_last(name
     assert all((one.group is None) == (one.reason is not None) for one in found.values())
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "gender", "region"),
     [
         ("Xqz Zzt", "unknown_first_name", "unknown_last_name"),
@@ -80,6 +76,7 @@ def test_why_a_name_is_left_out(name, gender, region):
 
 
 @pytest.mark.long
+@few
 @given(st.text(max_size=40) | st.text("(),.'\"-& drmIV", max_size=40))
 def test_any_text_is_looked_up(name):
     for axis, one in GROUPS.of(name).items():
@@ -100,7 +97,7 @@ def small_index() -> NamesIndex:
     return NamesIndex(open_bytes(packed({"first": first, "last": last}, countries, "made for a test"), "small"), "small")
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "gender", "region"),
     [
         ("Noor Vos", ("female", None, False), ("Europe", None, False)),
@@ -125,7 +122,7 @@ PAIRS = [
 ]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("match", "female", "africa", "all_names"),
     [
         ("multiset", (4, 2), (4, 1), (6, 2)),  # of three Adaezes one, and Haruka once: 2 of 4
@@ -133,7 +130,7 @@ PAIRS = [
     ],
 )
 def test_recall_by_group(match, female, africa, all_names):
-    told = collected(PAIRS, match).figures(Resampling(resamples=50)).to_json()
+    told = collected(PAIRS, match).figures(ResamplingSettings(resamples=50)).to_json()
     assert list(told["gender"]) == ["male", "female"]
     assert list(told["region"]) == ["Africa", "Americas", "Asia", "Europe", "Oceania"]
     wanted = {"female": female, "male": (1, 0)}
@@ -167,7 +164,7 @@ def test_intervals_of_what_is_certain_and_of_two_documents():
 def test_intervals_are_those_of_statistics():
     """Of 1,000 documents with one name each, 80% of women and 60% of men are found: the normal approximation says how sure that is."""
     pairs = [([name], [name] * found) for name, hits in (("Mary Kim", 400), ("John Kim", 300)) for found in [1] * hits + [0] * (500 - hits)]
-    figures = collected(pairs).figures(Resampling(resamples=4000))
+    figures = collected(pairs).figures(ResamplingSettings(resamples=4000))
     women, gap = figures.groups["gender"]["female"], figures.gaps["gender"]
     assert gap is not None
     assert (women.recall, gap.value) == (0.8, pytest.approx(0.2))
@@ -178,7 +175,7 @@ def test_intervals_are_those_of_statistics():
 
 def test_less_confidence_is_a_narrower_interval_of_the_same_draws():
     pairs = [(["Mary Kim"], ["Mary Kim"] * (number % 2)) for number in range(40)]
-    wide, narrow = (collected(pairs).figures(Resampling(confidence=confidence)) for confidence in (0.95, 0.5))
+    wide, narrow = (collected(pairs).figures(ResamplingSettings(confidence=confidence)) for confidence in (0.95, 0.5))
     assert wide.overall.ci.low < narrow.overall.ci.low < 0.5 < narrow.overall.ci.high < wide.overall.ci.high
     assert narrow.to_json()["bootstrap"]["confidence"] == 0.5
     assert "50% interval" in bias_table(narrow).columns
@@ -193,7 +190,7 @@ def test_a_document_is_drawn_as_a_whole():
 
 def test_seeds_are_stable_and_matter():
     pairs = [(["Mary Kim", "John Kim"], ["Mary Kim"] * (number % 3 > 0)) for number in range(40)]
-    first, again, other = (collected(pairs).figures(Resampling(seed=seed, resamples=200)).to_json() for seed in (1, 1, 2))
+    first, again, other = (collected(pairs).figures(ResamplingSettings(seed=seed, resamples=200)).to_json() for seed in (1, 1, 2))
     assert first == again
     assert first["gender"]["female"]["recall"] == other["gender"]["female"]["recall"]
     assert first["gender"]["female"]["ci"] != other["gender"]["female"]["ci"]
@@ -209,9 +206,9 @@ NAMES = st.lists(
 def test_no_order_matters_and_membership_finds_no_less(pairs, chance: random.Random):
     pairs.append((["Mary Kim"], []))  # some gold name, or it is an error
     shuffled = [(chance.sample(gold, len(gold)), chance.sample(found, len(found))) for gold, found in chance.sample(pairs, len(pairs))]
-    multiset = collected(pairs).figures(Resampling(resamples=20))
-    assert multiset == collected(shuffled).figures(Resampling(resamples=20))
-    membership = collected(pairs, "membership").figures(Resampling(resamples=20))
+    multiset = collected(pairs).figures(ResamplingSettings(resamples=20))
+    assert multiset == collected(shuffled).figures(ResamplingSettings(resamples=20))
+    membership = collected(pairs, "membership").figures(ResamplingSettings(resamples=20))
     for axis, groups in multiset.groups.items():
         for name, one in groups.items():
             other = membership.groups[axis][name]
@@ -221,37 +218,13 @@ def test_no_order_matters_and_membership_finds_no_less(pairs, chance: random.Ran
 
 
 def test_the_table_says_all_of_it():
-    table = bias_table(collected(PAIRS).figures(Resampling(resamples=50)))
+    table = bias_table(collected(PAIRS).figures(ResamplingSettings(resamples=50)))
     rows = {row[1]: row[2:] for row in table.rows}
     assert rows["female"][:3] == ("4", "2", "0.500")
     assert rows["Europe"] == ("0", "0", "–", "–")
     assert rows["gap Asia − Africa"][2] == "+0.750"
     assert rows["left out: first name unknown"][0] == "1"
     assert builtin().source in table.note
-
-
-@pytest.mark.long
-def test_the_plot_is_drawn_the_same_each_time():
-    pytest.importorskip("matplotlib")
-    from piiloom.evaluation.bias.plot import bias_plot
-
-    figures = collected(PAIRS).figures(Resampling(resamples=50))
-    one, two = bias_plot(figures), bias_plot(figures)
-    assert one.png.startswith(b"\x89PNG")
-    assert (one.png, one.svg) == (two.png, two.svg)
-
-
-@pytest.mark.long
-def test_the_folder_of_an_evaluation_has_the_plot(tmp_path):
-    pytest.importorskip("matplotlib")
-    from piiloom.evaluation.bias.plot import bias_plot
-
-    collector = collected(PAIRS)
-    with EvaluationFolder(tmp_path / "out", GalleryOptions(limit=10, seed=7), force=False) as folder:
-        folder.gallery.add(Pair(gold=Document(where="g", text="Mary Kim"), found=Document(where="f", text="Mary Kim")))
-        files = folder.write({}, title="a test", bias=collector.figures())
-    assert {"plots/bias.png", "plots/bias.svg"} <= set(files)
-    assert (tmp_path / "out" / "plots" / "bias.png").read_bytes() == bias_plot(collector.figures()).png
 
 
 def test_what_cannot_be_asked():

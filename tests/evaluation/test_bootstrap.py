@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.scoring import bootstrap
-from piiloom.evaluation.scoring.bootstrap import Interval, Resampling, cluster_sums, intervals, resampled_totals
+from piiloom.evaluation.scoring import resampling as bootstrap
 from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
+from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, cluster_sums, intervals, resampled_totals
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 
 def percentile(values, share):
@@ -31,7 +31,7 @@ def percentile(values, share):
 def test_intervals_are_those_of_drawing_cluster_by_cluster():
     rng = np.random.default_rng(1)
     rows, clusters = random_counts(rng, 30), np.array([n % 11 for n in range(30)])
-    found = intervals(exact_scheme(), cluster_sums(rows, clusters), Resampling(resamples=200, confidence=0.9, seed=5))
+    found = intervals(exact_scheme(), cluster_sums(rows, clusters), ResamplingSettings(resamples=200, confidence=0.9, seed=5))
     draws = np.random.default_rng(derive_seed("evaluation", "bootstrap", 5)).integers(0, 11, size=(200, 11))
     values = []
     for drawn in draws.tolist():
@@ -59,24 +59,24 @@ def test_systems_with_as_many_clusters_get_the_same_draws():
     assert not np.array_equal(resampled_totals(one, rounds=50, seed=10), together[:, :3])
 
 
-@pytest.mark.parametrize("clusters", [0, 1])
+@case_by_case("clusters", [0, 1])
 def test_fewer_than_two_clusters_have_no_interval(clusters):
-    assert intervals(exact_scheme(), np.ones((clusters, 3)), Resampling()) == {"precision": None, "recall": None, "f1": None}
+    assert intervals(exact_scheme(), np.ones((clusters, 3)), ResamplingSettings()) == {"precision": None, "recall": None, "f1": None}
 
 
 def test_equal_clusters_have_an_interval_of_no_width():
-    found = intervals(exact_scheme(), np.tile([3.0, 1.0, 2.0], (20, 1)), Resampling(resamples=20))
+    found = intervals(exact_scheme(), np.tile([3.0, 1.0, 2.0], (20, 1)), ResamplingSettings(resamples=20))
     assert found["precision"] == Interval(low=0.75, high=0.75)
 
 
-@pytest.mark.parametrize(("field", "value"), [("resamples", -1), ("confidence", 0), ("confidence", 1), ("confidence", float("nan"))])
+@case_by_case(("field", "value"), [("resamples", -1), ("confidence", 0), ("confidence", 1), ("confidence", float("nan"))])
 def test_impossible_settings_are_refused(field, value):
     with pytest.raises(UsageError, match=f"^(--)?{field}: "):
-        Resampling.of({field: value})
+        ResamplingSettings.of({field: value})
 
 
 def test_without_resamples_there_are_no_intervals():
-    assert intervals(exact_scheme(), np.ones((9, 3)), Resampling(resamples=0)) == {}
+    assert intervals(exact_scheme(), np.ones((9, 3)), ResamplingSettings(resamples=0)) == {}
 
 
 COUNTS = st.lists(st.tuples(*[st.integers(0, 6)] * 3), min_size=2, max_size=12)
@@ -92,7 +92,7 @@ def test_the_order_of_documents_changes_no_interval(counts, seed):
         for pair in order:
             table.add(pair)
             clusters.add(pair)
-        found.append(intervals(table.scheme, cluster_sums(table.rows, clusters.numbers()), Resampling(resamples=30)))
+        found.append(intervals(table.scheme, cluster_sums(table.rows, clusters.numbers()), ResamplingSettings(resamples=30)))
     assert found[0] == found[1]
 
 
@@ -102,16 +102,16 @@ def test_copies_within_clusters_narrow_nothing(counts, times):
     """A document that stands several times in its cluster is one piece of evidence."""
     rows = np.array(counts, dtype=float)
     numbers = np.arange(len(rows))
-    once = intervals(exact_scheme(), cluster_sums(rows, numbers), Resampling(resamples=40))
-    copied = intervals(exact_scheme(), cluster_sums(np.tile(rows, (times, 1)), np.tile(numbers, times)), Resampling(resamples=40))
+    once = intervals(exact_scheme(), cluster_sums(rows, numbers), ResamplingSettings(resamples=40))
+    copied = intervals(exact_scheme(), cluster_sums(np.tile(rows, (times, 1)), np.tile(numbers, times)), ResamplingSettings(resamples=40))
     for name, interval in once.items():
         assert (interval.low, interval.high) == pytest.approx((copied[name].low, copied[name].high), abs=1e-12)
 
 
 def test_copies_as_documents_of_their_own_would_narrow_it():
     rows = random_counts(np.random.default_rng(4), 60)
-    alone = intervals(exact_scheme(), rows, Resampling())["f1"]
-    copied = intervals(exact_scheme(), np.tile(rows, (9, 1)), Resampling())["f1"]
+    alone = intervals(exact_scheme(), rows, ResamplingSettings())["f1"]
+    copied = intervals(exact_scheme(), np.tile(rows, (9, 1)), ResamplingSettings())["f1"]
     assert (copied.high - copied.low) / (alone.high - alone.low) == pytest.approx(1 / 3, rel=0.15)  # 1 / sqrt(9)
 
 
@@ -119,7 +119,7 @@ def test_copies_as_documents_of_their_own_would_narrow_it():
 @given(counts=COUNTS)
 def test_more_confidence_is_wider_and_within_what_single_clusters_have(counts):
     sums = np.array(counts, dtype=float)
-    narrow, wide = (intervals(exact_scheme(), sums, Resampling(resamples=60, confidence=level)) for level in (0.5, 0.95))
+    narrow, wide = (intervals(exact_scheme(), sums, ResamplingSettings(resamples=60, confidence=level)) for level in (0.5, 0.95))
     single = exact_scheme().figures(sums[sums.sum(axis=1) > 0])
     for name in narrow:
         assert wide[name].low <= narrow[name].low <= narrow[name].high <= wide[name].high
@@ -148,7 +148,7 @@ def test_intervals_hold_the_true_value_as_often_as_they_say():
         ease = rng.beta(3.5, 1.5, size=80)[numbers]  # mean 0.7
         hits = rng.binomial(4, ease)
         rows = np.stack([hits, np.zeros_like(hits), 4 - hits], axis=1).astype(float)
-        options = Resampling(resamples=400, seed=trial)
+        options = ResamplingSettings(resamples=400, seed=trial)
         held = [intervals(exact_scheme(), sums, options)["recall"] for sums in (cluster_sums(rows, numbers), rows)]
         by_cluster += held[0].low <= 0.7 <= held[0].high
         by_document += held[1].low <= 0.7 <= held[1].high

@@ -62,7 +62,7 @@ def test_a_prediction_that_did_not_match_takes_nothing():
     assert spans(values("brown"), values("tipsy", "brown")) == (1 / 2, 1, 2 / 3)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "zero", "skip", "one"),
     [
         (values(), values("Ann"), (0, 0, 0), (0, 0, 0), (0, 1, 0)),  # recall is 0/0

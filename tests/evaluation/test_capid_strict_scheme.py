@@ -12,10 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.schemes.assignment import best_assignment
-from piiloom.evaluation.schemes.capid_strict import RATIOS
-from piiloom.evaluation.schemes.place_pairs import place_pairs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
+from piiloom.evaluation.schemes.capid import STRICT_RATIOS as RATIOS
+from piiloom.evaluation.schemes.span_pairs import best_assignment, place_pairs
 from tests.evaluation.scored_samples import REAL, REAL_FILES, of_type, places, scored, table, values
 from tests.longer import case_by_case, few
 from tests.shared_files import of_whole
@@ -48,10 +47,10 @@ def test_the_example_of_the_docs():
 
     def document(*entries):
         mentions = [
-            Mention(text=value, entity_type=kind, relevance=said, start=text.index(value), end=text.index(value) + len(value))
+            AnnotatedMention(text=value, entity_type=kind, relevance=said, start=text.index(value), end=text.index(value) + len(value))
             for value, kind, said in entries
         ]
-        return Document(where="x:1", text=text, mentions=tuple(mentions))
+        return AnnotatedDocument(where="x:1", text=text, mentions=tuple(mentions))
 
     name, age, son = ("Ann Lee", "name", "high"), ("42", "age", "high"), ("24", "age", "low")
     gold = document(name, age, ("Oslo", "location", "high"), ("night nurse", "occupation", "low"), son)
@@ -114,7 +113,7 @@ def test_among_equal_places_types_then_relevances_decide():
     assert scored("capid-strict", (places((0, 3, "age", "high"), (0, 3, "age", "low")), places((0, 3, "age", "low"))))["low_accuracy"] == 1
 
 
-@pytest.mark.parametrize("places_of", [(0, 3), (1, 5)])
+@case_by_case("places_of", [(0, 3), (1, 5)])
 def test_where_nothing_decides_the_order_of_types_does(places_of):
     golds = [(0, 3, "name"), (0, 3, "age")]
     for order in (golds, golds[::-1]):
@@ -265,7 +264,7 @@ def real_places(name):
             yield mentions
 
 
-@pytest.mark.parametrize("name", REAL_FILES)
+@case_by_case("name", REAL_FILES)
 def test_real_samples_with_known_changes(name):
     """The first mention loses its last character, the second one gets another type and the other relevance, the last one is lost."""
     samples = list(real_places(name))
@@ -292,6 +291,6 @@ def test_real_samples_with_known_changes(name):
 
 
 def test_malformed_entries_are_counted():
-    gold = Document(where="a:1", malformed=1, mentions=(Mention(text="x", entity_type="name", start=0, end=1),))
-    figures = scored("capid-strict", (gold, Document(where="b:1", malformed=2)))
+    gold = AnnotatedDocument(where="a:1", malformed=1, mentions=(AnnotatedMention(text="x", entity_type="name", start=0, end=1),))
+    figures = scored("capid-strict", (gold, AnnotatedDocument(where="b:1", malformed=2)))
     assert (figures["gold_malformed"], figures["malformed"], figures["predicted"]) == (1, 2, 0)

@@ -9,21 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.foundation.errors import UsageError
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 
 def clusters_of(documents, kind):
     clusters = Clusters(kind)
     for document in documents:
-        clusters.add(Pair(gold=document, found=Document(where="b:1")))
+        clusters.add(Pair(gold=document, found=AnnotatedDocument(where="b:1")))
     return clusters
 
 
 def document(name, *keys):
-    return Document(where=f"a:{name}", id=name, group_keys=keys)
+    return AnnotatedDocument(where=f"a:{name}", id=name, group_keys=keys)
 
 
 def partition(documents, numbers):
@@ -39,7 +39,7 @@ STORIES = [
 ]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("kind", "expected", "keyed"),
     [
         ("document", ["a", "b", "c", "d", "e"], 0),
@@ -67,7 +67,7 @@ def test_a_document_with_several_keys_joins_their_clusters():
 
 
 def test_equal_texts_without_ids_are_clusters_of_their_own():
-    documents = [Document(where=f"a:{n}", text="same") for n in range(3)] + [Document(where=f"a:{n}") for n in range(3)]
+    documents = [AnnotatedDocument(where=f"a:{n}", text="same") for n in range(3)] + [AnnotatedDocument(where=f"a:{n}") for n in range(3)]
     assert sorted(clusters_of(documents, "document").numbers().tolist()) == [0, 1, 2, 3, 4, 5]
 
 
@@ -91,14 +91,14 @@ def test_several_passes_number_the_same_documents_alike():
 
 
 def test_equal_texts_are_told_apart_by_their_place_in_several_passes():
-    twice = clusters_of([Document(where="a:1", text="same"), Document(where="a:2", text="same")], "document")
-    thrice = clusters_of([Document(where=f"a:{n}", text="same") for n in range(3)], "document")
+    twice = clusters_of([AnnotatedDocument(where="a:1", text="same"), AnnotatedDocument(where="a:2", text="same")], "document")
+    thrice = clusters_of([AnnotatedDocument(where=f"a:{n}", text="same") for n in range(3)], "document")
     found = [own.tolist() for own in joint_numbers([twice, thrice])]
     assert found == [[0, 1], [0, 1, 2]]
     assert count_documents([twice, thrice]) == 3
 
 
-@pytest.mark.parametrize("kind", ["", "story:", "a b", "<b>"])
+@case_by_case("kind", ["", "story:", "a b", "<b>"])
 def test_what_no_key_begins_with_is_refused(kind):
     with pytest.raises(UsageError, match="--cluster"):
         Clusters(kind)

@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.comparison.as_page import html_page
-from piiloom.evaluation.comparison.as_text import latex, latex_table, markdown_table
-from piiloom.evaluation.comparison.comparing import Ranking, compare_files
-from piiloom.evaluation.comparison.table import comparison_table
+from piiloom.evaluation.comparison.comparing import RankingSettings, compare_systems
+from piiloom.evaluation.comparison.table import comparison_table, html_page, latex, latex_table, markdown_table
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -30,14 +26,9 @@ HOSTILE = (
 
 def comparison(names, **ranking):
     counts = {name: [(n % 4 + at % 3, at % 2, 6 - n % 4 - at % 3) for n in range(12)] for at, name in enumerate(names)}
-    paths = {name: Path(str(at)) for at, name in enumerate(names)}
-    rows = dict(zip((path.name for path in paths.values()), counts.values(), strict=True))
-
-    def open_pairs(gold, found):
-        return [scored_pair(n, each) for n, each in enumerate(rows[found.name])]
-
-    wanted = Ranking(**{"resamples": 50, "permutations": 99, **ranking})
-    return compare_files(Path("gold"), paths, open_pairs, exact_scheme(), wanted)
+    wanted = RankingSettings(**{"resamples": 50, "permutations": 99, **ranking})
+    pairs = {name: [scored_pair(n, each) for n, each in enumerate(rows)] for name, rows in counts.items()}
+    return compare_systems(pairs, exact_scheme(), wanted)
 
 
 class Page(HTMLParser):
@@ -123,6 +114,7 @@ _OWN = re.compile(
 )
 
 
+@few
 @given(name=st.text(max_size=30))
 def test_latex_leaves_nothing_that_tex_would_interpret(name):
     left = _OWN.sub("·", latex(name))
@@ -158,7 +150,7 @@ def test_where_the_lowest_is_best_only_the_ranking_figure_is_bold():
     assert bold == {(one.name, 3) for one in found.systems if one.figures["recall"] == least}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("names", "ranking", "said"),
     [
         (["a", "b"], {}, "12 documents in 12 clusters by document"),

@@ -8,7 +8,7 @@ import numpy as np
 
 from piiloom.corpus.record import CONTRAST_GROUP
 from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.scoring.contrast_groups import ContrastGroups
+from piiloom.evaluation.schemes.masking import ContrastGroups
 from tests.evaluation.masking_documents import document, mention
 
 TEXT = "Ann, 30, from Rome, is a nurse"

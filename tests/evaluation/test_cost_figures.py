@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.cost.cost_figures import COLUMNS
-from piiloom.evaluation.cost.costing import CostCollector, cost_of, model_source, tokens_of, usage_source
-from piiloom.evaluation.cost.model_prices import PriceList
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.cost import COLUMNS, PriceList, estimated_costs, tokens_of, usage_costs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.providers.prices import MODELS_VARIABLE, ModelBook, ModelSpec, parse_prices, shipped_models
-from tests.longer import few
+from piiloom.providers.prices import MODELS_VARIABLE, ModelBook, ModelSpec, shipped_models
+from tests.longer import case_by_case, few
 
 BOOK = ModelBook.model_validate(
     {
@@ -29,13 +27,23 @@ PRICES = PriceList(book=BOOK)
 
 
 def document(name, text="I have asthma.", *values):
-    return Document(where="f:1", id=name, text=text, mentions=tuple(Mention(text=value, entity_type="health") for value in values))
+    return AnnotatedDocument(
+        where="f:1", id=name, text=text, mentions=tuple(AnnotatedMention(text=value, entity_type="health") for value in values)
+    )
 
 
 def usage_file(folder, *rows):
     path = folder / "usage.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+def cost_of(source, documents, *, prices=None):
+    """The cost of the predictions *documents*: by a usage file, or estimated for the model of that name."""
+    costs = estimated_costs(source, prices) if isinstance(source, str) else usage_costs(source, prices)
+    for one in documents:
+        costs.add(Pair(gold=one, found=one))
+    return costs.figures()
 
 
 def row(name, given=1000, output=100, model="small", **more):
@@ -83,16 +91,9 @@ def test_a_price_that_is_unknown_makes_the_cost_unknown_and_not_free(tmp_path):
     assert figures.cells()[:3] == ("unknown",) * 3
 
 
-def test_prices_that_are_given_hold_for_all_models_and_have_no_date(tmp_path):
-    path = usage_file(tmp_path, row("d1", model="nobody-knows"))
-    figures = cost_of(path, [document("d1")], prices=PriceList(given=parse_prices("input=2,output=3")))
-    assert figures.cost_usd == pytest.approx(0.0023)
-    assert figures.prices_dated is None
-
-
 def test_a_name_of_two_providers_needs_the_provider(tmp_path):
     with pytest.raises(UsageError, match="several providers have a model 'twin'"):
-        usage_source(usage_file(tmp_path, row("d1", model="twin")), PRICES)
+        usage_costs(usage_file(tmp_path, row("d1", model="twin")), PRICES)
     figures = cost_of(usage_file(tmp_path, row("d1", model="twin", provider="anthropic")), [document("d1")], prices=PRICES)
     assert figures.cost_usd == pytest.approx(0.0021)
 
@@ -104,7 +105,7 @@ def test_the_shipped_prices_know_snapshots_and_give_their_date(tmp_path, monkeyp
     assert figures.prices_dated == shipped_models().dated.isoformat()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("line", "told"),
     [
         ({"input_tokens": 1, "output_tokens": 1, "model": "small"}, "document: not an id"),
@@ -121,23 +122,23 @@ def test_the_shipped_prices_know_snapshots_and_give_their_date(tmp_path, monkeyp
 def test_what_is_no_usage_is_named_with_its_line(tmp_path, line, told):
     path = usage_file(tmp_path, row("d0"), line)
     with pytest.raises(DataError, match=rf"usage\.jsonl:2: {told}"):
-        usage_source(path, PRICES)
+        usage_costs(path, PRICES)
 
 
 def test_bad_tables_and_empty_files_are_named(tmp_path):
     table = tmp_path / "usage.csv"
     table.write_text("document,model,input_tokens,output_tokens\nd1,small,1\n")
     with pytest.raises(DataError, match=r"usage\.csv:2: the row has 3 cells, the header 4"):
-        usage_source(table, PRICES)
+        usage_costs(table, PRICES)
     table.write_text('document,model\n"d1')
     with pytest.raises(DataError, match=r"usage\.csv:2: not a row of a CSV table"):
-        usage_source(table, PRICES)
+        usage_costs(table, PRICES)
     for name in ("empty.csv", "empty.jsonl"):
         (tmp_path / name).write_text("")
         with pytest.raises(DataError, match="the usage file has no rows"):
-            usage_source(tmp_path / name, PRICES)
+            usage_costs(tmp_path / name, PRICES)
     with pytest.raises(DataError, match="cannot be read"):
-        usage_source(tmp_path / "absent.jsonl", PRICES)
+        usage_costs(tmp_path / "absent.jsonl", PRICES)
 
 
 def test_an_estimate_says_that_it_is_one():
@@ -149,14 +150,13 @@ def test_an_estimate_says_that_it_is_one():
     assert all(cell.startswith("~") for cell in figures.cells())
 
 
-def test_an_estimate_can_count_a_prompt_and_takes_the_text_from_either_side():
-    costs = CostCollector(model_source("small", PRICES, prompt_tokens=500))
-    bare = Document(where="f:1", id="d1")
+def test_an_estimate_takes_the_text_from_either_side():
+    costs = estimated_costs("small", PRICES)
+    bare = AnnotatedDocument(where="f:1", id="d1")
     costs.add(Pair(gold=bare, found=document("d1")))
     costs.add(Pair(gold=bare, found=bare))
     figures = costs.figures()
-    assert (figures.documents, figures.without_usage, figures.input_tokens) == (2, 1, 504)
-    assert "and 500 tokens of prompt" in figures.basis
+    assert (figures.documents, figures.without_usage, figures.input_tokens) == (2, 1, 4)
 
 
 def test_an_estimate_needs_a_price():
@@ -182,7 +182,7 @@ def test_the_sum_is_that_of_the_rows_in_any_order(tmp_path_factory, calls):
     assert (there.input_tokens, there.without_usage) == (back.input_tokens, back.without_usage)
 
 
-@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abc", 1), ("abcd", 1), ("abcde", 2), ("你好", 2)])
+@case_by_case(("text", "tokens"), [("", 0), ("abc", 1), ("abcd", 1), ("abcde", 2), ("你好", 2)])
 def test_tokens_are_estimated_from_bytes_and_rounded_up(text, tokens):
     assert tokens_of(text) == tokens
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import NO_TYPE, OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from tests.evaluation import scheme_documents
 from tests.evaluation.scheme_documents import Place, any_places, table_of
+from tests.longer import few
 
 
-def document(*places: tuple[int, int, str]) -> Document:
-    mentions = tuple(Mention(text="x", entity_type=kind, start=start, end=end) for start, end, kind in places)
-    return Document(where="a:1", id="a", mentions=mentions)
+def document(*places: tuple[int, int, str]) -> AnnotatedDocument:
+    mentions = tuple(AnnotatedMention(text="x", entity_type=kind, start=start, end=end) for start, end, kind in places)
+    return AnnotatedDocument(where="a:1", id="a", mentions=mentions)
 
 
 def test_position_and_type_count() -> None:
@@ -32,7 +33,7 @@ def test_position_and_type_count() -> None:
 
 
 def test_what_has_no_place_is_never_found() -> None:
-    without = Document(where="a:1", mentions=(Mention(text="Ann", entity_type="name"),))
+    without = AnnotatedDocument(where="a:1", mentions=(AnnotatedMention(text="Ann", entity_type="name"),))
     counts = make_scheme("exact", SchemeSettings()).count(without, without)
     assert list(counts["name"]) == [0, 1, 1]
 
@@ -51,6 +52,7 @@ def naive(gold: list[Place], found: list[Place]) -> tuple[int, int, int]:
     return hits, len(found) - hits, len(free)
 
 
+@few
 @given(gold=any_places(size=12), found=any_places(size=12), kept=st.integers(0, 5))
 def test_counts_what_a_naive_search_counts(gold: list[Place], found: list[Place], kept: int) -> None:
     found = gold[:kept] + found

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.gallery.alignment import rows_of
-from piiloom.evaluation.gallery.collector import GalleryCollector, GalleryOptions
+from piiloom.evaluation.gallery.collector import GalleryCollector
+from piiloom.evaluation.gallery.errors import aligned_rows
 from piiloom.evaluation.gallery.page import gallery_page, write_gallery
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.foundation.errors import OutputError
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of, some_pairs
 from tests.evaluation.html_page import Page
@@ -30,10 +30,10 @@ def page_of(*pairs: Pair, title: str = "some", limit: int = 300) -> Page:
 
 
 def html_of(*pairs: Pair, title: str = "some", limit: int = 300) -> str:
-    collector = GalleryCollector(GalleryOptions(limit=limit))
+    collector = GalleryCollector(limit=limit)
     for pair in pairs:
         collector.add(pair)
-    return gallery_page(collector, title, [("gold", title)])
+    return gallery_page(collector, title)
 
 
 @cache
@@ -110,7 +110,7 @@ _CHARACTERS = st.text(st.sampled_from(_ODD) | st.characters(exclude_categories=[
 @few
 @given(_CHARACTERS, st.data())
 def test_any_text_with_any_marks_is_shown_as_it_is(text, data):
-    def some(side: str) -> list[Mention]:
+    def some(side: str) -> list[AnnotatedMention]:
         found = []
         for _ in range(data.draw(st.integers(0, 3), label=side)):
             start, end = sorted((data.draw(st.integers(0, len(text))), data.draw(st.integers(0, len(text)))))
@@ -119,7 +119,7 @@ def test_any_text_with_any_marks_is_shown_as_it_is(text, data):
 
     gold, found = some("gold"), some("found")
     pair = pair_of(text, gold, found)
-    wrong = any(row.kind != "correct" for row in rows_of(pair))
+    wrong = any(row.kind != "correct" for row in aligned_rows(pair))
     page = page_of(pair)
     assert texts_of(page) == ([text] if wrong and text else [])
     marked = sorted({at for one in (*gold, *found) for at in range(one.start or 0, one.end or 0)})
@@ -182,7 +182,10 @@ def test_far_from_errors_a_text_is_folded_and_a_long_one_cut():
 
 
 def test_documents_without_text_and_files_without_errors_make_a_page():
-    table = Pair(gold=Document(where="g", id="t", mentions=(Mention(text="Ann", entity_type="name"),)), found=Document(where="f", id="t"))
+    table = Pair(
+        gold=AnnotatedDocument(where="g", id="t", mentions=(AnnotatedMention(text="Ann", entity_type="name"),)),
+        found=AnnotatedDocument(where="f", id="t"),
+    )
     assert "no text of this document" in page_of(table).within("article.")
     empty = page_of()
     assert "0 of 0 documents" in empty.within("#documents-title")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from piiloom.evaluation.scoring.bootstrap import Resampling, intervals
 from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.evaluation.scoring.groups import Groups, mean_over_groups
+from piiloom.evaluation.scoring.counts import CountTable, Groups, mean_over_groups
+from piiloom.evaluation.scoring.resampling import ResamplingSettings, intervals
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
 
@@ -60,7 +59,7 @@ def test_a_document_with_several_keys_is_in_several_groups():
 
 def test_intervals_of_a_group_are_those_of_its_documents():
     table, groups, clusters = collected("locale")
-    resampling = Resampling(resamples=50)
+    resampling = ResamplingSettings(resamples=50)
     german, american = groups.figures(table.scheme, table.rows, clusters=clusters.numbers(), resampling=resampling)
     order = np.argsort(clusters.numbers()[:3])  # the clusters' own order
     assert american.intervals == intervals(table.scheme, table.rows[:3][order], resampling)

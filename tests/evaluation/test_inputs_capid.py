@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
+from tests.longer import case_by_case
 from tests.shared_files import shared
 
 
@@ -18,7 +19,7 @@ def row(context: str, piis: object, **about: object) -> dict[str, object]:
     return {"context": context, "question": "Why?", "piis": piis, **about}
 
 
-def values(document: Document) -> list[tuple[str, str | None, str | None]]:
+def values(document: AnnotatedDocument) -> list[tuple[str, str | None, str | None]]:
     return [(one.text, one.entity_type, one.relevance) for one in document.mentions]
 
 
@@ -27,7 +28,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "rows.jsonl"
 
 
-def read_values(path: Path, piis: object, **options: Any) -> Document:
+def read_values(path: Path, piis: object, **options: Any) -> AnnotatedDocument:
     return read_one(lines(path, [row("Ann is 34.", piis)]), needs="values", **options)
 
 
@@ -58,7 +59,7 @@ def test_values_are_in_the_order_of_the_file_as_they_are_written(file: Path) -> 
     assert (document.text, document.question, document.id, document.malformed) == ("Ann is 34.", "Why?", None, 0)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("piis", "found", "malformed"),
     [
         (None, [], 0),
@@ -92,7 +93,7 @@ def test_a_first_row_without_its_keys(file: Path, broken: object, message: str) 
         read_pairs(lines(file, [broken]), file)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("broken", "message"),
     [
         ({"context": "a"}, "piis: is missing"),
@@ -148,7 +149,7 @@ def test_types_that_a_capid_file_writes_are_not_respelled(file: Path, tmp_path: 
     assert (pair.gold.mentions[0].entity_type, pair.found.mentions[0].entity_type) == ("name", "Name")
 
 
-@pytest.mark.parametrize("name", ["raw_pipeline_sample", "validated_sample"])
+@case_by_case("name", ["raw_pipeline_sample", "validated_sample"])
 def test_the_shared_files_agree_with_themselves(name: str) -> None:
     path = shared(f"data/capid/{name}.jsonl")
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

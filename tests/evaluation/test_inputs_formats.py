@@ -11,14 +11,14 @@ import pytest
 from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
 from piiloom.corpus.formats.registry import FORMATS, get_format
 from piiloom.corpus.record import Record, Span
-from piiloom.evaluation.inputs.documents import Document
-from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
+from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnSubtype, OwnType, extended, to_json
 from piiloom.taxonomy.value_patterns import ValueGenerator
 from tests.evaluation.input_files import lines, native, read_one, read_pairs, scored, span
-from tests.longer import mostly_long
+from tests.longer import case_by_case, mostly_long
 from tests.shared_files import shared
 
 READABLE = [name for name, each in FORMATS.items() if isinstance(each, ReadableFormat)]
@@ -105,7 +105,7 @@ def test_own_types_of_a_release_are_known_where_its_files_are_read(tmp_path: Pat
     about = {"files": {f"train.{name}": {} for name in ("openai", "bio", "native")}, "own_types": to_json(own)}
     (tmp_path / "release.json").write_text(json.dumps(about))
     for name in ("openai", "bio"):
-        pairs, summary = open_pairs(tmp_path / "train.native", tmp_path / f"train.{name}", InputSettings(predictions_format=name))
+        pairs, summary = open_pairs(tmp_path / "train.native", tmp_path / f"train.{name}", PairSettings(predictions_format=name))
         for pair in pairs:
             assert [one.entity_type for one in pair.found.mentions] == ["hat size", "name"]
         assert summary.types_only_in_gold == []
@@ -168,7 +168,7 @@ def test_a_row_that_is_no_document_is_an_error_with_its_line(tmp_path: Path, bro
     assert caught.value.where == f"{bad}:2"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("wrong", "fault"),
     [
         (span(0, 9, text="Ann"), r'"Ann" has the range \[0, 9\), which is empty or outside the context'),
@@ -229,7 +229,7 @@ def test_columns_of_a_table_of_records(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows))
     columns = {"context": "full", "id": "nr", "spans": "ents", "spans.start": "from", "spans.end": "to", "spans.type": "label"}
-    document: Document = read_one(path, gold_format="json", predictions_format="json", columns=columns)
+    document: AnnotatedDocument = read_one(path, gold_format="json", predictions_format="json", columns=columns)
     assert (document.id, [(one.place, one.entity_type) for one in document.mentions]) == ("1", [((0, 3), "name")])
     with pytest.raises(UsageError, match="there is no field 'entity'"):
         read_one(path, columns={"entity": "a"})

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.inputs.pairing import pairs
-from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.evaluation.inputs.unplaced import Unplaced
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
+from piiloom.evaluation.inputs.opening import pairs
+from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
+from tests.longer import case_by_case, few
 
 
 def test_documents_are_paired_by_id_in_any_order(tmp_path: Path) -> None:
@@ -31,8 +31,8 @@ def test_documents_are_paired_by_id_in_any_order(tmp_path: Path) -> None:
 def test_in_equal_order_no_document_waits() -> None:
     read: list[str] = []
 
-    def side(name: str) -> list[Document]:
-        return [Document(where=f"{name}:{at}", id=str(at), text="x") for at in range(5)]
+    def side(name: str) -> list[AnnotatedDocument]:
+        return [AnnotatedDocument(where=f"{name}:{at}", id=str(at), text="x") for at in range(5)]
 
     def watched(name: str):
         for document in side(name):
@@ -40,8 +40,7 @@ def test_in_equal_order_no_document_waits() -> None:
             yield document
 
     summary = InputsSummary(gold=SideSummary(file="g", format="native"), found=SideSummary(file="f", format="native"))
-    keep = Unplaced("keep", summary.found)
-    taken = pairs(watched("g"), watched("f"), summary, (keep, keep))
+    taken = pairs(watched("g"), watched("f"), summary)
     next(taken)
     next(taken)
     assert read == ["g:0", "f:0", "g:1", "f:1"]
@@ -49,10 +48,9 @@ def test_in_equal_order_no_document_waits() -> None:
 
 def test_a_side_without_texts_gets_those_of_the_other() -> None:
     summary = InputsSummary(gold=SideSummary(file="g", format="tab"), found=SideSummary(file="f", format="tab"))
-    mentions = tuple(Mention(text="", entity_type=None, start=start, end=end) for start, end in ((0, 3), (2, 99), (7, 9), (-1, 1)))
-    gold, found = Document(where="g:1", id="a", text="Ann Lee"), Document(where="f:1", id="a", mentions=mentions)
-    keep = Unplaced("keep", summary.found)
-    (pair,) = pairs(iter([gold]), iter([found]), summary, (keep, keep))
+    mentions = tuple(AnnotatedMention(text="", entity_type=None, start=start, end=end) for start, end in ((0, 3), (2, 99), (7, 9), (-1, 1)))
+    gold, found = AnnotatedDocument(where="g:1", id="a", text="Ann Lee"), AnnotatedDocument(where="f:1", id="a", mentions=mentions)
+    (pair,) = pairs(iter([gold]), iter([found]), summary)
     # The second goes beyond the text, the last two are not in it.
     assert [(one.text, one.place) for one in pair.found.mentions] == [("Ann", (0, 3)), ("", None), ("", None), ("", None)]
     assert (pair.found.text, summary.found.without_place) == ("Ann Lee", 3)
@@ -66,7 +64,7 @@ def test_without_ids_on_either_side_documents_are_paired_by_position(tmp_path: P
     assert [(pair.gold.id, len(pair.found.mentions)) for pair in both] == [("a", 1), ("b", 0)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("gold", "found", "message"),
     [
         # the first gold document without a partner, wherever its partner might have been
@@ -131,13 +129,15 @@ def test_a_named_format_may_hold_no_rows_either(tmp_path: Path) -> None:
             read_pairs(path, path, gold_format=name, predictions_format=name)
 
 
+@few
 @given(
     st.lists(st.integers(0, 30), unique=True, min_size=1, max_size=12).flatmap(lambda ids: st.tuples(st.just(ids), st.permutations(ids)))
 )
 def test_whatever_the_order_each_document_meets_its_own(both: tuple[list[int], list[int]]) -> None:
     summary = InputsSummary(gold=SideSummary(file="g", format="native"), found=SideSummary(file="f", format="native"))
-    keep = Unplaced("keep", summary.found)
-    gold, found = ([Document(where=f"{side}:{at}", id=str(at), text=str(at)) for at in ids] for side, ids in zip("gf", both, strict=True))
-    made = list(pairs(iter(gold), iter(found), summary, (keep, keep)))
+    gold, found = (
+        [AnnotatedDocument(where=f"{side}:{at}", id=str(at), text=str(at)) for at in ids] for side, ids in zip("gf", both, strict=True)
+    )
+    made = list(pairs(iter(gold), iter(found), summary))
     assert [pair.gold for pair in made] == gold
     assert all(pair.gold.id == pair.found.id for pair in made)

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 HEADER = ("document", "text", "type")
 PLACED = (*HEADER, "start", "end")
@@ -35,7 +35,7 @@ def table(path: Path, rows: Sequence[Sequence[Any]], header: Sequence[str] = HEA
     return path
 
 
-def mentions(document: Document) -> list[tuple[str, str | None, tuple[int, int] | None]]:
+def mentions(document: AnnotatedDocument) -> list[tuple[str, str | None, tuple[int, int] | None]]:
     return [(one.text, one.entity_type, one.place) for one in document.mentions]
 
 
@@ -140,7 +140,7 @@ def test_whole_numbers_that_tables_hold_as_floats(tmp_path: Path) -> None:
     assert [(pair.gold.id, pair.gold.mentions[0].place) for pair in pairs] == [("1", (0, 2)), ("2", None)]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("row", "message"),
     [
         (["a", "Ann", "name", 0, 2], r'"Ann" has the range \[0, 2\), but 3 characters'),

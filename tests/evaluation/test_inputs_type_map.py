@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.evaluation.inputs.opening import InputSettings
-from piiloom.evaluation.inputs.type_map import read_type_map
+from piiloom.evaluation.inputs.opening import PairSettings
+from piiloom.evaluation.inputs.sides import read_type_map
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
+from tests.longer import case_by_case
 
 
 def test_a_map_renames_once_on_both_sides_and_leaves_out(tmp_path: Path) -> None:
@@ -56,7 +57,7 @@ def test_sides_without_a_common_type_are_an_error_that_names_both(tmp_path: Path
     assert read_pairs(lines(gold, rows), lines(found, [native("Ann", span(0, 3, "LOC"))] * 19))[1].types_only_in_gold == ["PER"]
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "line", "message"),
     [
         ("- A\n", 1, "is no map of types"),
@@ -81,10 +82,10 @@ def test_a_map_and_a_list_of_types_are_read(tmp_path: Path) -> None:
     path = tmp_path / "map.yaml"
     path.write_text("PERSON: NAME_STUDENT\nTITLE: null\nVIA: a b\n")
     assert read_type_map(path) == {"PERSON": "NAME_STUDENT", "TITLE": None, "VIA": "a b"}
-    settings = InputSettings(label_map=path, only_types="A, B,,sexual orientation")
+    settings = PairSettings(label_map=path, only_types="A, B,,sexual orientation")
     assert settings.label_map == read_type_map(path)
     assert settings.only_types == ("A", "B", "sexual orientation")
     with pytest.raises(UsageError, match="no type is named"):
-        InputSettings(only_types=" ,")
+        PairSettings(only_types=" ,")
     with pytest.raises(ConfigError, match="cannot be read"):
         read_type_map(tmp_path / "none.yaml")

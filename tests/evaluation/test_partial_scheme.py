@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import Pair
 from piiloom.evaluation.schemes.base import NO_TYPE
-from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
+from piiloom.evaluation.schemes.span_pairs import greatest_weight, overlap_edges, overlap_groups
 from tests.evaluation.scheme_documents import any_places, disjoint_places, document, pair, table_of
 from tests.evaluation.test_nervaluate_scheme import library
 from tests.longer import few
@@ -60,6 +60,7 @@ def test_what_has_no_place_or_type():
     assert {kind: list(row) for kind, row in table.by_type.items()} == {NO_TYPE: [1, 0, 0], "name": [0, 1, 1]}
 
 
+@few
 @given(gold=disjoint_places(size=40), found=disjoint_places(size=40))
 def test_by_type_it_is_the_librarys_partial_mode_if_that_pairs_all_it_can(gold, found):
     mine = counts(gold, found)
@@ -91,6 +92,7 @@ def test_is_the_best_of_all_pairings_after_the_same_places(gold, found):
 WEIGHTS = st.dictionaries(st.tuples(st.integers(0, 4), st.integers(0, 4)), st.sampled_from([1, 1, 2, 9]), max_size=14)
 
 
+@few
 @given(weights=WEIGHTS)
 def test_no_choice_of_pairs_is_worth_more(weights):
     best = max(sum(weights.get((row, column), 0) for row, column in enumerate(order)) for order in permutations(range(5)))

@@ -7,27 +7,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
-from piiloom.evaluation.schemes.privacy import PrivacyScheme
+from piiloom.evaluation.schemes.masking import PrivacyScheme
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT, document, masking, mention
-from tests.longer import few
+from tests.longer import case_by_case, few
 
 
-def table(*pairs: tuple[Document, Document], **options: Any) -> CountTable:
+def table(*pairs: tuple[AnnotatedDocument, AnnotatedDocument], **options: Any) -> CountTable:
     found = CountTable(make_scheme("privacy", SchemeSettings(**options)))
     for gold, predicted in pairs:
         found.add(Pair(gold=gold, found=predicted))
     return found
 
 
-def scored(*pairs: tuple[Document, Document], **options: Any) -> dict[str, float]:
+def scored(*pairs: tuple[AnnotatedDocument, AnnotatedDocument], **options: Any) -> dict[str, float]:
     return table(*pairs, **options).overall()
 
 
@@ -124,7 +123,7 @@ def test_by_type() -> None:
 
 def test_without_a_place_nothing_is_found_or_masked() -> None:
     text = "Ann"
-    without = document(text, Mention(text="Ann", entity_type="name", relevance="low"))
+    without = document(text, AnnotatedMention(text="Ann", entity_type="name", relevance="low"))
     figures = scored((without, masking(text, "Ann")))
     assert (figures["leak_rate"], figures["recall"], figures["under_masking"]) == (1, 0, 1)
     assert scored((document(text, mention(text, "Ann", "name")), without))["leak_rate"] == 1
@@ -144,7 +143,7 @@ BETTER_LOW = ("leak_rate", "leak_rate_all", "under_masking")
 
 @few
 @given(GOLD, FOUND, FOUND_MENTION, st.randoms(use_true_random=False))
-def test_laws(gold: list[Mention], found: list[Mention], more: Mention, order: random.Random) -> None:
+def test_laws(gold: list[AnnotatedMention], found: list[AnnotatedMention], more: AnnotatedMention, order: random.Random) -> None:
     wanted, predicted = document(TEXT, *gold), document(TEXT, *found)
     before, after = scored((wanted, predicted)), scored((wanted, document(TEXT, *found, replace(more, relevance=None))))
     assert all(before[name] <= after[name] for name in BETTER_HIGH)
@@ -159,6 +158,6 @@ def test_laws(gold: list[Mention], found: list[Mention], more: Mention, order: r
     assert dict(scheme.count(wanted, predicted)) == dict(shuffled)
 
 
-@pytest.mark.parametrize("name", PrivacyScheme.headline)
+@case_by_case("name", PrivacyScheme.headline)
 def test_headline_figures_exist(name: str) -> None:
     assert name in scored()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from dataclasses import asdict
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.probe.data import ProbeRecord, read_corpus
-from piiloom.evaluation.probe.matching import compare
 from piiloom.evaluation.probe.run import run_probe
-from piiloom.evaluation.probe.scores import count_table, figures
+from piiloom.evaluation.probe.scores import TestedRecord, count_table
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
+from tests.longer import few
 from tests.shared_files import shared
 
 TOOL = shared("tools/probe_detector.py")
@@ -56,6 +57,7 @@ def theirs(spans):
     return [(span.start, span.end, span.entity_type, RELEVANCES[span.relevance]) for span in spans]
 
 
+@few
 @given(record=records())
 def test_tokens_labels_and_features_are_the_same_in_the_same_order(tool, record):
     tokens = tokenise(record.context)
@@ -68,6 +70,7 @@ def test_tokens_labels_and_features_are_the_same_in_the_same_order(tool, record)
 
 
 @pytest.mark.long
+@few
 @given(record=records())
 def test_relevance_features_are_the_same(tool, record):
     for span in record.spans:
@@ -75,11 +78,13 @@ def test_relevance_features_are_the_same(tool, record):
         assert ours == tool["relfeats"](record.context, record.question, span.start, span.end, span.entity_type)
 
 
+@few
 @given(word=st.text(max_size=12) | st.text(alphabet="aAbB19-é", max_size=12))
 def test_shapes_are_the_same(tool, word):
     assert shape(word) == tool["shape"](word)
 
 
+@few
 @given(context=TEXTS, labels=st.lists(st.sampled_from(["O", "B-age", "I-age", "I-name", "B-name"]), min_size=60, max_size=60))
 def test_labels_are_decoded_the_same(tool, context, labels):
     tokens = tokenise(context)[:60]
@@ -87,12 +92,14 @@ def test_labels_are_decoded_the_same(tool, context, labels):
     assert [tuple(span) for span in spans_of(tokens, labels)] == tool["decode"](tokens, labels)
 
 
+@few
 @given(pairs=st.lists(st.tuples(records(), records()), max_size=4))
 def test_scores_are_the_same(tool, pairs):
     found = [[FoundSpan(span.start, span.end, span.entity_type) for span in other.spans] for _, other in pairs]
-    ours = figures(count_table([compare(record, spans, []) for (record, _), spans in zip(pairs, found, strict=True)]))
+    tested = [TestedRecord(record=record, found=tuple(spans)) for (record, _), spans in zip(pairs, found, strict=True)]
+    ours = count_table(tested).overall()
     expected = tool["score"]([theirs(record.spans) for record, _ in pairs], [[tuple(span) for span in spans] for spans in found])
-    assert (ours.span_f1_exact, ours.span_f1_overlap, ours.type_acc) == expected
+    assert (ours["span_f1_exact"], ours["span_f1_overlap"], ours["type_acc"]) == expected
 
 
 @st.composite
@@ -107,6 +114,7 @@ def capid_rows(draw):
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # by the tool
+@few
 @given(rows=st.lists(capid_rows(), min_size=1, max_size=4))
 def test_any_capid_rows_are_read_the_same(tool, tmp_path_factory, rows):
     path = write_rows(tmp_path_factory.getbasetemp() / "any.jsonl", rows)
@@ -123,7 +131,7 @@ def test_rows_are_read_the_same(tool, tmp_path):
 
 
 def figures_line(test):
-    values = " ".join(f"{name} {value:.4f}" for name, value in test.figures.to_json().items())
+    values = " ".join(f"{name} {value:.4f}" for name, value in asdict(test.figures).items())
     return f"{Path(test.corpus.file).name}: {values}"
 
 

@@ -7,6 +7,7 @@ import pytest
 from piiloom.evaluation.probe.data import NO_RELEVANCE, NOT_FOUND, OVERLAPPING, read_corpus
 from piiloom.foundation.errors import DataError
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
+from tests.longer import case_by_case
 
 
 def spans(record):
@@ -46,7 +47,7 @@ def test_odd_rows_are_placed_and_counted(tmp_path):
 SPAN = {"start": 0, "end": 2, "type": "name", "relevance": "high"}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("row", "says"),
     [
         ("[1]", "not a JSON object"),
@@ -83,7 +84,7 @@ def test_bad_rows_name_file_line_field_and_remedy(tmp_path, row, says):
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("content", "says"), [(None, "no such file"), (b"", "no records"), (b" \n\n", "no records"), (b"\xff", "UTF-8")])
+@case_by_case(("content", "says"), [(None, "no such file"), (b"", "no records"), (b" \n\n", "no records"), (b"\xff", "UTF-8")])
 def test_files_that_cannot_be_read(tmp_path, content, says):
     path = tmp_path / "rows.jsonl"
     if content is not None:

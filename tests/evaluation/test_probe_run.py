@@ -12,6 +12,7 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.tagging.features import OUTSIDE, bio_labels, shape, spans_of, tokenise
 from piiloom.tagging.training import MAX_ITERATIONS
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
+from tests.longer import case_by_case
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,7 @@ def test_every_step_is_shown(corpora):
     assert {step.records for step in steps} == {20}
 
 
-@pytest.mark.parametrize("sizes", [[41], [0], [-1, 4], []])
+@case_by_case("sizes", [[41], [0], [-1, 4], []])
 def test_sizes_that_cannot_be(corpora, sizes):
     with pytest.raises(UsageError, match=r"train"):
         run_probe(corpora[0], [corpora[1]], sizes=sizes)
@@ -107,6 +108,6 @@ def test_a_label_that_only_goes_on_begins_a_span():
     assert [tuple(span) for span in spans_of(tokens, ["I-x", "I-x", "I-y", "O", "I-y"])] == [(0, 3, "x"), (4, 5, "y"), (8, 9, "y")]
 
 
-@pytest.mark.parametrize(("word", "expected"), [("McDonald", "XxXxx"), ("2026-11", "99-99"), ("été", "éxé"), ("!!!!", "!!")])
+@case_by_case(("word", "expected"), [("McDonald", "XxXxx"), ("2026-11", "99-99"), ("été", "éxé"), ("!!!!", "!!")])
 def test_shapes(word, expected):
     assert shape(word) == expected

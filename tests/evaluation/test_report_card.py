@@ -6,13 +6,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from piiloom.evaluation.report.card import dataset_card
 from piiloom.evaluation.report.figures import measure
-from piiloom.evaluation.report.sources import Source
+from piiloom.evaluation.report.folder import dataset_card
+from piiloom.evaluation.report.sources import ReportSource
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.foundation.markdown import escaped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied
+from tests.longer import few
 
 NASTY = [
     "<script>alert(1)</script>",
@@ -40,6 +41,7 @@ def cells(markdown: str) -> list[list[str]]:
     return rows
 
 
+@few
 @given(st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp", "Cf"]), min_size=1) | st.sampled_from(NASTY))
 @example("a\\|b")
 def test_text_is_shown_as_it_is(text):
@@ -57,7 +59,7 @@ def test_the_tables_of_the_card_hold_the_figures_and_nothing_is_obeyed():
         *varied(),
         *(marked(f"My note is [{text.replace('[', '(').replace(']', ')').replace('|', '/')}|code|low].") for text in NASTY),
     ]
-    source, figures = Source(file="<b>x</b>|.jsonl"), measure({"all": records}, taxonomy=shipped_taxonomy())
+    source, figures = ReportSource(file="<b>x</b>|.jsonl"), measure({"all": records}, taxonomy=shipped_taxonomy())
     card = dataset_card(source, figures, [("lengths.png", "Words a text")])
     shown = cells(card)
     for table in all_tables(source, figures):

@@ -12,19 +12,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import RecordPlan, Span
-from piiloom.evaluation.report.figures import count_records, measure
-from piiloom.evaluation.report.guessing import balanced_accuracy, measure_guessability
-from piiloom.evaluation.report.leaks import measure_question_leaks, measure_split_leaks
-from piiloom.evaluation.report.plan import measure_plan
-from piiloom.evaluation.report.question_use import measure_question_use
-from piiloom.evaluation.report.values import ValueCount, measure_cards, measure_types
-from piiloom.evaluation.report.variety import is_direct, measure_variety
+from piiloom.evaluation.report.counts import ValueCount, is_direct, measure_cards, measure_plan, measure_types, measure_variety
+from piiloom.evaluation.report.figures import measure, record_figures
+from piiloom.evaluation.report.guessing import (
+    balanced_accuracy,
+    measure_guessability,
+    measure_question_leaks,
+    measure_question_use,
+    measure_split_leaks,
+)
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import PLAN, marked, varied
+from tests.longer import few
 
 
 def test_records_are_counted():
-    counts = count_records(
+    counts = record_figures(
         [
             marked("[baker|occupation|high] and [cook|occupation|low]"),
             marked("[asthma|health|low], [gout|health|high], [30|age|high]"),
@@ -63,6 +66,7 @@ def test_cards():
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40)
 
 
+@few
 @given(pairs.filter(lambda rows: len({label for _, label in rows}) == 2))
 def test_balanced_accuracy_is_the_mean_recall_of_the_better_guess(rows):
     totals = Counter(label for _, label in rows)

@@ -10,15 +10,15 @@ import pytest
 from piiloom.corpus.record import RecordPlan
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.folder import write_report
-from piiloom.evaluation.report.plots import all_plots
-from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.evaluation.report.plots import report_plots
+from piiloom.evaluation.report.sources import Corpus, ReportSource
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.whole_files import check_folder
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.evaluation.report_records import marked, varied
+from tests.evaluation.report_records import marked, varied, varied_figures
 
-CORPUS = Corpus(source=Source(file="some.jsonl"), splits={"all": varied()})
-FIGURES = measure(CORPUS.splits, taxonomy=shipped_taxonomy())
+CORPUS = Corpus(source=ReportSource(file="some.jsonl"), splits={"all": varied()})
+FIGURES = varied_figures()
 PLOTS = {"lengths", "openers", "relevance", "values", "guessability"}
 ALL_FILES = {"report.json", "report.md", "index.html", *(f"{name}.{kind}" for name in PLOTS for kind in ("png", "svg"))}
 
@@ -33,9 +33,9 @@ BARE = Corpus(source=CORPUS.source, splits={"all": [marked("no values here", Non
 @pytest.mark.long
 def test_the_folder_holds_everything_in_equal_bytes_for_equal_records(tmp_path):
     out = tmp_path / "a" / "b"
-    written = write_report(out, CORPUS, FIGURES)
-    assert names(out) == set(written.files) == ALL_FILES
-    assert written.files[-1] == "report.json"
+    files, _ = write_report(out, CORPUS, FIGURES)
+    assert names(out) == set(files) == ALL_FILES
+    assert files[-1] == "report.json"
     data = json.loads((out / "report.json").read_text(encoding="utf-8"))
     assert (data["schema"], data["source"]["file"], data["counts"]["records"]) == (1, "some.jsonl", 14)
     card = (out / "report.md").read_text(encoding="utf-8")
@@ -91,7 +91,7 @@ def test_a_file_is_no_folder(tmp_path):
     ids=["one", "empty", "odd text", "long"],
 )
 def test_plots_of_any_records_are_images(records):
-    plots = list(all_plots(measure({"all": records}, taxonomy=shipped_taxonomy())))
+    plots = list(report_plots(measure({"all": records}, taxonomy=shipped_taxonomy())))
     assert {plot.name for plot in plots} <= PLOTS
     for plot in plots:
         assert plot.png.startswith(b"\x89PNG\r\n")

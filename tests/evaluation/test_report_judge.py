@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from piiloom.evaluation.report.figures import Figures, measure
+from piiloom.evaluation.report.figures import ReportFigures, measure
 from piiloom.evaluation.report.sources import corpus_of_file
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import varied, write_capid, write_native
@@ -31,7 +31,7 @@ def percent(share: float | None) -> float | None:
     return None if share is None else round(100 * share, 2)
 
 
-def in_the_words_of_the_judge(figures: Figures) -> dict[str, object]:
+def in_the_words_of_the_judge(figures: ReportFigures) -> dict[str, object]:
     counts, contexts, questions, guess = figures.counts, figures.contexts, figures.questions, figures.guessability
     assert questions is not None
     types = {each.type: each for each in figures.types}

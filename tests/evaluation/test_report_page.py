@@ -12,21 +12,20 @@ from hashlib import sha256
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.report.figures import Figures, measure
-from piiloom.evaluation.report.page.figure_charts import content_charts, guess_chart
-from piiloom.evaluation.report.page.rendering import dataset_page
-from piiloom.evaluation.report.samples import SHOWN, draw_samples
-from piiloom.evaluation.report.sources import Corpus, Source
+from piiloom.evaluation.report.figures import ReportFigures, measure
+from piiloom.evaluation.report.page import dataset_page
+from piiloom.evaluation.report.page_figures import content_charts, guess_chart
+from piiloom.evaluation.report.sources import SHOWN, Corpus, ReportSource, draw_samples
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.html_page import Page
 from tests.evaluation.page_corpora import ATTACK, WIDE, page_corpus, twins
-from tests.evaluation.report_records import marked, varied
+from tests.evaluation.report_records import marked, varied_figures
 
 CORPUS = page_corpus()
 
 
 @cache
-def figures_of_all() -> Figures:
+def figures_of_all() -> ReportFigures:
     return measure(CORPUS.splits, taxonomy=shipped_taxonomy())
 
 
@@ -41,7 +40,7 @@ def parsed() -> Page:
 
 
 def of_records(records: list[Record]) -> Page:
-    corpus = Corpus(source=Source(file="some.jsonl"), splits={"all": records})
+    corpus = Corpus(source=ReportSource(file="some.jsonl"), splits={"all": records})
     return Page(dataset_page(corpus, measure(corpus.splits, taxonomy=shipped_taxonomy())))
 
 
@@ -145,7 +144,7 @@ def told(svg: str) -> dict[str, int]:
 
 
 def test_the_charts_show_the_figures():
-    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
+    figures = varied_figures()
     charts = {chart.name: chart for chart in content_charts(figures)}
     assert set(charts) == {"types", "pairs", "lengths-contexts", "lengths-questions", "places", "spans"}
     types = told(charts["types"].svg)
@@ -164,7 +163,7 @@ def test_the_charts_show_the_figures():
 
 
 def test_bars_are_as_long_as_their_numbers():
-    figures = measure({"all": varied()}, taxonomy=shipped_taxonomy())
+    figures = varied_figures()
     svg = content_charts(figures)[0].svg
     bars = re.findall(r'width="([\d.]+)" height="13" class="\w+"><title>[^:]*: ([\d,]+) spans', svg)
     scales = [float(width) / int(number) for width, number in bars]
@@ -175,7 +174,7 @@ def test_places_are_those_of_the_text():
     places = measure(
         {"all": [marked("[Ann|name|high] aaaaaaaaaaaaa [Bob|name|low]"), marked("no", None)]}, taxonomy=shipped_taxonomy()
     ).places
-    assert [(each.high, each.low) for each in places.tenths] == [(1, 0), *[(0, 0)] * 7, (0, 1), (0, 0)]
+    assert [(each["high"], each["low"]) for each in places.tenths] == [(1, 0), *[(0, 0)] * 7, (0, 1), (0, 0)]
     assert places.per_record == ((0, 1), (2, 1))
 
 

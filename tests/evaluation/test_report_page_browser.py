@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.evaluation.report.figures import measure
-from piiloom.evaluation.report.page.rendering import dataset_page
+from piiloom.evaluation.report.page import dataset_page
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.opened_page import OpenedPage, opened_page, serious_violations
 from tests.evaluation.page_corpora import ATTACK, page_corpus

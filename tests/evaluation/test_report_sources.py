@@ -14,12 +14,13 @@ from piiloom.corpus.store.runs import create_run
 from piiloom.evaluation.report.sources import ALL, corpus_of_file, corpus_of_release, corpus_of_store
 from piiloom.foundation.errors import DataError, ReleaseError, RunError, StoreError, UsageError
 from tests.evaluation.report_records import varied, write_capid, write_native
+from tests.longer import case_by_case
 
 
-@pytest.fixture
-def path(tmp_path):
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
     """A store with two runs, an edited record, an import, and a release of all."""
-    path = tmp_path / "some.duckdb"
+    path = tmp_path_factory.mktemp("store") / "some.duckdb"
     records = varied()
     edited = replace(records[0], revision=1, question="Is it edited?")
     with Store.open(path) as store:
@@ -98,7 +99,7 @@ def test_refused_rows_are_counted_by_their_reasons(tmp_path):
     assert (reading.values, reading.exact, reading.ambiguous, reading.missing, reading.inside_word) == (5, 3, 1, 2, 0)
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "not json\n", "[1]\n", '{"a": 1}\n'])
+@case_by_case("content", ["", "\n\n", "not json\n", "[1]\n", '{"a": 1}\n'])
 def test_a_file_without_records_is_refused(tmp_path, content):
     path = tmp_path / "d.jsonl"
     path.write_text(content)

@@ -11,11 +11,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.report.repeats import THRESHOLD, measure_repeats
-from piiloom.evaluation.report.self_bleu import INSTALL, SAMPLE_TEXTS, SAMPLES, bleu_against_others, self_bleu
-from piiloom.evaluation.report.texts import SAMPLE_WORDS, measure_lengths, measure_openers, measure_texts, sampled_distinct_shares
-from piiloom.evaluation.report.words import ORDERS, WordedTexts, distinct_shares
+from piiloom.evaluation.report.wording import (
+    INSTALL,
+    ORDERS,
+    SAMPLE_TEXTS,
+    SAMPLE_WORDS,
+    SAMPLES,
+    THRESHOLD,
+    WordedTexts,
+    bleu_against_others,
+    distinct_shares,
+    measure_lengths,
+    measure_openers,
+    measure_repeats,
+    measure_texts,
+    sampled_distinct_shares,
+    self_bleu,
+)
 from piiloom.foundation.words import words
+from tests.longer import few
 
 # Few different words: n-grams repeat.
 lines = st.lists(st.sampled_from("a b c d Don't".split()), max_size=9).map(" ".join)
@@ -26,6 +40,7 @@ def lower(text: str) -> list[str]:
     return [word.lower() for word in words(text)]
 
 
+@few
 @given(corpora)
 def test_words_come_back(texts):
     worded = WordedTexts.of(texts)
@@ -33,6 +48,7 @@ def test_words_come_back(texts):
     assert worded.lengths().tolist() == [len(lower(text)) for text in texts]
 
 
+@few
 @given(corpora)
 def test_distinct_n_is_what_counting_tuples_gives(texts):
     expected = []
@@ -42,6 +58,7 @@ def test_distinct_n_is_what_counting_tuples_gives(texts):
     assert list(distinct_shares(WordedTexts.of(texts))) == expected
 
 
+@few
 @given(corpora, st.integers(0, 30), st.randoms(use_true_random=False))
 def test_a_beginning_has_the_words_asked_for(texts, size, rng):
     worded = WordedTexts.of(texts)
@@ -52,6 +69,7 @@ def test_a_beginning_has_the_words_asked_for(texts, size, rng):
     assert [word for number in range(len(part)) for word in part.words_of(number)] == in_order[:size]
 
 
+@few
 @given(st.lists(st.integers(0, 3000), min_size=1, max_size=60))
 def test_a_histogram_holds_every_text_once(sizes):
     lengths = measure_lengths(WordedTexts.of(" ".join(["w"] * size) for size in sizes))
@@ -105,6 +123,7 @@ def test_self_bleu_of_copies_is_one_and_of_strangers_nothing():
 
 
 @pytest.mark.long
+@few
 @given(st.lists(st.lists(st.sampled_from("abcde"), min_size=1, max_size=14).map(" ".join), min_size=2, max_size=8))
 def test_each_text_has_the_bleu_that_sacrebleu_gives_it(lines):
     metric = pytest.importorskip("sacrebleu").metrics.BLEU(tokenize="none", smooth_method="exp", effective_order=True)
@@ -123,13 +142,14 @@ def test_self_bleu_takes_samples_of_a_fixed_size():
 def test_without_the_extra_self_bleu_says_what_to_install():
     code = (
         "import sys; sys.modules['sacrebleu'] = None\n"
-        "from piiloom.evaluation.report.self_bleu import self_bleu\nfrom piiloom.evaluation.report.words import WordedTexts\n"
+        "from piiloom.evaluation.report.wording import self_bleu\nfrom piiloom.evaluation.report.wording import WordedTexts\n"
         "score = self_bleu(WordedTexts.of(['a b', 'b c']), seed=7)\nprint(score.mean, score.install)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"None {INSTALL}\n"
 
 
+@few
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=9).map(" ".join), max_size=10))
 def test_near_duplicates_are_those_of_a_comparison_of_all_with_all(texts):
     def shingles(text):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import SCHEMES, make_scheme
 from tests.evaluation.scheme_documents import SIZE, TEXT, TYPES, any_places, disjoint_places, document, pair, shuffled, table_of
@@ -63,7 +63,7 @@ def test_neither_the_order_of_documents_nor_of_mentions_matters(name, pairs, see
 def test_a_spurious_mention_never_raises_precision_and_leaves_recall(name, pairs, kind):
     # A word is put behind the text of the first document, so that the mention in it overlaps none.
     longer = [replace(side, text=f"{TEXT} Eve") for side in (pairs[0].gold, pairs[0].found)]
-    spurious = Mention(text="Eve", entity_type=kind, start=SIZE + 1, end=SIZE + 4)
+    spurious = AnnotatedMention(text="Eve", entity_type=kind, start=SIZE + 1, end=SIZE + 4)
     worse = Pair(gold=longer[0], found=replace(longer[1], mentions=(*longer[1].mentions, spurious)))
     before, after = (shares(table_of(name, [first, *pairs[1:]]).overall()) for first in (pairs[0], worse))
     for figure, value in before.items():

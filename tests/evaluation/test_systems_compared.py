@@ -5,13 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from piiloom.evaluation.comparison.comparing import Ranking, compare_files
-from piiloom.evaluation.scoring.randomisation import permutation_p
+from piiloom.evaluation.comparison.comparing import RankingSettings, compare_systems
+from piiloom.evaluation.scoring.resampling import permutation_p
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair
 
@@ -21,12 +20,12 @@ QUICK = 100
 def compared(counts, ranking=None, *, stories=1, seed=None):
     """Compare systems by name, each a list of (tp, fp, fn) of the documents; *stories*: so many documents each have a story in common."""
 
-    def open_pairs(gold, found):
-        pairs = [scored_pair(n, each, [f"story:{n // stories}"]) for n, each in enumerate(counts[found.name])]
+    def pairs_of(name):
+        pairs = [scored_pair(n, each, [f"story:{n // stories}"]) for n, each in enumerate(counts[name])]
         return pairs if seed is None else random.Random(seed).sample(pairs, len(pairs))
 
-    systems = {name: Path(name) for name in counts}
-    return compare_files(Path("gold"), systems, open_pairs, exact_scheme(), ranking or Ranking(resamples=QUICK, permutations=999))
+    systems = {name: pairs_of(name) for name in counts}
+    return compare_systems(systems, exact_scheme(), ranking or RankingSettings(resamples=QUICK, permutations=999))
 
 
 def made(seed=1, size=60):
@@ -94,7 +93,7 @@ def test_each_step_down_is_a_rank_where_all_differ():
 
 def test_the_lowest_can_be_the_best_and_any_headline_figure_may_rank():
     counts = made()
-    ranking = Ranking(by="precision", lowest=True, resamples=QUICK, permutations=999)
+    ranking = RankingSettings(by="precision", lowest=True, resamples=QUICK, permutations=999)
     found = compared(counts, ranking)
     assert (found.systems[0].name, found.by) == ("bad", "precision")
     assert found.systems[1].difference > 0
@@ -107,7 +106,7 @@ def test_clusters_take_away_what_copies_made_up():
     one, other = ([tuple(map(int, row)) for row in random_counts(rng, 8)] for _ in range(2))
     counts = {name: [row for row in rows for _ in range(60)] for name, rows in (("one", one), ("other", other))}
     as_documents = compared(counts, stories=60)
-    as_stories = compared(counts, Ranking(cluster="story", resamples=QUICK, permutations=999), stories=60)
+    as_stories = compared(counts, RankingSettings(cluster="story", resamples=QUICK, permutations=999), stories=60)
     alone = compared({"one": one, "other": other})
     assert (as_documents.clusters, as_stories.clusters, as_stories.keyed) == (480, 8, 480)
     assert as_documents.systems[1].p < 0.05 < as_stories.systems[1].p
@@ -119,7 +118,7 @@ def test_the_order_of_documents_changes_nothing():
 
 
 def test_the_same_seed_gives_the_same_and_another_another():
-    found = [compared(made(), Ranking(resamples=100, seed=seed, permutations=99)).systems[1] for seed in (3, 3, 4)]
+    found = [compared(made(), RankingSettings(resamples=100, seed=seed, permutations=99)).systems[1] for seed in (3, 3, 4)]
     assert found[0] == found[1] != found[2]
 
 
@@ -138,12 +137,9 @@ def test_one_system_is_a_table_of_one_and_no_document_no_error():
 def test_documents_that_only_one_system_names_count_for_that_one():
     """A table of entities has no row for a document in which a system found nothing, so each system brings its own beside the gold's."""
 
-    def open_pairs(gold, found):
-        others = {"a": (7, 8), "b": (9, 7, 10)}[found.name]
-        return [*(scored_pair(n, (1, 0, 1)) for n in range(6)), *(scored_pair(n, (0, 1, 0)) for n in others)]
-
-    systems = {name: Path(name) for name in ("b", "a")}
-    found = compare_files(Path("gold"), systems, open_pairs, exact_scheme(), Ranking(resamples=QUICK))
+    every = [scored_pair(n, (1, 0, 1)) for n in range(6)]
+    systems = {name: [*every, *(scored_pair(n, (0, 1, 0)) for n in others)] for name, others in {"b": (9, 7, 10), "a": (7, 8)}.items()}
+    found = compare_systems(systems, exact_scheme(), RankingSettings(resamples=QUICK))
     a, b = found.systems
     assert (found.documents, found.clusters) == (10, 10)
     assert (a.figures["precision"], b.figures["precision"]) == (6 / 8, 6 / 9)
@@ -153,15 +149,14 @@ def test_documents_that_only_one_system_names_count_for_that_one():
 
 
 def test_what_cannot_be_ranked_is_refused_before_anything_is_read():
-    def never(gold, found):
-        raise AssertionError
+    never = (pytest.fail("it is read") for _ in range(1))
 
     with pytest.raises(UsageError, match="Rank by one of: precision, recall, f1"):
-        compare_files(Path("gold"), {"a": Path("a")}, never, exact_scheme(), Ranking(by="f9"))
+        compare_systems({"a": never}, exact_scheme(), RankingSettings(by="f9"))
     with pytest.raises(UsageError, match="nothing to compare"):
-        compare_files(Path("gold"), {}, never, exact_scheme(), Ranking())
+        compare_systems({}, exact_scheme(), RankingSettings())
     with pytest.raises(UsageError, match="permutations: must be at least 1"):
-        Ranking.of({"permutations": 0})
+        RankingSettings.of({"permutations": 0})
 
 
 def test_json_holds_all_of_it():

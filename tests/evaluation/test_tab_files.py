@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.inputs.opening import InputSettings, open_pairs
-from piiloom.evaluation.inputs.tab_files import read_tab_predictions
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
+from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
+from piiloom.evaluation.inputs.reading import read_tab_predictions
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.foundation.errors import DataError
+from tests.longer import case_by_case
 
 TEXT = "Zoë 🙂 Lund was born in Bergen."
 
@@ -45,8 +46,8 @@ def file(tmp_path: Path) -> Callable[[Any], Path]:
     return write
 
 
-def read_gold(path: Path) -> Iterator[Document]:
-    pairs, _ = open_pairs(path, path, InputSettings(input_format="tab"))
+def read_gold(path: Path) -> Iterator[AnnotatedDocument]:
+    pairs, _ = open_pairs(path, path, PairSettings(input_format="tab"))
     return (pair.gold for pair in pairs)
 
 
@@ -73,7 +74,7 @@ def test_as_inputs_they_get_texts_renamed_types_and_counts(tmp_path: Path) -> No
     gold.write_text(json.dumps([row(annotated(0, 10), annotated(23, 29, entity_type="LOC"))]), encoding="utf-8")
     found.write_text(json.dumps({"d1": [[23, 29], [0, 3], [29, 31]]}), encoding="utf-8")
     types = {"PERSON": "name", "LOC": None}
-    settings = InputSettings(input_format="tab", label_map=types)
+    settings = PairSettings(input_format="tab", label_map=types)
     pairs, summary = open_pairs(gold, found, settings, types_matter=False)
     [pair] = pairs
     assert [(one.text, one.entity_type) for one in pair.gold.mentions] == [("Zoë 🙂 Lund", "name")]
@@ -91,7 +92,7 @@ def test_both_make_pairs_of_the_scheme(file: Callable[[Any], Path]) -> None:
     assert (figures["entity_recall_direct"], figures["entity_recall_quasi"], figures["precision"]) == (1, 0, 2 / 3)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("content", "where", "message"),
     [
         ("[", "tab.json", "not valid JSON"),
@@ -110,7 +111,7 @@ def test_gold_that_is_refused(file: Callable[[Any], Path], content: Any, where: 
     refused(read_gold(file(content)), where, message)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("content", "where", "message"),
     [
         ("{", "tab.json", "not valid JSON"),
@@ -126,7 +127,7 @@ def test_predictions_that_are_refused(file: Callable[[Any], Path], content: Any,
     refused(read_tab_predictions(file(content)), where, message)
 
 
-def refused(documents: Iterator[Document], where: str, message: str) -> None:
+def refused(documents: Iterator[AnnotatedDocument], where: str, message: str) -> None:
     with pytest.raises(DataError) as raised:
         list(documents)
     assert where in str(raised.value.where)

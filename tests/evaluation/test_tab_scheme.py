@@ -15,25 +15,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
 from piiloom.evaluation.schemes.tab import TabScheme
-from piiloom.evaluation.scoring.count_table import CountTable
+from piiloom.evaluation.scoring.counts import CountTable
 from tests.evaluation.masking_documents import FOUND, FOUND_MENTION, GOLD, TEXT, document, masking, mention
 from tests.longer import case_by_case, few
 
 MET = "Ann Lee met Bo Ray in Rome. Lee paid Bo. Ann left."
 
 
-def scored(*pairs: tuple[Document, Document], **options: Any) -> dict[str, float]:
+def scored(*pairs: tuple[AnnotatedDocument, AnnotatedDocument], **options: Any) -> dict[str, float]:
     table = CountTable(make_scheme("tab", SchemeSettings(**options)))
     for gold, found in pairs:
         table.add(Pair(gold=gold, found=found))
     return table.overall()
 
 
-def two_annotators() -> Document:
+def two_annotators() -> AnnotatedDocument:
     """They disagree on whether Ann Lee is a direct identifier, on whether Rome needs masking, and on Bo Ray at all."""
     one: dict[str, Any] = {"annotator": "one"}
     two: dict[str, Any] = {"annotator": "two"}
@@ -49,7 +49,7 @@ def two_annotators() -> Document:
     )
 
 
-def prediction() -> Document:
+def prediction() -> AnnotatedDocument:
     """Two of the three mentions of Ann Lee, both of Bo Ray, not Rome, and "met", which is wrong."""
     second = [mention(MET, "Lee", nth=2), mention(MET, "Bo", nth=2)]
     return document(MET, mention(MET, "Ann Lee"), mention(MET, "Bo Ray"), mention(MET, "met"), *second)
@@ -172,7 +172,7 @@ def test_an_entity_is_direct_if_one_of_its_mentions_is() -> None:
     assert scored((gold, document(text, mention(text, "Ann"), mention(text, "Ann", nth=2))))["precision"] == 1 / 2
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("entity_type", "subtype", "kind"),
     [
         ("name", None, "direct"),
@@ -237,7 +237,7 @@ def test_empty_sides() -> None:
     wrong = dict(zip(scheme.columns, scheme.count(empty, masking(text, "Ann ran"))[OVERALL], strict=True))
     assert (wrong["precision_part"], wrong["precision_whole"]) == (0, 2)
     assert scored((full, empty))["entity_recall"] == 0
-    without = document(text, Mention(text="Ann", entity_type="name"))
+    without = document(text, AnnotatedMention(text="Ann", entity_type="name"))
     assert scored((without, masking(text, "Ann ran")))["mention_recall"] == 0  # it has no place that could be masked
     assert scored((full, without)) == scored((full, empty))  # and masks nothing
 
@@ -252,7 +252,7 @@ def test_texts_of_one_side_are_enough() -> None:
     assert scored((gold, places)) == scored((gold, found))
 
 
-def naive(gold: Document, found: Document) -> dict[str, float]:
+def naive(gold: AnnotatedDocument, found: AnnotatedDocument) -> dict[str, float]:
     """The definitions again, by sets of characters."""
     hidden = {at for one in found.mentions for at in range(*one.place)}  # type: ignore[misc]
     tokens = {(one.start + t.start(), one.start + t.end()) for one in found.mentions for t in re.finditer(r"\w+", one.text)}  # type: ignore[operator]
@@ -269,15 +269,15 @@ def naive(gold: Document, found: Document) -> dict[str, float]:
     return {"entities": entities, "protected": protected, "masked": masked, "right": right, "tokens": whole}
 
 
-def kind_of(one: Mention) -> str:
+def kind_of(one: AnnotatedMention) -> str:
     return one.identifier or ("direct" if one.entity_type in {"name", "PERSON"} else "quasi")
 
 
-def key_of(one: Mention) -> object:
+def key_of(one: AnnotatedMention) -> object:
     return one.value_id or (one.entity_type, one.text)
 
 
-def is_hidden(one: Mention, hidden: set[int]) -> bool:
+def is_hidden(one: AnnotatedMention, hidden: set[int]) -> bool:
     assert one.start is not None
     signs = [at for at, sign in enumerate(one.text) if sign not in " \n,.-;:/&()[]–'\"’“”"]
     letters = signs or [at for at, letter in enumerate(one.text) if letter.isalnum()]
@@ -287,7 +287,9 @@ def is_hidden(one: Mention, hidden: set[int]) -> bool:
 
 @few
 @given(GOLD, FOUND, st.randoms(use_true_random=False))
-def test_agrees_with_sets_of_characters_in_any_order(gold: list[Mention], found: list[Mention], order: random.Random) -> None:
+def test_agrees_with_sets_of_characters_in_any_order(
+    gold: list[AnnotatedMention], found: list[AnnotatedMention], order: random.Random
+) -> None:
     scheme = TabScheme(SchemeSettings())
     pair = document(TEXT, *gold), document(TEXT, *found)
     counts = scheme.count(*pair)
@@ -311,7 +313,7 @@ RECALLS = [name for name in scored() if "recall" in name]
 @few
 @given(GOLD, FOUND, FOUND_MENTION)
 def test_masking_more_never_lowers_recall_and_masking_everything_protects_all(
-    gold: list[Mention], found: list[Mention], more: Mention
+    gold: list[AnnotatedMention], found: list[AnnotatedMention], more: AnnotatedMention
 ) -> None:
     wanted = document(TEXT, *gold)
     before, after = scored((wanted, document(TEXT, *found))), scored((wanted, document(TEXT, *found, more)))

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from piiloom.evaluation.schemes.token_information import TokenInformation
+from piiloom.evaluation.schemes.tab import TokenInformation
 from piiloom.foundation.errors import DataError, UsageError
 from tests.evaluation.masking_documents import document
+from tests.longer import case_by_case
 
 
 def written(folder: Path, *rows: Any) -> Path:
@@ -35,7 +36,7 @@ def test_each_document_has_its_own(tmp_path: Path) -> None:
     assert weigh(4, 6) == 0  # no token there
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("rows", "where", "message"),
     [
         (("{",), ":1", "not valid JSON"),

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.schemes.base import NO_TYPE
-from piiloom.evaluation.schemes.tokens import token_cover
+from piiloom.evaluation.schemes.precision_recall import token_cover
 from tests.evaluation.scheme_documents import TEXT, TYPES, any_places, disjoint_places, document, figures_by_type, pair, table_of
 from tests.longer import examples, few
 
@@ -60,9 +60,10 @@ def test_the_text_of_either_side_will_do():
         assert counts(replace(one, **{lacking: side})) == counts(one) == {"": [1, 0, 1], "name": [1, 0, 1]}
 
 
-def values(*places: tuple[int, int, str]) -> Document:
-    return Document(
-        where="a.csv:1", mentions=tuple(Mention(text=text, entity_type="name", start=start, end=end) for start, end, text in places)
+def values(*places: tuple[int, int, str]) -> AnnotatedDocument:
+    return AnnotatedDocument(
+        where="a.csv:1",
+        mentions=tuple(AnnotatedMention(text=text, entity_type="name", start=start, end=end) for start, end, text in places),
     )
 
 

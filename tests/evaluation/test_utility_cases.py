@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.utility.cases import NO_QUESTION, NO_RELEVANCE, VARIANTS, Fact, cases_of, checked_variants
-from piiloom.evaluation.utility.disclosure import tells, told_share, word_overlap
+from piiloom.evaluation.utility.cases import NO_QUESTION, NO_RELEVANCE, VARIANTS, CaseFact, checked_variants, utility_cases
 from piiloom.evaluation.utility.evaluating import ReadCases, judge_utility, prepared
 from piiloom.evaluation.utility.options import UtilitySettings
-from piiloom.evaluation.utility.stand_in import LABEL, kept_share, stand_in_pair
+from piiloom.evaluation.utility.outcomes import LABEL, kept_share, stand_in_pair, tells, told_share, word_overlap
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import ASTHMA, record
@@ -19,7 +18,7 @@ from tests.longer import case_by_case
 
 
 def case(*values, context=ASTHMA[0], question=ASTHMA[1]):
-    (made,), left_out = cases_of([record("r", context, question, values or ASTHMA[2])], taxonomy=shipped_taxonomy())
+    (made,), left_out = utility_cases([record("r", context, question, values or ASTHMA[2])], taxonomy=shipped_taxonomy())
     assert not left_out
     return made
 
@@ -38,7 +37,7 @@ def test_each_variant_shows_what_it_says():
         "May I, at [AGE_1] and with [HEALTH_1], work?",
     )
     assert not any(value in "".join(shown["surrogates"]) for value in ("34", "asthma", "Ghent", "["))
-    assert made.needed == (Fact(value="asthma", entity_type="health"),)
+    assert made.needed == (CaseFact(value="asthma", entity_type="health"),)
     assert [fact.value for fact in made.protected] == ["34", "Ghent"]
 
 
@@ -47,8 +46,10 @@ def test_a_value_with_a_relevant_mention_is_not_protected_and_one_without_releva
     assert [fact.value for fact in made.protected] == ["asthma", "Ghent"]
     (first,) = record("r", "Anna met Anna.", "Who?", [("Anna", "name", "low")]).spans
     again = replace(first, id="t", start=9, end=13, relevance="high")
-    (made,), _ = cases_of([Record(id="r", context="Anna met Anna.", question="Who?", spans=(first, again))], taxonomy=shipped_taxonomy())
-    assert (made.needed, made.protected) == ((Fact(value="Anna", entity_type="name"),), ())
+    (made,), _ = utility_cases(
+        [Record(id="r", context="Anna met Anna.", question="Who?", spans=(first, again))], taxonomy=shipped_taxonomy()
+    )
+    assert (made.needed, made.protected) == ((CaseFact(value="Anna", entity_type="name"),), ())
 
 
 def test_variants_that_show_the_same_are_asked_about_once():
@@ -65,7 +66,7 @@ def test_what_cannot_be_compared_is_left_out_and_counted():
         record("d", ASTHMA[0], "Q?", [("34", "age", None)]),
         record("e", "Nothing personal here.", "Q?", []),
     ]
-    cases, left_out = cases_of(records, taxonomy=shipped_taxonomy())
+    cases, left_out = utility_cases(records, taxonomy=shipped_taxonomy())
     assert [one.id for one in cases] == ["a"]
     assert left_out == {NO_QUESTION: 2, NO_RELEVANCE: 2}
     with pytest.raises(DataError, match=r"nothing can be compared \(2 × no question, 2 × no span with a relevance\)"):
@@ -73,11 +74,11 @@ def test_what_cannot_be_compared_is_left_out_and_counted():
     with pytest.raises(DataError, match="there are no records"):
         prepared([], shipped_taxonomy(), VARIANTS)
     with pytest.raises(DataError, match="a: two records have this id"):
-        cases_of([records[0], records[0]], taxonomy=shipped_taxonomy())
+        utility_cases([records[0], records[0]], taxonomy=shipped_taxonomy())
 
 
 def test_records_of_one_text_are_one_document():
-    cases, _ = cases_of([record(name, *ASTHMA, group="text:1") for name in "ab"] + [record("c", *ASTHMA)], taxonomy=shipped_taxonomy())
+    cases, _ = utility_cases([record(name, *ASTHMA, group="text:1") for name in "ab"] + [record("c", *ASTHMA)], taxonomy=shipped_taxonomy())
     assert [one.cluster for one in cases] == ["text:1", "text:1", "c"]
 
 

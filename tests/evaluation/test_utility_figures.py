@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.evaluation.scoring.bootstrap import Resampling
-from piiloom.evaluation.utility.cases import cases_of
-from piiloom.evaluation.utility.figures import utility_figures
-from piiloom.evaluation.utility.intervals import MeanTable
-from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
+from piiloom.evaluation.scoring.resampling import ResamplingSettings
+from piiloom.evaluation.utility.cases import utility_cases
+from piiloom.evaluation.utility.figures import MeanTable, utility_figures
+from piiloom.evaluation.utility.outcomes import Disclosed, Grade, PairVerdict, UtilityOutcomes
 from piiloom.execution.calls import Lost
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import asthmatics
@@ -25,13 +24,13 @@ LOST = Lost(code="invalid_reply", message="no JSON", attempts=3, last_reply="{")
 
 
 def said(better):
-    return LOST if better is None else Verdict(better=better, reason="r")
+    return LOST if better is None else PairVerdict(better=better, reason="r")
 
 
 def measured(verdicts, *, seed=7, **more):
     """The figures of one record for each of *verdicts*: what was said of (original, all_masked), and of (all_masked, original)."""
-    cases, _ = cases_of(asthmatics(len(verdicts)), shipped_taxonomy(), TWO)
-    outcomes = Outcomes(answers={(case.id, name): name for case in cases for name in TWO}, **more)
+    cases, _ = utility_cases(asthmatics(len(verdicts)), shipped_taxonomy(), TWO)
+    outcomes = UtilityOutcomes(answers={(case.id, name): name for case in cases for name in TWO}, **more)
     for case, (forth, back) in zip(cases, verdicts, strict=True):
         outcomes.verdicts[case.id, *TWO] = said(forth)
         outcomes.verdicts[case.id, *TWO[::-1]] = said(back)
@@ -42,8 +41,8 @@ def test_the_agreement_of_two_judges_by_hand():
     """Of five pairs that both judges decided: win-win, win-tie, tie-tie (of two kinds), loss-loss, and loss-win."""
     first = [("first", "second"), ("first", "second"), ("tie", "tie"), ("second", "first"), ("second", "first"), ("tie", "tie")]
     then = ["win", "agreed", "position", "loss", "win", None]
-    cases, _ = cases_of(asthmatics(len(first)), shipped_taxonomy(), TWO)
-    outcomes = Outcomes(answers={(case.id, name): name for case in cases for name in TWO})
+    cases, _ = utility_cases(asthmatics(len(first)), shipped_taxonomy(), TWO)
+    outcomes = UtilityOutcomes(answers={(case.id, name): name for case in cases for name in TWO})
     for case, (forth, back) in zip(cases, first, strict=True):
         outcomes.verdicts[case.id, *TWO], outcomes.verdicts[case.id, *TWO[::-1]] = said(forth), said(back)
     second = {case.id: result for case, result in zip(cases, then, strict=True)}
@@ -138,7 +137,7 @@ def test_intervals_are_of_documents_and_equal_for_equal_seeds():
         for document, value in rows:
             for _ in range(copies):
                 made.add(document, "m", value)
-        return made.figures(Resampling(seed=7))["m"]
+        return made.figures(ResamplingSettings(seed=7))["m"]
 
     figure = table(values)
     assert figure == table(values[::-1])
@@ -156,18 +155,18 @@ def test_one_document_has_no_interval_and_nothing_no_mean():
     made.add("d", "m", 0.5)
     made.add("d", "m", None)
     made.add("d", "none", None)
-    figures = made.figures(Resampling(seed=7))
+    figures = made.figures(ResamplingSettings(seed=7))
     assert (figures["m"].value, figures["m"].interval, figures["m"].of) == (0.5, None, 1)
     assert (figures["none"].value, figures["none"].of) == (None, 0)
-    assert MeanTable().figures(Resampling(seed=7)) == {}
+    assert MeanTable().figures(ResamplingSettings(seed=7)) == {}
 
 
 def test_records_in_any_order_give_the_same_intervals():
     verdicts = [("first", "second"), ("tie", "tie"), ("second", "first")]
-    cases, _ = cases_of(asthmatics(3), shipped_taxonomy(), TWO)
+    cases, _ = utility_cases(asthmatics(3), shipped_taxonomy(), TWO)
     found = []
     for order in permutations(range(3)):
-        outcomes = Outcomes(answers={(case.id, name): name for case in cases for name in TWO})
+        outcomes = UtilityOutcomes(answers={(case.id, name): name for case in cases for name in TWO})
         for case, (forth, back) in zip(cases, verdicts, strict=True):
             outcomes.verdicts[case.id, *TWO] = said(forth)
             outcomes.verdicts[case.id, *TWO[::-1]] = said(back)

@@ -10,9 +10,9 @@ from html import unescape
 
 import pytest
 
-from piiloom.evaluation.scoring.bootstrap import Interval
+from piiloom.evaluation.scoring.resampling import Interval
+from piiloom.evaluation.utility.asking import estimate_utility
 from piiloom.evaluation.utility.cases import VARIANTS
-from piiloom.evaluation.utility.estimate import estimate_utility
 from piiloom.evaluation.utility.files import answer_rows, as_markdown, comparison_rows, write_result
 from piiloom.evaluation.utility.options import UtilitySettings
 from piiloom.evaluation.utility.tasks import KINDS

@@ -8,7 +8,7 @@ import pytest
 
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.registry import make_detector
-from piiloom.evaluation.evaluating import evaluate
+from piiloom.evaluation.evaluating import run_evaluation
 from piiloom.evaluation.evaluation_figures import EvaluationSettings
 from tests.detection.listing_model import QUICK, ListingBench, told
 from tests.fakes.llm_server import Fault, LLMServer
@@ -92,7 +92,7 @@ def test_from_the_command_to_figures_without_types(cli, tmp_path):
             "detect", gold, "--detector", "reformulating", *words, "--out", tmp_path / "found", "--replies", tmp_path / "r.duckdb"
         )
     assert outcome.code == 0, outcome.err
-    figures = evaluate(gold, tmp_path / "found" / "detected.jsonl", EvaluationSettings(schemes="capid"))
+    figures = run_evaluation(gold, tmp_path / "found" / "detected.jsonl", EvaluationSettings(schemes="capid"))
     overall = figures.of("capid").overall
     assert {name: overall[name] for name in ("span_precision", "span_recall", "coverage", "type_accuracy", "relevance_accuracy")} == {
         "span_precision": 1.0,

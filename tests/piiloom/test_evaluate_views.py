@@ -118,6 +118,7 @@ def test_the_folder(cli, files, tmp_path):
     out = tmp_path / "a" / "b"
     found = told(cli, *files, "--scheme", "exact,privacy", "--bias", "name", "--out", out)
     assert _names(out) == WHOLE
+    assert {"plots/bias.svg", "plots/errors-by-type.png", "plots/confusion.svg"} <= set(found["files"])
     assert sorted(found.pop("files")) == sorted(str(path.relative_to(out)) for path in out.rglob("*") if path.is_file())
     found.pop("out")
     assert json.loads((out / "evaluation.json").read_text(encoding="utf-8")) == found

@@ -13,7 +13,7 @@ from piiloom.corpus.formats.base import ReadableFormat
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
-from piiloom.evaluation.inputs.opening import InputSettings
+from piiloom.evaluation.inputs.opening import PairSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.settings.setting_checks import make_config, read_config
 from tests.longer import usually
@@ -103,7 +103,7 @@ class Commands:
         return self._stored(store)
 
     def evaluate(self, locale: str) -> str:
-        return str(InputSettings(locale=locale).locale)
+        return str(PairSettings(locale=locale).locale)
 
     def release(self, locale: str) -> str:
         return str(requested_locale(locale))

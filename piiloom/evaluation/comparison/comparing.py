@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from piiloom.evaluation.calibration.calibrating import CalibrationFigures
 from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.inputs.summary import InputsSummary
+from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, asks_types
-from piiloom.evaluation.scoring.bootstrap import (
+from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
+from piiloom.evaluation.scoring.counts import CalibrationFigures, CountTable
+from piiloom.evaluation.scoring.resampling import (
     UNCERTAINTY,
     Interval,
-    Resampling,
+    ResamplingSettings,
     cluster_sums,
     end_columns,
     ends,
+    holm,
     percentiles,
+    permutation_p,
     resampled_totals,
 )
-from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
-from piiloom.evaluation.scoring.count_table import CountTable
-from piiloom.evaluation.scoring.randomisation import holm, permutation_p
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.settings import setting
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
-# Reads a gold file and a file of predictions, and gives their documents: those of the gold file in its order, then any others.
-OpenPairs = Callable[[Path, Path], Iterable[Pair]]
-
-
-class Ranking(Resampling):
+class RankingSettings(ResamplingSettings):
     """Settings of a ranking. Two systems differ if the adjusted p value is at most 1 - confidence."""
 
     by: str | None = setting(
@@ -92,7 +87,7 @@ class Comparison(Framed):
     scheme: str
     headline: tuple[str, ...]
     by: str
-    ranking: Ranking
+    ranking: RankingSettings
     documents: int
     clusters: int
     keyed: int
@@ -162,17 +157,17 @@ class Comparison(Framed):
         }
 
 
-def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs, scheme: Scheme, ranking: Ranking) -> Comparison:
-    """Read each of *systems* (predictions by name) beside *gold*, and compare them.
+def compare_systems(systems: Mapping[str, Iterable[Pair]], scheme: Scheme, ranking: RankingSettings) -> Comparison:
+    """Read the pairs of each of *systems* (by name), one after the other, and compare them.
 
-    A document that *open_pairs* gives for some systems only has no counts for the others: tables of entities name the documents in which
+    A document that is among the pairs of some systems only has no counts for the others: tables of entities name the documents in which
     there is one. Raises ``UsageError``, before anything is read, if there is no system or the figure to rank by is none of the headline.
     """
     by = check_ranking(scheme, tuple(systems), ranking)
     tables, passes = [], []
-    for path in systems.values():
+    for read in systems.values():
         table, clusters = CountTable(scheme), Clusters(ranking.cluster)
-        for pair in open_pairs(gold, path):
+        for pair in read:
             table.add(pair)
             clusters.add(pair)
         tables.append(table)
@@ -195,7 +190,7 @@ def compare_files(gold: Path, systems: Mapping[str, Path], open_pairs: OpenPairs
 
 
 def rank_systems(
-    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], by: str, ranking: Ranking
+    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], by: str, ranking: RankingSettings
 ) -> tuple[tuple[RankedSystem, ...], tuple[PairTest, ...]]:
     """Return the systems, the best first, and the tests of all pairs. *sums*: the counts of clusters of each system (``cluster_sums``)."""
     figures = {name: {key: float(value) for key, value in scheme.figures(one.sum(axis=0)).items()} for name, one in sums.items()}
@@ -225,7 +220,7 @@ def rank_systems(
     return tuple(sorted(ranked, key=lambda one: one.rank)), tests
 
 
-def check_ranking(scheme: Scheme, systems: Sequence[str], ranking: Ranking) -> str:
+def check_ranking(scheme: Scheme, systems: Sequence[str], ranking: RankingSettings) -> str:
     """Return the figure to rank by. Raises ``UsageError`` if there is no system, or the figure is none of the headline."""
     if not systems:
         raise UsageError("nothing to compare", remedy="Name files of predictions after the gold file, or a --detector")
@@ -239,7 +234,7 @@ def check_ranking(scheme: Scheme, systems: Sequence[str], ranking: Ranking) -> s
 
 
 def _resampled(
-    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], resampling: Resampling
+    scheme: Scheme, sums: Mapping[str, NDArray[np.float64]], resampling: ResamplingSettings
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
     """Return each system's figures in each round, of the same draws for all; empty with fewer than two clusters."""
     if any(len(one) < 2 for one in sums.values()):
@@ -255,7 +250,7 @@ def _tests(
     order: Sequence[str],
     values: Mapping[str, float],
     by: str,
-    ranking: Ranking,
+    ranking: RankingSettings,
 ) -> tuple[PairTest, ...]:
     ordered = [sums[name] for name in order]
     p = permutation_p(scheme, ordered, [by], rounds=ranking.permutations, seed=ranking.seed)[by]

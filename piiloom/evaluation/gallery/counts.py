@@ -1,14 +1,21 @@
-"""Counts over all documents: mentions by kind of error, type, length, place, locale and subject, and which types are confused."""
+"""Counts of errors over all documents, by kind, type, length, place, locale and subject, and the types confused; tables, charts."""
 
 from __future__ import annotations
 
+import csv
+import io
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
-from piiloom.evaluation.gallery.errors import BOUNDARY, Kind, Row
-from piiloom.evaluation.inputs.documents import Mention, Pair
+from piiloom.evaluation.gallery.errors import BOUNDARY, KINDS, Row, RowKind
+from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
+from piiloom.evaluation.pages.charts import Chart, Series, stacked_bars
+from piiloom.evaluation.pages.tables import Quoted, ReportTable, as_percent, count, printable, short
+from piiloom.foundation.whole_files import drafted
 
 Dimension = Literal["type", "characters", "words", "position", "locale", "subject"]
 DIMENSIONS: tuple[Dimension, ...] = ("type", "characters", "words", "position", "locale", "subject")
@@ -21,6 +28,38 @@ TENTHS = 10
 # The first length of each bin; the last is open.
 _CHARACTERS = (1, 5, 10, 15, 20, 30, 50)
 _WORDS = (1, 2, 3, 4, 5, 8)
+# Kinds in four classes, as charts show them.
+CLASSES: dict[str, tuple[RowKind, ...]] = {
+    "correct": ("correct",),
+    "wrong type, boundary or relevance": ("wrong type", *BOUNDARY, "wrong relevance"),
+    MISSED: ("missed",),
+    SPURIOUS: ("spurious", "not in the text"),
+}
+_ROWS = 25  # of a chart
+_TABLE_ROWS = 200
+_MATRIX = 40  # types
+_NAME = 60  # characters of a label
+OTHERS = "others"
+# The classes of CLASSES, in their order, as charts mark them.
+_MARKS = ("unjudged", "low", "high", "hollow")
+TITLES: dict[Dimension, str] = {
+    "type": "Errors by type",
+    "characters": "Errors by length in characters",
+    "words": "Errors by length in words",
+    "position": "Errors by place in the text",
+    "locale": "Errors by locale",
+    "subject": "Errors by subject",
+}
+_NOTES: dict[Dimension, str] = {
+    "type": "The type in gold; of a spurious mention the predicted one.",
+    "characters": "Length of the gold mention; of a spurious one its own.",
+    "words": "Words between blanks, of the gold mention; of a spurious one its own.",
+    "position": "The tenth of the text in which the mention begins, 1 to 10.",
+    "locale": "The locale of the document.",
+    "subject": "The person whom a gold mention is about, where the file says so.",
+}
+_READING = "Each gold mention counts once; a spurious one has no gold mention beside it."
+_MOST_TYPES = 500
 
 
 class ErrorCounts:
@@ -36,8 +75,8 @@ class ErrorCounts:
         self.with_errors = 0
         self.gold = 0
         self.found = 0
-        self.kinds = Counter[Kind]()
-        self.by: dict[Dimension, Counter[tuple[str, Kind]]] = {name: Counter() for name in DIMENSIONS}
+        self.kinds = Counter[RowKind]()
+        self.by: dict[Dimension, Counter[tuple[str, RowKind]]] = {name: Counter() for name in DIMENSIONS}
         self.confusion = Counter[tuple[str | None, str | None]]()
 
     def add(self, pair: Pair, rows: Sequence[Row]) -> None:
@@ -67,21 +106,12 @@ class ErrorCounts:
         order = _ORDER.get(dimension)
         return sorted(totals, key=lambda label: (order.index(label) if order else -totals[label], label))
 
-    def of(self, dimension: Dimension, label: str, kinds: Sequence[Kind]) -> int:
+    def of(self, dimension: Dimension, label: str, kinds: Sequence[RowKind]) -> int:
         """Return the mentions with *label* whose kind is among *kinds*."""
         return sum(self.by[dimension][label, kind] for kind in kinds)
 
 
-# Kinds in four classes, as charts show them.
-CLASSES: dict[str, tuple[Kind, ...]] = {
-    "correct": ("correct",),
-    "wrong type, boundary or relevance": ("wrong type", *BOUNDARY, "wrong relevance"),
-    MISSED: ("missed",),
-    SPURIOUS: ("spurious", "not in the text"),
-}
-
-
-def type_name(mention: Mention) -> str:
+def type_name(mention: AnnotatedMention) -> str:
     """Return the type, or a name for having none."""
     return NO_TYPE if mention.entity_type is None else mention.entity_type
 
@@ -95,13 +125,13 @@ def bin_label(number: int, edges: Sequence[int]) -> str:
     return f"{edges[place]}" if edges[place] == last else f"{edges[place]}–{last}"
 
 
-def _tenth(mention: Mention, text: str | None) -> str:
+def _tenth(mention: AnnotatedMention, text: str | None) -> str:
     if mention.start is None or mention.end is None or not text:
         return NO_PLACE
     return str(min(TENTHS - 1, TENTHS * mention.start // len(text)) + 1)
 
 
-def _confused(mention: Mention, row: Row) -> tuple[str | None, str | None]:
+def _confused(mention: AnnotatedMention, row: Row) -> tuple[str | None, str | None]:
     if not row.gold:
         return None, type_name(mention)
     if not row.found:
@@ -115,3 +145,114 @@ _ORDER: dict[Dimension, list[str]] = {
     "words": [bin_label(edge, _WORDS) for edge in _WORDS],
     "position": [*(str(tenth) for tenth in range(1, TENTHS + 1)), NO_PLACE],
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixCell:
+    """``shade``: 0 to 10, the share of its row, 0 only for none; ``right``: gold and predicted type are the same."""
+
+    number: int
+    shade: int
+    right: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """Gold types by predicted types. ``columns`` ends with missed, ``rows`` (name, cells) with spurious; ``merged`` types are "others"."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[MatrixCell, ...]], ...]
+    merged: int
+
+
+def charts(counts: ErrorCounts) -> list[Chart]:
+    """Return a chart for each dimension that tells mentions apart."""
+    return [_chart(counts, name) for name in DIMENSIONS if len(counts.labels(name)) > 1 or name == "type"]
+
+
+def rows_in_classes(counts: ErrorCounts, dimension: Dimension, most: int = _ROWS) -> list[tuple[str, tuple[int, ...]]]:
+    """Return (label, mentions of each of ``CLASSES``) of a dimension; beyond *most* they are one row, "others"."""
+    labels = counts.labels(dimension)
+    kept = labels if len(labels) <= most else labels[: most - 1]
+    rows = [(label, tuple(counts.of(dimension, label, kinds) for kinds in CLASSES.values())) for label in kept]
+    rest = [[counts.of(dimension, label, kinds) for label in labels[len(kept) :]] for kinds in CLASSES.values()]
+    return [*rows, *([(OTHERS, tuple(map(sum, rest)))] if len(kept) < len(labels) else [])]
+
+
+def matrix(counts: ErrorCounts, most: int = _MATRIX) -> Matrix:
+    """Return the confusion matrix of the *most* frequent types."""
+    sizes: dict[str, int] = {}
+    for pair, number in counts.confusion.items():
+        for name in {one for one in pair if one is not None}:
+            sizes[name] = sizes.get(name, 0) + number
+    ranked = sorted(sizes, key=lambda name: (-sizes[name], name))
+    kept = set(ranked if len(ranked) <= most else ranked[: most - 1])
+    numbers: dict[tuple[str | None, str | None], int] = {}
+    for (gold, found), number in counts.confusion.items():
+        key = (gold if gold is None or gold in kept else OTHERS, found if found is None or found in kept else OTHERS)
+        numbers[key] = numbers.get(key, 0) + number
+    names: list[str | None] = [*sorted(kept), *([OTHERS] if len(kept) < len(ranked) else []), None]
+    rows = []
+    for gold in names:
+        line = [numbers.get((gold, found), 0) for found in names]
+        whole = sum(line)
+        cells = tuple(
+            MatrixCell(number=number, shade=-(-10 * number // whole) if number else 0, right=gold == found and gold is not None)
+            for found, number in zip(names, line, strict=True)
+        )
+        rows.append((SPURIOUS if gold is None else printable(gold), cells))
+    columns = tuple(MISSED if name is None else printable(name) for name in names)
+    return Matrix(columns=columns, rows=tuple(rows), merged=len(ranked) - len(kept))
+
+
+def _chart(counts: ErrorCounts, dimension: Dimension) -> Chart:
+    title, note = TITLES[dimension], _NOTES[dimension]
+    series = tuple(Series(name=name, kind=mark) for name, mark in zip(CLASSES, _MARKS, strict=True))
+    rows = [(short(printable(label), _NAME), numbers) for label, numbers in rows_in_classes(counts, dimension)]
+    return Chart(
+        name=dimension,
+        title=title,
+        note=f"{note} {_READING}",
+        svg=stacked_bars(f"{title}: mentions", rows, series, "mentions"),
+        table=_table(counts, dimension, title),
+        legend=series,
+    )
+
+
+def _table(counts: ErrorCounts, dimension: Dimension, title: str) -> ReportTable:
+    labels = counts.labels(dimension)
+    rows = []
+    for label in labels[:_TABLE_ROWS]:
+        by = {kind: counts.of(dimension, label, (kind,)) for kind in KINDS}
+        gold = sum(number for kind, number in by.items() if kind not in CLASSES[SPURIOUS])
+        cells = (by["correct"], by["missed"], by["wrong type"], sum(by[kind] for kind in BOUNDARY), by["wrong relevance"])
+        spurious = by["spurious"] + by["not in the text"]
+        rows.append(
+            (
+                Quoted(short(label, _NAME)),
+                count(gold),
+                *map(count, cells),
+                count(spurious),
+                as_percent(by["correct"] / gold if gold else None),
+            )
+        )
+    return ReportTable(
+        title=title,
+        columns=(dimension, "in gold", "correct", "missed", "wrong type", "boundary", "wrong relevance", "spurious", "correct of gold"),
+        rows=tuple(rows),
+        note=f"The first {_TABLE_ROWS} of {len(labels):,}." if len(labels) > _TABLE_ROWS else "",
+    )
+
+
+def write_confusion(path: Path, counts: ErrorCounts) -> None:
+    """Write the matrix: gold types by rows, predicted ones by columns; the row spurious and the column missed come last.
+
+    Beyond 500 types the rarest are "others". Raises ``OutputError`` if it cannot be written.
+    """
+    held = matrix(counts, _MOST_TYPES)
+    made = io.StringIO(newline="")
+    writer = csv.writer(made, lineterminator="\n")
+    writer.writerow(["gold", *held.columns])
+    writer.writerows([name, *(cell.number for cell in cells)] for name, cells in held.rows)
+    with drafted(path) as file:
+        file.write(made.getvalue().encode())

@@ -5,20 +5,21 @@ Unlike records, they may hold overlapping mentions, types that no taxonomy knows
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from piiloom.corpus.record import Relevance
 
 # What a file says a mention is; "none": it identifies nobody and need not be masked.
-Identifier = Literal["direct", "quasi", "none"]
+IdentifierKind = Literal["direct", "quasi", "none"]
 # What a scheme compares: values as strings, each once; mentions as strings, as often as they are there; or mentions by their places.
 Needs = Literal["values", "mentions", "places"]
 NEEDS: tuple[Needs, ...] = ("places", "mentions", "values")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class AnnotatedMention:
     """One annotated value.
 
     ``start`` and ``end`` are code points, half-open; both are None if the file gives no place, or none that exists. ``text`` is the
@@ -39,7 +40,7 @@ class Mention:
     value_id: str | None = None
     subject: str | None = None
     annotator: str | None = None
-    identifier: Identifier | None = None
+    identifier: IdentifierKind | None = None
     score: float | None = None
     detector: str | None = None
 
@@ -50,7 +51,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class AnnotatedDocument:
     """One text with its mentions, in the order of the file.
 
     ``id`` is None if the file has none, ``text`` if the file is a table of entities. ``where`` is the file and line it was read from.
@@ -63,7 +64,7 @@ class Document:
     question: str | None = None
     locale: str | None = None
     group_keys: tuple[str, ...] = ()
-    mentions: tuple[Mention, ...] = ()
+    mentions: tuple[AnnotatedMention, ...] = ()
     malformed: int = 0
 
 
@@ -71,5 +72,29 @@ class Document:
 class Pair:
     """One document as it should be annotated, and as it was."""
 
-    gold: Document
-    found: Document
+    gold: AnnotatedDocument
+    found: AnnotatedDocument
+
+
+def distinct_values(mentions: Iterable[AnnotatedMention]) -> tuple[AnnotatedMention, ...]:
+    """Return one mention of each value, in the order of the first mentions; those without a place come last, in their order.
+
+    As in a CAPID file, which names each value once, it is the first highly relevant mention, or else the first with a relevance, or
+    else the first. Blank values are left out.
+    """
+    by_value: dict[str, list[AnnotatedMention]] = {}
+    for mention in sorted(mentions, key=lambda one: (one.start is None, one.start or 0)):
+        by_value.setdefault(mention.text, []).append(mention)
+    return tuple(
+        next((one for relevance in ("high", "low") for one in same if one.relevance == relevance), same[0])
+        for value, same in by_value.items()
+        if value.strip()
+    )
+
+
+class Collector(Protocol):
+    """Sees each pair once, in the order of the gold file; keeps no text unless that is its purpose."""
+
+    def add(self, pair: Pair) -> None:
+        """Take note of one pair."""
+        ...

@@ -16,9 +16,8 @@ from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.comma_separated import csv_header, csv_rows
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows
-from piiloom.evaluation.inputs.documents import Document, Mention
-from piiloom.evaluation.inputs.type_map import TypeNames
-from piiloom.evaluation.inputs.unplaced import Unplaced
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
+from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 from piiloom.foundation.errors import DataError
 
 COLUMNS: Final = ("document", "text", "type", "start", "end")
@@ -32,7 +31,7 @@ class EntityTable:
     """The documents of a table, by id."""
 
     file: str
-    documents: Mapping[str, Document]
+    documents: Mapping[str, AnnotatedDocument]
 
 
 def is_entity_table(header: Collection[str], columns: Mapping[str, str]) -> bool:
@@ -45,7 +44,7 @@ def table_header(path: Path) -> list[str]:
     return parquet_columns(path) if _is_parquet(path) else csv_header(path, csv_rows(path, _delimiter(path)))
 
 
-def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, unplaced: Unplaced, *, offsets: bool) -> EntityTable:
+def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, summary: SideSummary, *, offsets: bool) -> EntityTable:
     """Read the whole table *path*; with *offsets*, start and end are required.
 
     Raises ``DataError`` (line, column) if the file, a column or a value is missing or unusable.
@@ -62,19 +61,18 @@ def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, 
             where=str(path),
             remedy="Name its columns: --columns document=…,text=…,type=… (and start=…,end=…)",
         )
-    reader = _Reader(found, types, unplaced, offsets=offsets)
-    mentions: dict[str, list[Mention]] = {}
+    mentions: dict[str, list[AnnotatedMention]] = {}
     lines: dict[str, int] = {}
     for number, row in _rows(path, header):
         try:
-            document, mention = reader.read(row)
+            document, mention = _read(row, found, types, summary, offsets=offsets)
         except RowFault as fault:
             raise DataError(str(fault), where=f"{path}:{number}", remedy="Correct the row, or take it out") from fault
         lines.setdefault(document, number)
         mentions.setdefault(document, []).extend([] if mention is None else [mention])
     return EntityTable(
         str(path),
-        {name: Document(where=f"{path}:{lines[name]}", id=name, mentions=tuple(given)) for name, given in mentions.items()},
+        {name: AnnotatedDocument(where=f"{path}:{lines[name]}", id=name, mentions=tuple(given)) for name, given in mentions.items()},
     )
 
 
@@ -109,43 +107,35 @@ def _rows(path: Path, header: Sequence[str]) -> Iterator[tuple[int, Json]]:
         yield number, dict(zip(header, line.cells, strict=True))
 
 
-class _Reader:
-    """Reads the rows of one table, whose columns are *columns* by what they hold."""
+def _read(
+    row: Json, columns: Mapping[str, str], types: TypeNames, summary: SideSummary, *, offsets: bool
+) -> tuple[str, AnnotatedMention | None]:
+    """Return the document and the mention of a row, None if it is left out; raises ``RowFault`` if it is no mention.
 
-    def __init__(self, columns: Mapping[str, str], types: TypeNames, unplaced: Unplaced, *, offsets: bool) -> None:
-        self._columns = columns
-        self._types = types
-        self._unplaced = unplaced
-        self._offsets = offsets
+    *columns*: the columns of the table by their content.
+    """
+    document = _cell(row, columns["document"], _as_name)
+    text, raw = (_cell(row, columns[name], _as_text) for name in ("text", "type"))
+    start, end = (_cell(row, columns.get(name), _as_number) for name in ("start", "end"))
+    for name, value in (("document", document), ("text", text)):
+        if not value:
+            raise RowFault(f"{columns[name]}: is empty")
+    named = types.of(raw or None)
+    if named is None:
+        return str(document), None
+    fault = _fault(start, end, len(str(text))) if offsets or start is not None or end is not None else None
+    if fault is not None:
+        if not summary.keep(f"{quoted(str(text))} {fault}"):
+            return str(document), None
+        start = end = None
+    return str(document), AnnotatedMention(text=str(text), entity_type=named.name, start=start, end=end)
 
-    def read(self, row: Json) -> tuple[str, Mention | None]:
-        """Return the document and the mention of a row, None if it is left out; raises ``RowFault`` if it is no mention."""
-        document = self._held(row, "document", _as_name)
-        text = self._held(row, "text", _as_text)
-        raw = self._held(row, "type", _as_text)
-        start, end = self._held(row, "start", _as_number), self._held(row, "end", _as_number)
-        if not document:
-            raise RowFault(f"{self._columns['document']}: is empty")
-        if not text:
-            raise RowFault(f"{self._columns['text']}: is empty")
-        named = self._types.of(raw or None)
-        if named is None:
-            return document, None
-        fault = _fault(start, end, len(text)) if self._offsets or start is not None or end is not None else None
-        if fault is not None:
-            if not self._unplaced.keep(f"{quoted(text)} {fault}"):
-                return document, None
-            start = end = None
-        return document, Mention(text=text, entity_type=named.name, start=start, end=end)
 
-    def _held(self, row: Json, name: str, convert: Callable[[object], Converted | None]) -> Converted | None:
-        column = self._columns.get(name)
-        if column is None:
-            return None
-        try:
-            return convert(row.get(column))
-        except ValueError as error:
-            raise RowFault(f"{column}: {error}") from error
+def _cell(row: Json, column: str | None, convert: Callable[[object], Converted | None]) -> Converted | None:
+    try:
+        return None if column is None else convert(row.get(column))
+    except ValueError as error:
+        raise RowFault(f"{column}: {error}") from error
 
 
 def _fault(start: int | None, end: int | None, length: int) -> str | None:

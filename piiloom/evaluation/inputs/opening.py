@@ -1,39 +1,222 @@
-"""Open gold and prediction for one pass over both: ``open_pairs`` is what commands call."""
+"""Open gold and prediction for one pass over both (``open_pairs`` is what commands call), and pair their documents in its order.
+
+If the first documents of both sides have ids, documents are paired by them, in whatever order they come: in equal order nothing but one
+document is held. Otherwise they are paired by position. Pairs must have the same text and, if both state one, the same question.
+Of the prediction, as many documents may have no partner as rows of the gold were left out. An entity table pairs by id, too, and a
+document that only one side has is empty on the other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 from pydantic import field_validator
 
+from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS, parse_columns
+from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.inputs.detecting import TAB, TABLE, checked_format, columns_of, find_format, is_array
-from piiloom.evaluation.inputs.documents import Document, Needs, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, Pair
 from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
-from piiloom.evaluation.inputs.pairing import Side, pairs
-from piiloom.evaluation.inputs.reading import ReadingOptions, count_document, read_documents, with_needed
-from piiloom.evaluation.inputs.summary import InputsSummary, SideSummary
-from piiloom.evaluation.inputs.tab_files import read_tab_predictions
-from piiloom.evaluation.inputs.type_map import TypeMap, TypeNames, read_type_map, refuse_disjoint_types
-from piiloom.evaluation.inputs.unplaced import Handling, Unplaced
+from piiloom.evaluation.inputs.reading import (
+    TAB,
+    TABLE,
+    checked_format,
+    columns_of,
+    count_document,
+    find_format,
+    is_array,
+    read_documents,
+    read_tab_predictions,
+    with_needed,
+)
+from piiloom.evaluation.inputs.sides import Handling, InputsSummary, SideSummary, TypeNames, read_type_map, refuse_disjoint_types
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalWords, Settings, setting
-from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import resolve_locale
 from piiloom.taxonomy.own_types import OwnTypes, extended
 
+Side = Iterator[AnnotatedDocument] | EntityTable
+_SPARE = "documents of rows that the gold leaves out"
+_SAME_DOCUMENTS = "Gold and prediction must hold the same documents"
 READING: Final = "Reading"
 # Formats that spell types in a way of their own, and files whose types are compared exactly as they are written.
 _SPELLINGS = {"bio": "TAGS", "conll": "TAGS", "spacy": "TAGS", "brat": "brat", "presidio": "presidio"}
 _AS_WRITTEN = frozenset({"capid", TABLE})
 
 
-class InputSettings(Settings):
+def pairs(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
+    """Yield the pairs, and fill *summary* (pairing, pairs, absent).
+
+    Raises ``DataError``, naming the first document and both places, if the sides do not match.
+    """
+    for pair in _paired(gold, found, summary):
+        _check_same(pair)
+        summary.pairs += 1
+        yield _with_one_text(pair, summary)
+
+
+def _paired(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
+    if isinstance(found, EntityTable):
+        return _with_table(gold, found, summary, flipped=False)
+    if isinstance(gold, EntityTable):
+        return _with_table(found, gold, summary, flipped=True)
+    first_gold, first_found = next(gold), next(found)  # reading raises if there is none
+    gold, found = chain([first_gold], gold), chain([first_found], found)
+    if first_gold.id is None or first_found.id is None:
+        summary.pairing = "position"
+        return _by_position(gold, found, summary)
+    summary.pairing = "id"
+    return _by_ids(_unique(gold), _unique(found), summary)
+
+
+def _by_position(gold: Iterator[AnnotatedDocument], found: Iterator[AnnotatedDocument], summary: InputsSummary) -> Iterator[Pair]:
+    for wanted in gold:
+        given = next(found, None)
+        while given is not None and None not in (wanted.text, given.text) and wanted.text != given.text and _is_spare(summary):
+            given = next(found, None)
+        if given is None:
+            counts = f"{summary.gold.documents + sum(1 for _ in gold):,} and {summary.found.documents:,}"
+            raise _different(f"they hold different numbers of documents: {counts}; the first without a partner is {wanted.where}", summary)
+        yield Pair(gold=wanted, found=given)
+    given = next((one for one in found if not _is_spare(summary)), None)
+    if given is not None:
+        counts = f"{summary.gold.documents:,} and {summary.found.documents + sum(1 for _ in found):,}"
+        raise _different(f"they hold different numbers of documents: {counts}; the first without a partner is {given.where}", summary)
+
+
+def _by_ids(
+    gold: Iterator[tuple[str, AnnotatedDocument]], found: Iterator[tuple[str, AnnotatedDocument]], summary: InputsSummary
+) -> Iterator[Pair]:
+    waiting = dict[str, AnnotatedDocument]()
+    for name, wanted in gold:
+        while name not in waiting:
+            other, given = next(found, ("", None))
+            if given is None:
+                raise _different(f"the document {name!r} ({wanted.where}) is not in the prediction", summary)
+            waiting[other] = given
+        yield Pair(gold=wanted, found=waiting.pop(name))
+    left = next((one for one in chain(waiting.items(), found) if not _is_spare(summary)), None)
+    if left is not None:
+        raise _different(f"the document {left[0]!r} ({left[1].where}) is not in the gold", summary)
+
+
+def _is_spare(summary: InputsSummary) -> bool:
+    """Return whether one more document of the prediction may have no partner, and count it: as many as rows of the gold were left out."""
+    if summary.found.left_out[_SPARE] == summary.gold.rows_left_out:
+        return False
+    summary.found.left_out[_SPARE] += 1
+    return True
+
+
+def _unique(documents: Iterator[AnnotatedDocument]) -> Iterator[tuple[str, AnnotatedDocument]]:
+    """Yield (id, document); raises ``DataError`` if a document has no id, or that of an earlier one."""
+    seen: dict[str, str] = {}
+    for document in documents:
+        if document.id is None:
+            raise DataError("the document has no id, but the first one has", where=document.where, remedy="Give all documents ids, or none")
+        if document.id in seen:
+            remedy = "Give each document an id of its own"
+            raise DataError(f"the id {document.id!r} is also that of {seen[document.id]}", where=document.where, remedy=remedy)
+        seen[document.id] = document.where
+        yield document.id, document
+
+
+def _with_table(led: Side, table: EntityTable, summary: InputsSummary, *, flipped: bool) -> Iterator[Pair]:
+    """Pair *table* with the documents of the other side, in the order of those; *flipped*: the table is the gold."""
+    summary.pairing = "id"
+    led_summary, table_summary = (summary.found, summary.gold) if flipped else (summary.gold, summary.found)
+    left = dict(table.documents)
+    first: AnnotatedDocument | None = None
+    for name, document in led.documents.items() if isinstance(led, EntityTable) else _unique(_with_ids(led)):
+        first = first or document
+        other = left.pop(name, None)
+        table_summary.absent += other is None
+        yield _in_order(document, other or _empty(document, table.file), flipped=flipped)
+    if first is not None and left and len(left) == len(table.documents):
+        one = next(iter(left.values()))
+        raise _different(f"no document has an id of the other side: {first.id!r} ({first.where}), {one.id!r} ({one.where})", summary)
+    for document in left.values():
+        led_summary.absent += 1
+        yield _in_order(_empty(document, led_summary.file), document, flipped=flipped)
+
+
+def _in_order(one: AnnotatedDocument, other: AnnotatedDocument, *, flipped: bool) -> Pair:
+    return Pair(gold=other, found=one) if flipped else Pair(gold=one, found=other)
+
+
+def _empty(other: AnnotatedDocument, file: str) -> AnnotatedDocument:
+    return AnnotatedDocument(
+        where=file, id=other.id, text=other.text, question=other.question, locale=other.locale, group_keys=other.group_keys
+    )
+
+
+def _with_ids(documents: Iterator[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
+    first = next(documents)
+    if first.id is None:
+        remedy = "Give the documents ids: those that the table has in its column of documents"
+        raise DataError("the document has no id, so that no table can tell its mentions", where=first.where, remedy=remedy)
+    return chain([first], documents)
+
+
+def _check_same(pair: Pair) -> None:
+    """Raise ``DataError`` if the two documents have different texts or questions."""
+    gold, found = pair.gold, pair.found
+    name = "the document" if gold.id is None or found.id is None else f"the document {gold.id!r}"
+    if gold.text is not None and found.text is not None and gold.text != found.text:
+        at = next((at for at, (one, other) in enumerate(zip(gold.text, found.text, strict=False)) if one != other), None)
+        at = min(len(gold.text), len(found.text)) if at is None else at
+        lengths = f"{len(gold.text):,} and {len(found.text):,} characters"
+        fault = f"{name} has another text in the gold ({gold.where}): they differ from character {at} on ({lengths})"
+        raise DataError(fault, where=found.where, remedy=_SAME_DOCUMENTS)
+    if gold.question is not None and found.question is not None and gold.question != found.question:
+        raise DataError(f"{name} has another question in the gold ({gold.where})", where=found.where, remedy=_SAME_DOCUMENTS)
+
+
+def _with_one_text(pair: Pair, summary: InputsSummary) -> Pair:
+    """Return *pair* with the text of one side also on that of a table, whose mentions are looked up in it."""
+    gold, found = pair.gold, pair.found
+    if gold.text is None and found.text is not None:
+        return Pair(gold=_in_text(gold, found.text, summary.gold), found=found)
+    if found.text is None and gold.text is not None:
+        return Pair(gold=gold, found=_in_text(found, gold.text, summary.found))
+    return pair
+
+
+def _in_text(document: AnnotatedDocument, text: str, side: SideSummary) -> AnnotatedDocument:
+    """Return *document* with *text*, and its mentions looked up in it."""
+    kept: list[AnnotatedMention] = []
+    for mention in document.mentions:
+        start, end = mention.start, mention.end
+        if start is None or end is None:
+            kept.append(mention)
+            continue
+        there = text[start:end] if 0 <= start < end <= len(text) else ""
+        if there and mention.text in {there, ""}:  # "": the file states the place only
+            kept.append(mention if mention.text else replace(mention, text=there))
+        elif _is_kept(mention, document, side):
+            kept.append(replace(mention, start=None, end=None))
+    return replace(document, text=text, mentions=tuple(kept))
+
+
+def _is_kept(mention: AnnotatedMention, document: AnnotatedDocument, side: SideSummary) -> bool:
+    try:
+        return side.keep(f"{quoted(mention.text)} is not at [{mention.start}, {mention.end}) of the text")
+    except RowFault as fault:
+        raise DataError(str(fault), where=document.where, remedy="Correct the row") from fault
+
+
+def _different(fault: str, summary: InputsSummary) -> DataError:
+    where = f"{summary.gold.file} and {summary.found.file}"
+    return DataError(fault, where=where, remedy=_SAME_DOCUMENTS)
+
+
+class PairSettings(Settings):
     """Settings of how gold and predictions are read. Raises ``UsageError`` for an unknown locale, and ``ConfigError`` for a bad map."""
 
     input_format: str | None = setting(
@@ -98,7 +281,7 @@ class InputSettings(Settings):
 
 
 def open_pairs(
-    gold: Path, found: Path, settings: InputSettings, needs: Needs = "places", *, offsets: bool = False, types_matter: bool = True
+    gold: Path, found: Path, settings: PairSettings, needs: Needs = "places", *, offsets: bool = False, types_matter: bool = True
 ) -> tuple[Iterator[Pair], InputsSummary]:
     """Return the pairs of documents of *gold* and *found*, and a summary that is filled while they are iterated.
 
@@ -123,79 +306,56 @@ def open_pairs(
         raise UsageError("neither file has columns of these names", where=where, remedy=remedy)
     if needs == "mentions" and "capid" in formats:
         needs = "values"
-    summary = InputsSummary(gold=SideSummary(file=str(gold), format=formats[0]), found=SideSummary(file=str(found), format=formats[1]))
+    unplaced: Handling = "leave out" if settings.skip_values else "refuse"
+    summary = InputsSummary(
+        gold=SideSummary(file=str(gold), format=formats[0], unplaced=unplaced), found=SideSummary(file=str(found), format=formats[1])
+    )
     taxonomy, respelled = extended(_own_types(gold, found)), _respelled(*formats)
-    sides = [
-        _Opened(path, side, settings, one, taxonomy, needs=needs, offsets=offsets, is_gold=path_is_gold, respelled=respelled)
-        for path, side, one, path_is_gold in ((gold, summary.gold, columns[0], True), (found, summary.found, columns[1], False))
+    types = [
+        TypeNames(settings.label_map, settings.only_types, side, taxonomy, of_taxonomy=respelled) for side in (summary.gold, summary.found)
     ]
-    types_matter = types_matter and settings.only_types is None and needs != "values"
-    return _all_pairs(sides, summary, settings.label_map, types_matter=types_matter), summary
+
+    def read() -> Iterator[Pair]:
+        gold_side, found_side = (
+            _documents(*side, settings, needs, offsets=offsets)
+            for side in zip((gold, found), (summary.gold, summary.found), columns, types, strict=True)
+        )
+        yield from pairs(gold_side, found_side, summary)
+        used = types[0].used_keys | types[1].used_keys
+        summary.unused_map_keys = tuple(key for key in settings.label_map if key not in used)
+        if types_matter and settings.only_types is None and needs != "values":
+            refuse_disjoint_types(summary, taxonomy)
+
+    return read(), summary
 
 
-class _Opened:
-    """One side: how its types and values without a place are handled, and its documents."""
-
-    def __init__(
-        self,
-        path: Path,
-        summary: SideSummary,
-        settings: InputSettings,
-        columns: Mapping[str, str],
-        taxonomy: Taxonomy,
-        *,
-        needs: Needs,
-        offsets: bool,
-        is_gold: bool,
-        respelled: bool,
-    ) -> None:
-        self._path = path
-        self._columns = columns
-        self._summary = summary
-        self._settings = settings
-        self._needs: Needs = needs
-        self._offsets = offsets
-        self._is_gold = is_gold
-        handling: Handling = "leave out" if settings.skip_values else "refuse"
-        self.unplaced = Unplaced(handling if is_gold else "keep", summary)
-        self.types = TypeNames(settings.label_map, settings.only_types, summary, taxonomy, of_taxonomy=respelled)
-
-    def documents(self) -> Side:
-        """Return the documents; a table is read as a whole."""
-        settings = self._settings
-        if self._summary.format == TAB and not is_array(self._path):
-            return self._of_benchmark()
-        if self._summary.format != TABLE:
-            reading = ReadingOptions(format=self._summary.format, needs=self._needs, columns=self._columns, locale=settings.locale)
-            return read_documents(self._path, reading, self.types, self.unplaced, self._summary)
-        table = read_entity_table(self._path, settings.columns, self.types, self.unplaced, offsets=self._offsets)
-        if self._is_gold and not table.documents:
-            raise DataError("the table has no rows", where=str(self._path), remedy="A gold must have a mention, at least")
-        documents = {name: with_needed(document, self._needs) for name, document in table.documents.items()}
-        for document in documents.values():
-            count_document(document, self._summary)
-        return EntityTable(table.file, documents)
-
-    def _of_benchmark(self) -> Iterator[Document]:
-        if self._is_gold:
-            raise DataError(
-                "the file is not a JSON array of documents", where=str(self._path), remedy="Compare it with docs/schemes.md, tab"
-            )
-        for document in read_tab_predictions(self._path):
-            named = ((one, self.types.of(one.entity_type)) for one in document.mentions)
-            kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
-            whole = with_needed(replace(document, mentions=kept), self._needs)
-            count_document(whole, self._summary)
-            yield whole
+def _documents(
+    path: Path, side: SideSummary, columns: Mapping[str, str], types: TypeNames, settings: PairSettings, needs: Needs, *, offsets: bool
+) -> Side:
+    """Return the documents of one side; a table is read as a whole."""
+    is_gold = side.unplaced != "keep"
+    if side.format == TAB and not is_array(path):
+        if is_gold:
+            raise DataError("the file is not a JSON array of documents", where=str(path), remedy="Compare it with docs/schemes.md, tab")
+        return _of_benchmark(path, side, types, needs)
+    if side.format != TABLE:
+        return read_documents(path, needs, columns, settings.locale, types, side)
+    table = read_entity_table(path, settings.columns, types, side, offsets=offsets)
+    if is_gold and not table.documents:
+        raise DataError("the table has no rows", where=str(path), remedy="A gold must have a mention, at least")
+    documents = {name: with_needed(document, needs) for name, document in table.documents.items()}
+    for document in documents.values():
+        count_document(document, side)
+    return EntityTable(table.file, documents)
 
 
-def _all_pairs(sides: list[_Opened], summary: InputsSummary, label_map: TypeMap, *, types_matter: bool) -> Iterator[Pair]:
-    gold, found = sides
-    yield from pairs(gold.documents(), found.documents(), summary, (gold.unplaced, found.unplaced))
-    used = gold.types.used_keys | found.types.used_keys
-    summary.unused_map_keys = tuple(key for key in label_map if key not in used)
-    if types_matter:
-        refuse_disjoint_types(summary, gold.types.taxonomy)
+def _of_benchmark(path: Path, side: SideSummary, types: TypeNames, needs: Needs) -> Iterator[AnnotatedDocument]:
+    for document in read_tab_predictions(path):
+        named = ((one, types.of(one.entity_type)) for one in document.mentions)
+        kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
+        whole = with_needed(replace(document, mentions=kept), needs)
+        count_document(whole, side)
+        yield whole
 
 
 def _own_types(*paths: Path) -> OwnTypes:

@@ -1,61 +1,400 @@
-"""Documents of a file of any readable format, one after the other.
+"""Documents of a file of any readable format, one after the other, and the format of a file where none is named.
 
-Types are as they are written, mentions may overlap and repeat, and every row must be a document: a row that is none is an error with
-its line, for an evaluation of a part of the rows would be of something else. Rows that do not count by the file's own word, as those that
-an annotator rejected, are left out and counted.
+A format is recognized by the suffix, then by the first row: native rows have ``context`` and ``spans``, CAPID rows ``context`` and
+``piis``, tasks of Label Studio ``data`` and ``annotations``, and rows of other tools a shape that ``piiloom.corpus.formats.columns`` knows,
+or the columns that are named; the columns of a table tell an entity table from one of records. All other formats have to be named.
+
+Unlike records, documents keep overlapping and repeated mentions, types as they are written, and predicted values without a place. Every row
+must be a document: a row that is none is an error with its line, for an evaluation of a part of the rows would be of something else. Rows
+that do not count by the file's own word, as those that an annotator rejected, are left out and counted.
+
+In native rows, a span without ``text`` has that of its range; ``annotator``, ``identifier`` (direct or quasi) and ``score`` (a number from
+0 to 1, else it is none) are read where spans have them. CAPID rows, as models write them:
+
+- ``piis: null`` means that no prediction was made: there are no values. ``piis`` may also be a list of objects with the key ``value`` or
+  ``text``.
+- An entry that is no object (a model's malformed JSON) is dropped and counted as malformed.
+- A type that is null or no text is none, which is never right.
+- Relevance is high for 1, "1", "high" and true, low for 0, "0", "low" and false, in any case; anything else is none. Its spelling is kept.
+
+For schemes that compare values, these are the values in the order of the file, also such as are not in the text, without a place. For
+those that compare places, a value is mentioned wherever it is a whole word, also within another value, or else at a seam of digits and
+letters (``piiloom.corpus.formats.row_reading``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
+from typing import Annotated, get_args
 
-from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, is_stand_in
-from piiloom.corpus.formats.native_rows import array_rows, numbered_lines, parse_object, read_rows
-from piiloom.corpus.formats.registry import READABLE
-from piiloom.corpus.formats.row_reading import NativeShapedFormat
-from piiloom.evaluation.inputs.capid_documents import RELEVANCES, CapidDocuments
-from piiloom.evaluation.inputs.detecting import is_array
-from piiloom.evaluation.inputs.distinct_values import distinct_values
-from piiloom.evaluation.inputs.documents import Document, Needs
-from piiloom.evaluation.inputs.native_documents import NativeDocuments
-from piiloom.evaluation.inputs.summary import SideSummary
-from piiloom.evaluation.inputs.type_map import TypeNames
-from piiloom.evaluation.inputs.unplaced import Unplaced
+import orjson
+from pydantic import Field, TypeAdapter, ValidationError
+
+from piiloom.corpus.formats.base import ABSENT, INSIDE_WORD, Json, ReadOptions, ReadTally, RowReject, is_stand_in, quoted
+from piiloom.corpus.formats.columns import check_columns, has_shape, shape_of
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, as_text, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.registry import READABLE, get_readable_format, object_in
+from piiloom.corpus.formats.row_reading import NativeShapedFormat, find_values
+from piiloom.corpus.mention_search import stands_alone
+from piiloom.corpus.record import Relevance
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, IdentifierKind, Needs, distinct_values
+from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
+from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.taxonomy.entity_types import Taxonomy
+
+_MISSING = object()
+_TEXTS = ("type", "text", "subtype", "value_id", "subject", "annotator")
+_OFFSETS = ("start", "end")
+_WORDS: dict[str, tuple[str, ...]] = {"relevance": get_args(Relevance), "identifier": get_args(IdentifierKind)}
+_RELEVANCES, _IDENTIFIERS = ((None, *words) for words in _WORDS.values())
+_TEXT_OR_NONE, _INT_OR_NONE = {str, type(None)}, {int, type(None)}
+RELEVANCES: dict[str, Relevance] = {
+    **dict.fromkeys(("high", "1", "1.0", "true"), "high"),
+    **dict.fromkeys(("low", "0", "0.0", "false"), "low"),
+}
+_VALUE_KEYS = ("value", "text")
+TABLE = "table"
+# The files of the Text Anonymization Benchmark; they have to be named.
+TAB = "tab"
+_BY_SUFFIX = {".spacy": "spacy", ".conll": "conll"}
+_TABLES = {".parquet": "parquet", ".csv": "csv", ".tsv": TABLE}
+_SHOWN = 12
+# Fields of which one at least is named where a file is read by named columns.
+_NAMED = {"context", "tokens", "tags"}
+_FORM = "Compare it with docs/schemes.md, tab"
+_Offset = Annotated[int, Field(ge=0, strict=True)]
+_PLACES = TypeAdapter(list[tuple[_Offset, _Offset]])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingOptions:
-    """How to read one file.
+class MentionRows:
+    """Makes the documents of the rows of one file, with what a scheme *needs*; *locale* is for rows that name none."""
 
-    ``format`` is a name of the registry. ``columns``: field of a record → column or key, as for an import. ``locale`` is for documents
-    that name none.
+    def __init__(self, file: str, locale: str | None, types: TypeNames, summary: SideSummary, needs: Needs, tally: ReadTally) -> None:
+        self._file, self._locale, self._types = file, locale, types
+        self._summary, self._needs, self._tally = summary, needs, tally
+
+    def native(self, number: int, row: Json) -> AnnotatedDocument:
+        """Return the document of row *number*; raises ``RowFault`` (field) if it is none."""
+        context, spans = row.get("context"), row.get("spans", _MISSING)
+        if not isinstance(context, str):
+            raise RowFault("context: must be text" if "context" in row else "context: is missing")
+        if not isinstance(spans, list):
+            raise RowFault("spans: is missing" if spans is _MISSING else "spans: must be a list")
+        return AnnotatedDocument(
+            where=f"{self._file}:{number}",
+            id=document_id(row),
+            text=context,
+            question=text_or_none(row, "question"),
+            locale=text_or_none(row, "locale") or self._locale,
+            group_keys=_group_keys(row.get("meta")),
+            mentions=tuple(mention for at, span in enumerate(spans) if (mention := self._mention(context, at, span)) is not None),
+        )
+
+    def _mention(self, context: str, at: int, span: object) -> AnnotatedMention | None:
+        """Return the mention of a span, or None if it is left out."""
+        if not isinstance(span, dict):
+            raise RowFault(f"spans[{at}]: must have keys and values")
+        if numbers := {key: as_text(span[key]) for key in ("value_id", "subject") if type(span.get(key)) is int}:
+            span = {**span, **numbers}
+        texts = tuple(map(span.get, _TEXTS))
+        start, end = offsets = tuple(map(span.get, _OFFSETS))
+        relevance, identifier = span.get("relevance"), span.get("identifier")
+        right_kinds = _TEXT_OR_NONE.issuperset(map(type, texts)) and _INT_OR_NONE.issuperset(map(type, offsets))
+        if not (right_kinds and relevance in _RELEVANCES and identifier in _IDENTIFIERS):
+            raise RowFault(f"spans[{at}].{next(_faults(span))}")
+        raw, said, subtype, value_id, subject, annotator = texts
+        named = self._types.of(raw)
+        if named is None:
+            return None
+        text, misfit = _at_place(context, start, end, said)
+        if misfit is not None:
+            if not self._summary.keep(f"spans[{at}]: {quoted(text)} {misfit}"):
+                return None
+            start = end = None
+        return AnnotatedMention(
+            text=text,
+            entity_type=named.name,
+            start=start,
+            end=end,
+            relevance=relevance,
+            subtype=subtype,
+            value_id=value_id,
+            subject=subject,
+            annotator=annotator,
+            identifier=identifier,
+            score=_score(span.get("score")),
+            detector=detector if isinstance(detector := span.get("detector"), str) else None,
+        )
+
+    def capid(self, number: int, row: Json) -> AnnotatedDocument:
+        """Return the document of row *number*; raises ``RowFault`` (key) if it is none."""
+        context = row.get("context")
+        if not isinstance(context, str):
+            raise RowFault("context: must be text" if "context" in row else "context: is missing")
+        if "piis" not in row:
+            raise RowFault("piis: is missing (null means that no prediction was made)")
+        entries = list(_entries(row["piis"]))
+        values = [value for entry in entries if entry is not None and (value := self._value(*entry)) is not None]
+        return AnnotatedDocument(
+            where=f"{self._file}:{number}",
+            id=document_id(row),
+            text=context,
+            question=text_or_none(row, "question"),
+            locale=self._locale,
+            mentions=tuple(self._placed(context, values) if self._needs == "places" else values),
+            malformed=entries.count(None),
+        )
+
+    def _value(self, text: str, about: Json) -> AnnotatedMention | None:
+        raw, relevance = about.get("type"), about.get("relevance")
+        written = str(relevance).strip().lower() if isinstance(relevance, str | int | float) else ""
+        named = self._types.of(raw if isinstance(raw, str) else None)
+        if named is None:
+            return None
+        return AnnotatedMention(
+            text=text,
+            entity_type=named.name,
+            relevance=RELEVANCES.get(written),
+            written_relevance=written or None,
+        )
+
+    def _placed(self, context: str, values: list[AnnotatedMention]) -> Iterator[AnnotatedMention]:
+        found = find_values(context, [value.text for value in values])
+        for number, (value, places) in enumerate(zip(values, found, strict=True), start=1):
+            if not places and not self._summary.keep(_fault(context, value.text)):
+                continue
+            self._tally.seams += bool(places) and not stands_alone(context, *places[0])
+            one = replace(value, value_id=f"v{number}")
+            yield from (replace(one, start=start, end=end) for start, end in places)
+            if not places:
+                yield one
+
+
+def _score(found: object) -> float | None:
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1 else None
+
+
+def document_id(row: Json) -> str | None:
+    """Return the id of a row, a number as text; raises ``RowFault`` if it is anything else, or empty."""
+    found = row.get("id")
+    if isinstance(found, int) and not isinstance(found, bool):
+        return str(found)
+    if found is None or (isinstance(found, str) and found):
+        return found
+    raise RowFault("id: must be text that is not empty, or a whole number")
+
+
+def text_or_none(row: Json, key: str) -> str | None:
+    """Return ``row[key]``, None if there is none; raises ``RowFault`` if it is no text."""
+    found = row.get(key)
+    if found is None or isinstance(found, str):
+        return found
+    raise RowFault(f"{key}: must be text or null")
+
+
+def _faults(span: Json) -> Iterator[str]:
+    """Yield what is wrong with the keys of *span*."""
+    for key in (*_OFFSETS, *_WORDS, *_TEXTS):
+        found = span.get(key)
+        if key in _OFFSETS and type(found) not in _INT_OR_NONE:
+            yield f"{key}: must be a whole number"
+        if key in _WORDS and found is not None and found not in _WORDS[key]:
+            yield f"{key}: must be {', '.join(map(repr, _WORDS[key]))} or null"
+        if key in _TEXTS and type(found) not in _TEXT_OR_NONE:
+            yield f"{key}: must be text or null"
+
+
+def _at_place(context: str, start: int | None, end: int | None, said: str | None) -> tuple[str, str | None]:
+    """Return the text of a mention, and why it has no place in *context*: None if it has one."""
+    if start is None or end is None:
+        return said or "", "has no place in the context"
+    if not 0 <= start < end <= len(context):
+        return said or "", f"has the range [{start}, {end}), which is empty or outside the context"
+    there = context[start:end]
+    if said is not None and said != there:
+        return said, f"differs from context[{start}:{end}]"
+    return there, None
+
+
+def _group_keys(meta: object) -> tuple[str, ...]:
+    """Return the group keys, and the pair of types that the record was made for as a key "pair:age+health".
+
+    The groups of people are keys, too ("student:female Africa"); releases do not read them.
     """
+    if not isinstance(meta, dict):
+        return ()
+    keys, pair = meta.get("group_keys"), meta.get("pair")
+    found = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
+    if isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair):
+        found.append(f"pair:{'+'.join(pair)}")
+    people = meta.get("person_groups")
+    if isinstance(people, dict):  # of surrogates: "student:female Africa"
+        found += [f"{role}:{group}" for role, groups in people.items() if isinstance(groups, list) for group in groups]
+    return tuple(found)
 
-    format: str
-    needs: Needs
-    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    locale: str | None = None
+
+def _fault(context: str, value: str) -> str:
+    return f"piis[{quoted(value)}]: {INSIDE_WORD if value and value in context else ABSENT}"
 
 
-def read_documents(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unplaced, summary: SideSummary) -> Iterator[Document]:
-    """Yield the documents of *path*, and count them in *summary*.
+def _entries(piis: object) -> Iterator[tuple[str, Json] | None]:
+    """Yield (value, what is said of it), or None for an entry that is malformed."""
+    if isinstance(piis, dict):
+        for value, about in piis.items():
+            yield (value, about) if isinstance(about, dict) else None
+    elif isinstance(piis, list):
+        for entry in piis:
+            about = entry if isinstance(entry, dict) else {}
+            text = next((about[key] for key in _VALUE_KEYS if isinstance(about.get(key), str)), None)
+            yield None if text is None else (str(text), about)
+    elif piis is not None:
+        raise RowFault("piis: must be an object of values, or null")
 
-    Raises ``DataError`` (file, line, field) for a row that is no document, and if there is none.
+
+def checked_format(name: str) -> str:
+    """Return *name* if it is a format that can be read; raises ``UsageError``, listing those, if not."""
+    return name if name == TABLE else get_readable_format(name).name
+
+
+def find_format(path: Path, columns: Mapping[str, str]) -> str:
+    """Return the format of *path*: a name of the registry, or ``TABLE``. *columns*: see ``--columns``.
+
+    Raises ``DataError`` if the file cannot be read or is empty, and ``UsageError`` if its format has to be named.
+    """
+    if path.is_dir():
+        if any(path.rglob("*.ann")):
+            return "brat"
+        files = ", ".join(sorted(one.name for one in path.iterdir() if one.is_file())[:_SHOWN]) or "none"
+        raise UsageError("this is a folder without .ann files", where=str(path), remedy=f"Name one file of it; there are: {files}")
+    if path.suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[path.suffix]
+    if path.suffix in _TABLES:
+        header = table_header(path)
+        others = "document" not in {*header, *columns} and has_shape(dict.fromkeys(header))
+        records = {"context", "spans"} <= set(header) or others or bool(_NAMED & columns.keys())
+        return _TABLES[path.suffix] if records and not is_entity_table(header, columns) else TABLE
+    return _of_json(path, columns)
+
+
+def columns_of(path: Path, file_format: str, columns: Mapping[str, str], *, stated: bool) -> dict[str, str]:
+    """Return those of *columns* by which *path* is read; *stated*: the format was named and not found out.
+
+    The columns hold for both sides, and a file whose rows have their own names needs none. Raises ``UsageError`` if a format that was
+    named does not read a field from a column of any name.
+    """
+    fields = {name: column for name, column in columns.items() if name not in COLUMNS}
+    if file_format == TABLE or not fields:
+        return {}
+    if stated:
+        check_columns(READABLE[file_format], fields)
+        return fields
+    if file_format not in {"bio", "json", "native", *_TABLES.values()}:
+        return {}
+    first = dict.fromkeys(table_header(path)) if path.suffix in _TABLES else _first_row(path)
+    return fields if _has_named(first, fields) else {}
+
+
+def _has_named(row: Json, columns: Mapping[str, str]) -> bool:
+    return any(columns[name].partition(".")[0] in row or columns[name] in row for name in _NAMED & columns.keys())
+
+
+def is_array(path: Path) -> bool:
+    """Whether the content of *path* begins as a JSON array. Raises ``DataError`` if it holds nothing but blanks."""
+    first = next(numbered_lines(path), None)
+    if first is None:
+        raise DataError("the file is empty", where=str(path), remedy="Give a file with at least one document")
+    return first[1].lstrip().startswith("[")
+
+
+def _first_row(path: Path) -> Json:
+    try:
+        return object_in(next(array_rows(path) if is_array(path) else numbered_lines(path), (1, "{}"))[1])
+    except RowFault as fault:
+        raise _unknown(path, f"its first row is {fault}" if str(fault).startswith("not") else str(fault)) from fault
+
+
+def _of_json(path: Path, columns: Mapping[str, str]) -> str:
+    row = _first_row(path)
+    if "context" in row and "piis" in row:
+        return "capid"
+    if "context" in row and "spans" in row:
+        return "json" if is_array(path) else "native"
+    if "full_text" in row and "spans" in row:
+        return "presidio"
+    if isinstance(row.get("data"), dict) and ("annotations" in row or "completions" in row):
+        return "label-studio"
+    try:
+        shape, named = shape_of(row), _has_named(row, columns)
+    except RowFault as fault:
+        raise _unknown(path, str(fault)) from fault
+    if shape or named:
+        return "bio" if "tags" in (columns if named else shape) else "json"
+    raise _unknown(path, f"its first row has {_keys(row)}")
+
+
+def _keys(row: Json) -> str:
+    shown = [repr(key) for key in list(row)[:_SHOWN]]
+    return ("the keys " + ", ".join(shown) + (" …" if len(row) > _SHOWN else "")) if shown else "no keys"
+
+
+def _unknown(path: Path, why: str) -> UsageError:
+    known = (*(name for name in READABLE if name != TAB), TABLE, TAB)
+    return UsageError(f"the format cannot be told: {why}", where=str(path), remedy=f"Name it: {', '.join(known)}")
+
+
+def read_tab_predictions(path: Path) -> Iterator[AnnotatedDocument]:
+    """Yield what is predicted for each document. The file has no texts; pairing adds them.
+
+    Raises ``DataError`` (file, document) for what has another form.
+    """
+    rows = _loaded(path)
+    if not isinstance(rows, dict):
+        raise DataError("is not a JSON object of lists of ranges by document", where=path.name, remedy=_FORM)
+    for name, listed in rows.items():
+        where = f"{path.name}: {name}"
+        try:
+            places = _PLACES.validate_python(listed)
+        except ValidationError as error:
+            at = "".join(f"[{step}]" for step in error.errors()[0]["loc"])
+            raise DataError(f"{at or 'the value'} is not [start, end]", where=where, remedy=_FORM) from error
+        mentions = (AnnotatedMention(text="", entity_type=None, start=start, end=end) for start, end in places)
+        yield AnnotatedDocument(where=where, id=name, mentions=tuple(mentions))
+
+
+def _loaded(path: Path) -> object:
+    try:
+        content: object = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=path.name, remedy="Check the path") from error
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"is not valid JSON (line {error.lineno})", where=path.name, remedy=_FORM) from error
+    if not content:
+        raise DataError("holds no document", where=path.name, remedy=_FORM)
+    return content
+
+
+def read_documents(
+    path: Path, needs: Needs, columns: Mapping[str, str], locale: str | None, types: TypeNames, summary: SideSummary
+) -> Iterator[AnnotatedDocument]:
+    """Yield the documents of *path*, of the format ``summary.format``, and count them in *summary*.
+
+    *columns*: field of a record → column or key, as for an import. *locale* is for documents that name none. Raises ``DataError`` (file,
+    line, field) for a row that is no document, and if there is none.
     """
     tally = ReadTally()
-    for row in _rows(path, options, types, unplaced, tally):
+    made = MentionRows(str(path), locale, types, summary, needs, tally)
+    for row in _rows(path, summary.format, columns, types.taxonomy, made, tally):
         if isinstance(row, RowReject) and row.left_out:
             summary.rows_left_out += 1
             summary.left_out[f"rows ({row.reason})"] += 1
             continue
         if isinstance(row, RowReject):
-            remedy = f"Correct the row; all rows of the file must be of the format {options.format}"
+            remedy = f"Correct the row; all rows of the file must be of the format {summary.format}"
             raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
-        document = row if options.format == "capid" else with_needed(row, options.needs)
+        document = row if summary.format == "capid" else with_needed(row, needs)
         count_document(document, summary)
         yield document
     summary.joined_texts, summary.seams = tally.joined_texts, tally.seams
@@ -64,12 +403,12 @@ def read_documents(path: Path, options: ReadingOptions, types: TypeNames, unplac
         raise DataError("the file holds no documents", where=str(path), remedy="Give a file with at least one document")
 
 
-def with_needed(document: Document, needs: Needs) -> Document:
+def with_needed(document: AnnotatedDocument, needs: Needs) -> AnnotatedDocument:
     """Return *document* with what a scheme *needs*: all of its mentions, or its values."""
     return replace(document, mentions=distinct_values(document.mentions)) if needs == "values" else document
 
 
-def count_document(document: Document, summary: SideSummary) -> None:
+def count_document(document: AnnotatedDocument, summary: SideSummary) -> None:
     """Count *document* and its mentions in *summary*."""
     summary.documents += 1
     summary.mentions += len(document.mentions)
@@ -85,14 +424,14 @@ def count_document(document: Document, summary: SideSummary) -> None:
             summary.relevances[mention.written_relevance if mention.written_relevance in RELEVANCES else "other"] += 1
 
 
-def _rows(path: Path, options: ReadingOptions, types: TypeNames, unplaced: Unplaced, tally: ReadTally) -> Iterator[Document | RowReject]:
-    if options.format == "capid":
-        maker = CapidDocuments(str(path), options.locale, types, unplaced, options.needs, tally)
+def _rows(
+    path: Path, name: str, columns: Mapping[str, str], taxonomy: Taxonomy, made: MentionRows, tally: ReadTally
+) -> Iterator[AnnotatedDocument | RowReject]:
+    if name == "capid":
         rows = array_rows(path) if is_array(path) else numbered_lines(path)
-        return read_rows(rows, lambda number, text: maker.document(number, parse_object(text)), tally)
-    found = READABLE[options.format]
+        return read_rows(rows, lambda number, text: made.capid(number, parse_object(text)), tally)
+    found = READABLE[name]
     if not isinstance(found, NativeShapedFormat):
-        raise UsageError(f"the format {options.format!r} cannot be read", where=str(path))
-    native = NativeDocuments(str(path), options.locale, types, unplaced)
-    reading = ReadOptions(taxonomy=types.taxonomy, blank_contexts=True, columns=options.columns, all_mentions=True)
-    return found.read_with(path, reading, tally, native.document)
+        raise UsageError(f"the format {name!r} cannot be read", where=str(path))
+    reading = ReadOptions(taxonomy=taxonomy, blank_contexts=True, columns=columns, all_mentions=True)
+    return found.read_with(path, reading, tally, made.native)

@@ -1,22 +1,71 @@
-"""The kinds of charts: stacked bars, columns, step lines, bars from a base line, a heat map. Each function returns an ``svg`` element."""
+"""Charts as inline SVG: stacked bars, columns, step lines, bars from a base line, a heat map. Each function returns an ``svg`` element.
+
+Charts have no colors of their own: marks have classes, and the page's style sheet gives these the colors of the theme.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from piiloom.evaluation.pages.cells import count, decimal, percent, short
-from piiloom.evaluation.pages.svg import WIDTH, drawing, element, line, rectangle, text, ticks
-from piiloom.evaluation.pages.tables import ReportTable
+from piiloom.evaluation.pages.tables import ReportTable, as_decimal, as_percent, count, short
 
+# All charts are drawn this wide and scaled by the page; at a phone's width that is still readable.
+WIDTH = 380
+_STEPS = (1, 2, 2.5, 5, 10)
 _LABELS = 108  # width of the labels on the left
 _LABEL_CHARACTERS = 18
 _ROW = 21
 _BAR = 13
 _HEIGHT = 184  # of charts with an upright axis
 _PLOT = (40, 24, 8, 34)  # room at the left, top, right and bottom of these
+
+
+def element(name: str, attributes: Mapping[str, object], *children: str) -> Markup:
+    """Return an SVG element; attribute values and *children* are escaped unless they are ``Markup``."""
+    inner = Markup("").join(children)
+    told = "".join(f' {key}="{escape(_plain(value))}"' for key, value in attributes.items())
+    return Markup(f"<{name}{told}>{inner}</{name}>")  # noqa: S704 - all parts are escaped
+
+
+def text(x: float, y: float, content: str, *, kind: str = "", anchor: str = "start") -> Markup:
+    """Return a line of text at a baseline. *anchor*: which part of it is at *x* (start, middle, end)."""
+    return element("text", {"x": x, "y": y, "text-anchor": anchor, **({"class": kind} if kind else {})}, content)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
+    """Return a straight line."""
+    return element("line", {"x1": x1, "y1": y1, "x2": x2, "y2": y2, "class": kind})
+
+
+def rectangle(x: float, y: float, width: float, height: float, kind: str, told: str) -> Markup:
+    """Return a rectangle that tells *told* when pointed at."""
+    return element("rect", {"x": x, "y": y, "width": width, "height": height, "class": kind}, element("title", {}, told))
+
+
+def drawing(height: float, label: str, marks: Iterable[Markup]) -> Markup:
+    """Return the ``svg`` element around *marks*; *label* is what it is called for those who do not see it."""
+    box = f"0 0 {WIDTH} {_plain(height)}"
+    return element("svg", {"viewBox": box, "role": "img", "aria-label": label, "class": "chart"}, *marks)
+
+
+def ticks(highest: float, about: int = 4) -> list[float]:
+    """Return round numbers from 0 to the first one that is not below *highest*; whole ones if *highest* is 1 or more."""
+    if highest <= 0:
+        return [0.0, 1.0]
+    raw = highest / about
+    power = 10 ** math.floor(math.log10(raw))
+    step = next(power * each for each in _STEPS if power * each >= raw * 0.999)
+    if highest >= 1 and step < 1:
+        step = 1.0
+    return [step * number for number in range(math.ceil(highest / step - 1e-9) + 1)]
+
+
+def _plain(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +111,7 @@ def stacked_bars(label: str, rows: Sequence[tuple[str, Sequence[int]]], series: 
     return drawing(bottom + 4, label, marks)
 
 
-def columns(label: str, bars: Sequence[tuple[str, int]], across: str, unit: str, *, edges: bool) -> Markup:
+def column_chart(label: str, bars: Sequence[tuple[str, int]], across: str, unit: str, *, edges: bool) -> Markup:
     """Draw a column for each (name, number); *across* names the axis at the bottom. With *edges*, a name stands where its column begins."""
     left, top, right, bottom = _PLOT
     scale = ticks(max((number for _, number in bars), default=0))
@@ -94,7 +143,7 @@ def step_lines(label: str, names: Sequence[str], lines: Sequence[tuple[Series, S
     marks.append(line(left, up(even), WIDTH - right, up(even), "even"))
     for series, values in lines:
         corners = [f"{left + step * (place + side):.1f},{up(value):.1f}" for place, value in enumerate(values) for side in (0, 1)]
-        told = f"{series.name}: " + ", ".join(f"{name} {percent(value)}" for name, value in zip(names, values, strict=True))
+        told = f"{series.name}: " + ", ".join(f"{name} {as_percent(value)}" for name, value in zip(names, values, strict=True))
         marks.append(element("polyline", {"points": " ".join(corners), "class": f"step {series.kind}"}, element("title", {}, told)))
     for place, name in enumerate(names):
         marks.append(text(left + step * place, _HEIGHT - bottom + 13, name, kind="tick", anchor="middle"))
@@ -117,8 +166,8 @@ def bars_from_base(label: str, rows: Sequence[tuple[str, float, float | None]], 
         top = 18 + row * place
         marks.append(text(left, top + 12, name, kind="name"))
         if value > base:
-            marks.append(rectangle(left, top + 17, at(value) - left, _BAR, "bar", f"{name}: {decimal(value)}"))
-        marks.append(text(at(value) + 5, top + 27, decimal(value), kind="value"))
+            marks.append(rectangle(left, top + 17, at(value) - left, _BAR, "bar", f"{name}: {as_decimal(value)}"))
+        marks.append(text(at(value) + 5, top + 27, as_decimal(value), kind="value"))
         if second is not None:
             marks.append(line(at(second), top + 14, at(second), top + 33, "mark"))
     return drawing(bottom + 2, label, marks)

@@ -11,10 +11,13 @@ import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from piiloom.foundation.whole_files import drafted
 
 _DPI = 130
 BLUE, ORANGE, GREY = "#3b6ea8", "#d98232", "#b5b5b5"
@@ -28,6 +31,10 @@ class Plot:
     caption: str
     png: bytes
     svg: bytes
+
+    def files(self) -> dict[str, bytes]:
+        """Return the images by file name."""
+        return {f"{self.name}.png": self.png, f"{self.name}.svg": self.svg}
 
 
 def draw_plot(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
@@ -60,3 +67,11 @@ def _style() -> AbstractContextManager[None]:
             "text.parse_math": False,  # "$" in a text of the corpus is a dollar
         }
     )
+
+
+def write_plot(folder: Path, plot: Plot) -> list[Path]:
+    """Write *plot* to *folder* as PNG and SVG, and return the files. Raises ``OutputError``."""
+    for name, image in plot.files().items():
+        with drafted(folder / name) as file:
+            file.write(image)
+    return [folder / name for name in plot.files()]

@@ -10,12 +10,15 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.evaluation.pages.cells import visible
+from piiloom.evaluation.pages.tables import printable
+
+Shown = dict[str, Any]  # what a template lays out, by name
 
 
 def render_page(package: str, page: object, *, script: str, style: str | None = None) -> str:
@@ -26,18 +29,19 @@ def render_page(package: str, page: object, *, script: str, style: str | None = 
     """
     styled = _asset(__package__, "page.css") + (_asset(package, style) if style is not None else "")
     scripts = _asset(__package__, "theme.js") + _asset(package, script)
-    policy = f"default-src 'none'; style-src '{_digest(styled)}'; script-src '{_digest(scripts)}'; base-uri 'none'; form-action 'none'"
-    return (
-        _environment(package)
-        .get_template("page.html.j2")
-        .render(
-            page=page,
-            policy=policy,
-            style=Markup(styled),  # noqa: S704 - our own files
-            script=Markup(scripts),  # noqa: S704 - our own files
-            piiloom=piiloom_version(),
-        )
-    )
+    return _filled(package, "page.html.j2", styled, scripts, page=page, piiloom=piiloom_version())
+
+
+def render_table(package: str, template: str, style: str, table: object) -> str:
+    """Return *template* of *package* with *table* as HTML; the page runs no script."""
+    return _filled(package, template, _asset(package, style), table=table)
+
+
+def _filled(package: str, template: str, style: str, script: str = "", **variables: object) -> str:
+    scripts = f" script-src '{_digest(script)}';" if script else ""
+    policy = f"default-src 'none'; style-src '{_digest(style)}';{scripts} base-uri 'none'; form-action 'none'"
+    marked = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - our own files
+    return _environment(package).get_template(template).render(policy=policy, **marked, **variables)
 
 
 @cache
@@ -53,5 +57,5 @@ def _digest(content: str) -> str:
 def _environment(package: str) -> Environment:
     loader = ChoiceLoader([PackageLoader(package), PackageLoader(__package__)])
     made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {"visible": visible, "capfirst": lambda text: text[:1].upper() + text[1:]}
+    made.filters |= {"visible": printable, "capfirst": lambda text: text[:1].upper() + text[1:]}
     return made

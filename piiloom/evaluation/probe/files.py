@@ -5,24 +5,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import field_validator, model_validator
 
+from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.evaluation.probe.data import read_corpus
-from piiloom.evaluation.probe.matching import error_rows
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting
 from piiloom.tagging.model_folder import check_place
 
 if TYPE_CHECKING:
-    from piiloom.evaluation.probe.run import ProbeResult, TestResult, Trained, Watch
-    from piiloom.evaluation.probe.saving import Saved
+    from piiloom.evaluation.probe.run import ProbeResult, ProbeWatch, TestResult, Trained
 
 
 class ProbeSettings(Settings):
@@ -79,7 +78,7 @@ class Probed:
     settings: ProbeSettings
     result: ProbeResult
     errors: Counter[str] | None
-    saved: Saved | None
+    saved: Json | None
 
     def to_json(self) -> dict[str, Any]:
         """Return all figures, unrounded; figures by entity type only if the settings ask for them."""
@@ -98,10 +97,7 @@ class Probed:
             ],
             "errors_file": None if self.settings.errors is None else str(self.settings.errors),
         }
-        if saved is None:
-            return figures
-        kept = {"folder": str(saved.folder), "types": list(saved.types), "records": saved.records, "calibration": saved.calibration}
-        return figures | {"saved": kept}
+        return figures if saved is None else figures | {"saved": saved}
 
 
 def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:
@@ -112,28 +108,27 @@ def _test_to_json(test: TestResult, *, by_type: bool) -> dict[str, Any]:
         "spans": test.spans,
         "high_spans": test.high,
         "low_spans": test.low,
-        **test.figures.to_json(),
+        **asdict(test.figures),
         "intervals": {name: [interval.low, interval.high] for name, interval in test.intervals.items()},
     }
     if by_type:
-        values["by_type"] = [
-            {"type": score.entity_type, "gold": score.gold, "found": score.found, **score.shares()} for score in test.by_type
-        ]
+        values["by_type"] = test.by_type
     return values
 
 
-def probe(train: Path, tests: Sequence[Path], settings: ProbeSettings, watch: Watch | None = None) -> Probed:
+def probe_files(train: Path, tests: Sequence[Path], settings: ProbeSettings, watch: ProbeWatch | None = None) -> Probed:
     """Train on the file *train* and test on the files *tests*, of which there may be none if the detector is saved.
 
-    It needs the extra ``probe``. Bad settings or files raise ``UsageError``, ``DataError`` or ``OutputError`` before the training starts.
+    It needs the extra ``probe``. Bad settings or files raise ``UsageError``, ``DataError`` or ``OutputError``, before the training starts.
     """
-    from piiloom.evaluation.probe.run import run_probe
-    from piiloom.evaluation.probe.saving import save_trained
+    from piiloom.evaluation.probe.run import run_probe, save_trained
+    from piiloom.evaluation.probe.scores import error_rows
 
     errors, out = settings.errors, settings.out
     if not tests and out is None:
         raise UsageError("there is nothing to test on", where="TEST", remedy="Name a file, or save the detector with --out DIR")
-    _refuse_overwriting(errors, train, tests)
+    if errors is not None and errors.resolve() in {path.resolve() for path in (train, *tests)}:
+        raise UsageError("errors would overwrite a file of the probe", where="--errors", remedy="Name another file")
     if out is not None:
         check_place(out, force=settings.force)
         if settings.calibrate is not None and settings.calibrate.resolve() == train.resolve():
@@ -143,54 +138,32 @@ def probe(train: Path, tests: Sequence[Path], settings: ProbeSettings, watch: Wa
     calibrate = None if settings.calibrate is None else read_corpus(settings.calibrate, settings.input_format)
     sizes = settings.sizes if settings.limit is None else (settings.limit,)
     last: list[Trained] = []
-    with _place_for(errors):
+    kinds: Counter[str] | None = None
+    with nullcontext() if errors is None else _draft_of(errors) as draft:
         on_trained = None if out is None else lambda trained: last.__setitem__(slice(None), [trained])
         result = run_probe(corpora[0], corpora[1:], sizes=sizes, seed=settings.seed, watch=watch, on_trained=on_trained)
-        kinds = None if errors is None else _write_errors(errors, result)
+        if draft is not None:
+            rows = [row for test in result.trainings[-1].tests for row in error_rows(test.corpus.file, test.comparisons)]
+            write_rows(rows, draft)
+            kinds = Counter(str(row["kind"]) for row in rows)
     saved = None if out is None else save_trained(out, last[0], result, calibrate=calibrate, watch=watch)
     return Probed(settings=settings, result=result, errors=kinds, saved=saved)
 
 
-def _refuse_overwriting(errors: Path | None, train: Path, tests: Sequence[Path]) -> None:
-    if errors is not None and errors.resolve() in {path.resolve() for path in (train, *tests)}:
-        raise UsageError("errors would overwrite a file of the probe", where="--errors", remedy="Name another file")
-
-
 @contextmanager
-def _place_for(path: Path | None) -> Iterator[None]:
-    """Create a draft file for *path*, so that an unwritable place raises ``OutputError`` before the training; remove it at the end."""
-    if path is None:
-        yield
-        return
+def _draft_of(path: Path) -> Iterator[Path]:
+    """Give a draft for *path*, which takes its place at the end. An unwritable place raises ``OutputError`` before the training."""
     if path.is_dir():
         raise OutputError("this is a folder", where=str(path), remedy="Name a file with --errors")
-    with _output_errors(path):
+    draft = path.with_name(f".{path.name}.part")
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _draft(path).touch()
-    try:
-        yield
-    finally:
-        with suppress(OSError):
-            _draft(path).unlink(missing_ok=True)
-
-
-def _write_errors(path: Path, result: ProbeResult) -> Counter[str]:
-    """Write the errors of the last training to *path*; returns their number by kind."""
-    rows = [row for test in result.trainings[-1].tests for row in error_rows(test.corpus.file, test.comparisons)]
-    with _output_errors(path):
-        write_rows(rows, _draft(path))
-        _draft(path).replace(path)
-    return Counter(str(row["kind"]) for row in rows)
-
-
-def _draft(path: Path) -> Path:
-    return path.with_name(f".{path.name}.part")
-
-
-@contextmanager
-def _output_errors(path: Path) -> Iterator[None]:
-    try:
-        yield
+        draft.touch()
+        yield draft
+        draft.replace(path)
     except OSError as error:
         reason = f"the errors cannot be written ({error.strerror})"
         raise OutputError(reason, where=str(path), remedy="Name another file with --errors") from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)

@@ -16,23 +16,31 @@ Importing this module needs the extra ``probe``.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
-from piiloom.corpus.record import Relevance
+from piiloom.corpus.formats.base import Json
+from piiloom.corpus.releases.export_drafts import sha256_of
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
-from piiloom.evaluation.probe.matching import Comparison, compare
-from piiloom.evaluation.probe.scores import Figures, TypeScore, count_table, figures, intervals, type_scores
-from piiloom.evaluation.scoring.bootstrap import Interval
+from piiloom.evaluation.probe.scores import ProbeFigures, TestedRecord, count_table, record_intervals, type_scores
+from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
+from piiloom.tagging.model import TaggingModel
+from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.relevance_model import RelevanceModel
 from piiloom.tagging.span_finder import SpanFinder
-from piiloom.tagging.training import judged_features, train_relevance, train_spans
+from piiloom.tagging.training import MAX_ITERATIONS, judged_features, train_relevance, train_spans
+from piiloom.taxonomy.own_types import only
 
 DEFAULT_SEED = 7
+_PACKAGES: Final = ("python-crfsuite", "scikit-learn", "sklearn-crfsuite")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +56,7 @@ class ProbeStep:
     calibrating: bool = False
 
 
-Watch = Callable[[ProbeStep], None]
+ProbeWatch = Callable[[ProbeStep], None]
 
 
 class Trained(NamedTuple):
@@ -72,14 +80,14 @@ class TestResult:
     spans: int
     high: int
     low: int
-    figures: Figures
+    figures: ProbeFigures
     intervals: dict[str, Interval]
-    by_type: tuple[TypeScore, ...]
-    comparisons: tuple[Comparison, ...] = field(repr=False)
+    by_type: list[dict[str, Any]]
+    comparisons: tuple[TestedRecord, ...] = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Training:
+class ProbeTraining:
     """One training: its numbers of records, of judged spans and of high ones among them, and its tests in the given order."""
 
     records: int
@@ -94,7 +102,7 @@ class ProbeResult:
 
     corpus: ProbeCorpus
     seed: int
-    trainings: tuple[Training, ...]
+    trainings: tuple[ProbeTraining, ...]
 
 
 def run_probe(
@@ -103,7 +111,7 @@ def run_probe(
     *,
     sizes: Sequence[int] | None = None,
     seed: int = DEFAULT_SEED,
-    watch: Watch | None = None,
+    watch: ProbeWatch | None = None,
     on_trained: OnTrained | None = None,
 ) -> ProbeResult:
     """Shuffle *train* by *seed*, train on its first records once per size in *sizes* (None: all records), and test on all *tests*.
@@ -131,8 +139,8 @@ def _check_sizes(sizes: Sequence[int], train: ProbeCorpus) -> None:
 
 
 def _training(
-    train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: Watch, on_trained: OnTrained
-) -> Training:
+    train: ProbeCorpus, records: Sequence[ProbeRecord], tests: Sequence[ProbeCorpus], seed: int, watch: ProbeWatch, on_trained: OnTrained
+) -> ProbeTraining:
     high, low = _judged_spans(records)
     if not (high and low):
         problem = f"the {counted(len(records), 'record')} to train on need spans of both relevances ({high} are high, {low} low)"
@@ -145,11 +153,19 @@ def _training(
         watch(ProbeStep(records=len(records), iterations=0, test=test.file))
         results.append(_tested(test, trained, seed))
     on_trained(trained)
-    return Training(records=len(records), spans=high + low, high=high, tests=tuple(results))
+    return ProbeTraining(records=len(records), spans=high + low, high=high, tests=tuple(results))
 
 
 def _tested(test: ProbeCorpus, trained: Trained, seed: int) -> TestResult:
-    comparisons = tuple(compare(record, trained.spans.find(record.context), _judged(record, trained.relevance)) for record in test.records)
+    comparisons = tuple(
+        TestedRecord(
+            record=record,
+            found=tuple(trained.spans.find(record.context)),
+            # In span order, so that the figures do not depend on what is found.
+            judged=tuple((gold, trained.relevance.judge(features)) for features, gold in judged_features(record)),
+        )
+        for record in test.records
+    )
     table = count_table(comparisons)
     high, low = _judged_spans(test.records)
     return TestResult(
@@ -157,18 +173,69 @@ def _tested(test: ProbeCorpus, trained: Trained, seed: int) -> TestResult:
         spans=sum(len(record.spans) for record in test.records),
         high=high,
         low=low,
-        figures=figures(table),
-        intervals=intervals(table, seed=seed),
+        figures=ProbeFigures(**table.overall()),
+        intervals=record_intervals(table, seed=seed),
         by_type=type_scores(table),
         comparisons=comparisons,
     )
 
 
-def _judged(record: ProbeRecord, relevance: RelevanceModel) -> list[tuple[Relevance, Relevance]]:
-    """The (gold, predicted) relevance of each judged gold span, in span order, so that the figures do not depend on what is found."""
-    return [(gold, relevance.judge(features)) for features, gold in judged_features(record)]
-
-
 def _judged_spans(records: Sequence[ProbeRecord]) -> tuple[int, int]:
     relevances = [span.relevance for record in records for span in record.spans]
     return relevances.count("high"), relevances.count("low")
+
+
+def save_trained(
+    folder: Path, trained: Trained, result: ProbeResult, *, calibrate: ProbeCorpus | None = None, watch: ProbeWatch | None = None
+) -> Json:
+    """Calibrate *trained*, the last training of *result*, and write it to *folder*; return what was saved, as JSON values.
+
+    It is calibrated on *calibrate*, or on a part of the training data, for which it is trained once more without that part.
+    """
+    from piiloom.tagging.calibrating import calibrate_on, calibrate_on_held_out  # after ``training``, which names the extra
+
+    watch = watch or noop
+    if calibrate is not None:
+        made = calibrate_on(calibrate.records, trained.spans, trained.relevance, seed=result.seed)
+        made.figures["on"] = Path(calibrate.file).name
+    else:
+        records = len(trained.records)
+        made = calibrate_on_held_out(
+            trained.records, lambda number: watch(ProbeStep(records=records, iterations=number, calibrating=True)), seed=result.seed
+        )
+    types = trained.spans.entity_types
+    model = TaggingModel(
+        spans=trained.spans,
+        relevance=trained.relevance,
+        span_calibration=made.spans,
+        relevance_calibration=made.relevance,
+        own_types=only(types_beside(Path(result.corpus.file)), types),
+    )
+    tests = [_figures_of(test) for test in result.trainings[-1].tests]
+    save_model(
+        folder,
+        model,
+        {name: version(name) for name in _PACKAGES},
+        data=_data(result.corpus, trained),
+        settings={"seed": result.seed, "most_iterations": MAX_ITERATIONS},
+        figures={"tests": tests, "calibration": made.figures},
+    )
+    return {"folder": str(folder), "types": list(types), "records": len(trained.records), "calibration": made.figures}
+
+
+def _data(corpus: ProbeCorpus, trained: Trained) -> dict[str, Any]:
+    """What it learnt from; the name of the file without its folder, so that equal data give equal bytes."""
+    spans = Counter(span.entity_type for record in trained.records for span in record.spans)
+    judged = Counter(span.relevance for record in trained.records for span in record.spans if span.relevance is not None)
+    return {
+        "file": Path(corpus.file).name,
+        "sha256": sha256_of(Path(corpus.file)),
+        "records": len(trained.records),
+        "spans": dict(sorted(spans.items())),
+        "relevance": dict(sorted(judged.items())),
+    }
+
+
+def _figures_of(test: TestResult) -> dict[str, Any]:
+    about = {"file": Path(test.corpus.file).name, "records": len(test.corpus.records), "spans": test.spans}
+    return about | {name: round(value, 6) for name, value in asdict(test.figures).items()}

@@ -1,25 +1,183 @@
-"""The attack: what is left in each document under each policy, how unique that is, and what links documents.
+"""The attack: what is left in each document under each policy of masking, how unique that is, and what links documents.
 
 docs/reidentification.md states the attacker's rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import median_low
+from typing import Any, Final, Literal
 
-from piiloom.evaluation.reidentification.figures import AttackFigures, PolicyFigures, policy_figures
-from piiloom.evaluation.reidentification.linking import linked_by_rare_values
-from piiloom.evaluation.reidentification.masking import still_read
-from piiloom.evaluation.reidentification.register import RegisterBuilder
-from piiloom.evaluation.reidentification.subjects import POLICIES, Policy, Subject, key_of, value_key
-from piiloom.evaluation.reidentification.surrogate_names import SurrogateNames
-from piiloom.evaluation.reidentification.uniqueness import alone, standings
+from piiloom.corpus.normalising import value_form
+from piiloom.evaluation.inputs.documents import AnnotatedDocument
+from piiloom.evaluation.reidentification.register import (
+    LARGEST,
+    SEARCHED,
+    RegisterBuilder,
+    ValueRegister,
+    alone,
+    linked_by_rare_values,
+    standings,
+    surrogate_links,
+)
+from piiloom.evaluation.schemes.masking import found_ranges, is_covered
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.repeated_ids import text_hash
 
+MaskPolicy = Literal["none", "relevance-aware", "predictions", "surrogates", "all"]
+# What is masked, from the least to the most.
+POLICIES: Final[tuple[MaskPolicy, ...]] = ("none", "relevance-aware", "predictions", "surrogates", "all")
+# First k of each bar of the histogram; the last is open.
+BINS: Final = (1, 2, 3, 5, 10, 20, 50, 100)
+SMALL: Final = 5
 NAME_TYPES: Final = ("name",)
 RARE: Final = 3
 _BITS: Final = {policy: 1 << number for number, policy in enumerate(POLICIES)}
+_WHY_NOT: Final[dict[MaskPolicy, str]] = {
+    "relevance-aware": "no value has a relevance",
+    "predictions": "there are no predictions",
+    "surrogates": "there are no surrogates",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """A document with its true values (a mention's text is "" where its original is not known).
+
+    ``found``: what a detector found in it, if its predictions are what is masked. ``surrogates``: what stands in the place of each mention
+    of the document, in their order, if they have been replaced.
+    """
+
+    document: AnnotatedDocument
+    found: AnnotatedDocument | None = None
+    surrogates: tuple[str, ...] | None = None
+
+
+@lru_cache(maxsize=1 << 16)
+def value_key(entity_type: str, value: str) -> int:
+    """Return a 64-bit key of a value (in any spelling that has the same form); 0 if nothing is left of it."""
+    form = value_form(entity_type, value)
+    return text_key(entity_type, form) if form else 0
+
+
+def text_key(*texts: str) -> int:
+    """Return a 64-bit key of *texts*, the same in every process; never 0."""
+    return text_hash("\0".join(texts)) or 1
+
+
+def still_read(subject: Subject, policy: MaskPolicy) -> list[bool]:
+    """Say of each mention of the document whether its true value can be read.
+
+    - ``none``: all can; ``all``: none can.
+    - ``relevance-aware``: those of high relevance can.
+    - ``predictions``: those that predictions, of whatever type, do not cover (``schemes.masking``). (A mention without a place: no
+      prediction without a place has its value.)
+    - ``surrogates``: those whose surrogate is the value itself.
+    """
+    mentions = subject.document.mentions
+    if policy == "none":
+        return [True] * len(mentions)
+    if policy == "relevance-aware":
+        return [one.relevance == "high" for one in mentions]
+    if policy == "predictions" and subject.found is not None:
+        ranges, values = found_ranges(subject.found), {value_form("", one.text) for one in subject.found.mentions if one.place is None}
+        return [not (value_form("", one.text) in values if one.place is None else is_covered(one, ranges)) for one in mentions]
+    if policy == "surrogates" and subject.surrogates is not None:
+        forms = ((one.entity_type or "", one.text, new) for one, new in zip(mentions, subject.surrogates, strict=True))
+        return [value_form(kind, text) == value_form(kind, new) for kind, text, new in forms]
+    return [False] * len(mentions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyFigures:
+    """The documents under one policy.
+
+    ``values``: distinct values left, summed over documents. ``holding``: documents with any. ``unique``: those of k = 1; ``small``: those
+    of k < 5. ``unique_by[n]``: those that n of their values suffice to tell, or fewer. ``in_part``: those for which a smaller
+    combination may have been missed. ``alone``: see ``uniqueness.alone``. ``histogram``: documents by bin of k.
+    """
+
+    values: int
+    holding: int
+    unique: int
+    small: int
+    unique_by: Mapping[int, int]
+    in_part: int
+    alone: int
+    least_k: int
+    median_k: int
+    histogram: Mapping[str, int]
+    linked: Mapping[str, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {
+            "values_left": self.values,
+            "documents_with_values": self.holding,
+            "unique": self.unique,
+            "unique_by": {str(size): number for size, number in self.unique_by.items()},
+            "unique_searched_in_part": self.in_part,
+            "alone_in_what_is_left": self.alone,
+            "k": {"least": self.least_k, "median": self.median_k, f"below_{SMALL}": self.small, "histogram": dict(self.histogram)},
+            "linked_by_rare_values": dict(self.linked),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttackFigures:
+    """The figures of all policies. ``documents`` are distinct texts, ``records`` what was read; ``types`` None: all."""
+
+    records: int
+    documents: int
+    types: tuple[str, ...] | None
+    name_types: tuple[str, ...]
+    rare: int
+    policies: Mapping[MaskPolicy, PolicyFigures]
+    surrogate_names: Mapping[str, int] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data for JSON."""
+        return {
+            "records": self.records,
+            "documents": self.documents,
+            "attacker": {
+                "types": None if self.types is None else list(self.types),
+                "rare": self.rare,
+                "largest_combination": LARGEST,
+                "values_searched": SEARCHED,
+            },
+            "policies": {policy: one.to_json() for policy, one in self.policies.items()},
+            "surrogate_names": None if self.surrogate_names is None else dict(self.surrogate_names),
+        }
+
+
+def policy_figures(register: ValueRegister, bit: int, rare: int) -> PolicyFigures:
+    """Sum the standings of all documents up."""
+    all_k, left, smallest, in_part = zip(*standings(register, bit), strict=True)
+    return PolicyFigures(
+        values=sum(left),
+        holding=sum(number > 0 for number in left),
+        unique=all_k.count(1),
+        small=sum(k < SMALL for k in all_k),
+        unique_by={size: sum(one is not None and one <= size for one in smallest) for size in range(1, LARGEST + 1)},
+        in_part=sum(in_part),
+        alone=alone(register, bit),
+        least_k=min(all_k),
+        median_k=median_low(all_k),
+        histogram=_binned(all_k),
+        linked=linked_by_rare_values(register, bit, rare),
+    )
+
+
+def _binned(all_k: Sequence[int]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for first, after in zip(BINS, (*BINS[1:], None), strict=True):
+        name = f"{first}+" if after is None else str(first) if after == first + 1 else f"{first}-{after - 1}"
+        found[name] = sum(first <= k and (after is None or k < after) for k in all_k)
+    return found
 
 
 class Attack:
@@ -32,7 +190,7 @@ class Attack:
     def __init__(
         self,
         *,
-        policies: Sequence[Policy] | None = None,
+        policies: Sequence[MaskPolicy] | None = None,
         types: Collection[str] | None = None,
         name_types: Collection[str] = NAME_TYPES,
         rare: int = RARE,
@@ -44,16 +202,17 @@ class Attack:
         self._name_types = frozenset(name_types)
         self._rare = rare
         self._builder = RegisterBuilder()
-        self._names = SurrogateNames()
+        self._names: set[tuple[int, int, int]] = set()  # surrogate, original (0: not known) and person
         self._records = 0
-        self._allowed: set[Policy] = {"none", "all"}
+        self._allowed: set[MaskPolicy] = {"none", "all"}
 
     def add(self, subject: Subject) -> None:
         """Take one document in. Documents of the same text are about the same person, and what is left in any of them is known."""
         self._records += 1
         document = subject.document
         # A table of entities has no text: each of its documents is a person of its own.
-        person = self._builder.person(key_of("document", str(self._records)) if document.text is None else key_of("text", document.text))
+        named = ("document", str(self._records)) if document.text is None else ("text", document.text)
+        person = self._builder.person(text_key(*named))
         self._allow(subject)
         bits = self._bits(subject)
         for number, (mention, left) in enumerate(zip(document.mentions, bits, strict=True)):
@@ -66,7 +225,7 @@ class Attack:
             if subject.surrogates is not None and entity_type in self._name_types:
                 surrogate = value_key(entity_type, subject.surrogates[number])
                 if surrogate:
-                    self._names.add(person, value, surrogate)
+                    self._names.add((surrogate, value, person))
 
     def _allow(self, subject: Subject) -> None:
         if any(one.relevance is not None for one in subject.document.mentions):
@@ -92,24 +251,13 @@ class Attack:
             if policy not in self._allowed:
                 raise UsageError(_WHY_NOT[policy], where=f"--mask {policy}", remedy="Leave it out")
         register = self._builder.register()
-        found: dict[Policy, PolicyFigures] = {}
-        for policy in POLICIES:
-            if policy in (self._policies or self._allowed):
-                linked = linked_by_rare_values(register, _BITS[policy], self._rare)
-                found[policy] = policy_figures(standings(register, _BITS[policy]), alone(register, _BITS[policy]), linked)
+        wanted = [policy for policy in POLICIES if policy in (self._policies or self._allowed)]
         return AttackFigures(
             records=self._records,
             documents=register.size,
             types=None if self._types is None else tuple(sorted(self._types)),
             name_types=tuple(sorted(self._name_types)),
             rare=self._rare,
-            policies=found,
-            surrogate_names=self._names.links(),
+            policies={policy: policy_figures(register, _BITS[policy], self._rare) for policy in wanted},
+            surrogate_names=surrogate_links(self._names),
         )
-
-
-_WHY_NOT: Final[dict[Policy, str]] = {
-    "relevance-aware": "no value has a relevance",
-    "predictions": "there are no predictions",
-    "surrogates": "there are no surrogates",
-}

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import ValidationInfo, field_validator, model_validator
 
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.store import StoreSettings
-from piiloom.evaluation.reidentification.attack import NAME_TYPES, RARE, Attack
-from piiloom.evaluation.reidentification.figures import AttackFigures
+from piiloom.evaluation.pages.tables import ReportTable, count, with_share
+from piiloom.evaluation.reidentification.attack import NAME_TYPES, POLICIES, RARE, SMALL, Attack, AttackFigures, MaskPolicy, Subject
 from piiloom.evaluation.reidentification.sources import (
     MASKED,
-    Reading,
+    LeftOut,
     subjects_masked_by,
     subjects_of_file,
     subjects_of_release,
     subjects_with_vault,
 )
-from piiloom.evaluation.reidentification.subjects import POLICIES, Policy, Subject
-from piiloom.evaluation.reidentification.tables import attack_tables
-from piiloom.evaluation.report.card import markdown_section
 from piiloom.evaluation.report.sources import Tell
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
@@ -34,9 +31,74 @@ from piiloom.foundation.settings import Converted, OptionalPath, OptionalWords, 
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.foundation.words import counted
 
-Watch = Callable[[str], None]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from piiloom.evaluation.pages.plots import Plot
+
+_BY: Final = {1: "… by one value", 2: "… by two at most", 3: "… by three at most"}
+_NOTE: Final = (
+    "k: how many documents of the corpus have all values that are left in one; unique: k is 1. Alone: no other document has just these "
+    "values left. Linked: they share a value left in both that at most {rare} documents have."
+)
+_NAMES_NOTE: Final = "Whoever has the originals tells true pairs from the others; whoever has the corpus alone sees linked pairs only."
 _EVERY: Final = 500
 FIGURES_FILE, TABLES_FILE = "reidentification.json", "reidentification.md"
+
+
+def attack_tables(figures: AttackFigures) -> list[ReportTable]:
+    """Return the table of the policies and, where names were replaced, that of their surrogates."""
+    of = figures.documents
+    each = figures.policies.values()
+    rows: list[tuple[str, ...]] = [
+        ("distinct values left", *(count(one.values) for one in each)),
+        ("documents with any", *(_share(one.holding, of) for one in each)),
+        ("unique documents", *(_share(one.unique, of) for one in each)),
+        *((_BY[size], *(_share(one.unique_by[size], of) for one in each)) for size in _BY),
+        ("alone in what is left", *(_share(one.alone, of) for one in each)),
+        (f"documents of k < {SMALL}", *(_share(one.small, of) for one in each)),
+        ("least k", *(count(one.least_k) for one in each)),
+        ("median k", *(count(one.median_k) for one in each)),
+        ("linked documents", *(_share(one.linked["documents"], of) for one in each)),
+        ("… most of them together", *(count(one.linked["largest_group"]) for one in each)),
+    ]
+    title = f"what is left of {counted(of, 'document')}, by what is masked"
+    note = _NOTE.format(rare=figures.rare) + _in_part(figures)
+    tables = [
+        ReportTable(title=title, columns=("", *(policy.replace("-", " ") for policy in figures.policies)), rows=tuple(rows), note=note)
+    ]
+    if figures.surrogate_names is not None:
+        tables.append(_names_table(figures.surrogate_names))
+    return tables
+
+
+def _share(number: int, of: int) -> str:
+    return with_share(number, number / of)
+
+
+def _in_part(figures: AttackFigures) -> str:
+    most = max((one.in_part for one in figures.policies.values()), default=0)
+    return f" In up to {counted(most, 'document')} only the rarest values were combined." if most else ""
+
+
+def _names_table(links: Mapping[str, int]) -> ReportTable:
+    told = {name: count(number) for name, number in links.items()}
+    return ReportTable(
+        title="surrogates of names",
+        columns=("what", "number"),
+        rows=(
+            ("documents with surrogates of names", told["documents"]),
+            ("surrogates / originals that are known", f"{told['surrogates']} / {told['originals']}"),
+            ("surrogates in several documents", told["surrogates_in_several_documents"]),
+            ("… documents that they link", told["linked_documents"]),
+            ("… pairs of documents / true pairs", f"{told['linked_pairs']} / {told['truly_linked_pairs']}"),
+            ("originals with one surrogate in several documents", told["originals_with_one_surrogate_in_several_documents"]),
+            ("surrogates that are an original of their document", told["surrogates_that_are_an_original_of_their_document"]),
+            ("surrogates that are an original of another document", told["surrogates_that_are_an_original_of_another_document"]),
+            ("surrogates of several originals", told["surrogates_of_several_originals"]),
+        ),
+        note=_NAMES_NOTE,
+    )
 
 
 class AttackSettings(StoreSettings):
@@ -47,7 +109,7 @@ class AttackSettings(StoreSettings):
     input_format: str | None = setting(
         None, f"Format of FILE ({', '.join((*READABLE, MASKED))}); recognized by the first row when not given.", metavar="FORMAT"
     )
-    mask: Converted[tuple[Policy, ...], Sequence[Policy]] = setting(
+    mask: Converted[tuple[MaskPolicy, ...], Sequence[MaskPolicy]] = setting(
         (),
         "Values that are masked: none; relevance-aware (all but those of high relevance); surrogates (all are replaced); all; predictions "
         "(with --masked-by). Repeatable; all that the data allow when not given.",
@@ -91,7 +153,7 @@ class AttackSettings(StoreSettings):
         """The bare name of the attacked file or store, and the release."""
         return f"release {self.release} of {self.store.name}" if self.file is None else self.file.name
 
-    def subjects(self, reading: Reading, tell: Tell | None) -> Iterator[Subject]:
+    def subjects(self, reading: LeftOut, tell: Tell | None) -> Iterator[Subject]:
         """Read the attacked documents; *reading* counts those left out."""
         surrogates = "surrogates" in self.mask
         if self.file is None:
@@ -109,17 +171,17 @@ class AttackReport:
     """The figures of an attack, the names of written files, and the remedy if the plot could not be drawn."""
 
     title: str
-    reading: Reading
+    reading: LeftOut
     figures: AttackFigures
     files: tuple[str, ...] = ()
     install: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of ``reidentification.json``."""
-        return {"source": self.title, "reading": asdict(self.reading), **self.figures.to_json()}
+        return {"source": self.title, "reading": self.reading, **self.figures.to_json()}
 
 
-def attack(settings: AttackSettings, *, watch: Watch = noop, tell: Tell | None = None) -> AttackReport:
+def attack_corpus(settings: AttackSettings, *, watch: Callable[[str], None] = noop, tell: Tell | None = None) -> AttackReport:
     """Attack a file or a release, and write the folder if one is named; *watch* is called with steps in words.
 
     Raises ``UsageError``, ``DataError``, ``StoreError``, ``ReleaseError`` and ``OutputError``.
@@ -128,7 +190,7 @@ def attack(settings: AttackSettings, *, watch: Watch = noop, tell: Tell | None =
         check_folder(settings.out, force=settings.force)
     chosen = tuple(policy for policy in POLICIES if policy in settings.mask)
     attacker = Attack(policies=chosen or None, types=settings.only_types, name_types=settings.name_types, rare=settings.rare)
-    reading = Reading()
+    reading = {"refused_rows": 0, "values_without_place": 0}
     for number, subject in enumerate(settings.subjects(reading, tell), start=1):
         attacker.add(subject)
         if number % _EVERY == 0:
@@ -147,17 +209,38 @@ def write_attack(out: Path, report: AttackReport) -> tuple[tuple[str, ...], str 
     Files of these names are replaced. The JSON file comes last.
     """
     figures = report.figures
+    images: dict[str, bytes] = {}
+    pictured: list[str] = []
     install: str | None = None
     try:
-        from piiloom.evaluation.reidentification.plot import k_plot
+        plot = _k_plot(figures)
     except ImportError:
-        images, pictured, install = {}, [], how_to_install("report")
+        install = how_to_install("report")
     else:
-        plot = k_plot(figures)
-        images = {f"{plot.name}.png": plot.png, f"{plot.name}.svg": plot.svg}
+        images = plot.files()
         pictured = [f"![{plot.caption}]({plot.name}.png)"]
-    parts = [f"# Re-identification: {escaped(report.title)}", *map(markdown_section, attack_tables(figures)), *pictured]
+    parts = [f"# Re-identification: {escaped(report.title)}", *(table.markdown() for table in attack_tables(figures)), *pictured]
     texts = {TABLES_FILE: "\n\n".join(parts) + "\n", FIGURES_FILE: json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"}
     contents = images | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     write_folder(out, contents)
     return tuple(contents), install
+
+
+def _k_plot(figures: AttackFigures) -> Plot:
+    """Return the share of documents by k, a panel a policy; the bar of k = 1 (unique) stands out. Needs matplotlib."""
+    from piiloom.evaluation.pages.plots import BLUE, ORANGE, draw_plot
+
+    def fill(figure: Figure) -> None:
+        panels = figure.subplots(len(figures.policies), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
+        for panel, (policy, one) in zip(panels, figures.policies.items(), strict=True):
+            shares = [100 * number / figures.documents for number in one.histogram.values()]
+            bars = panel.bar(range(len(shares)), shares, color=[ORANGE, *[BLUE] * (len(shares) - 1)], width=0.9)
+            panel.bar_label(bars, [f"{share:.0f}%" if share >= 0.5 else "" for share in shares], padding=2, fontsize=8)
+            panel.set_title(f"masked: {policy}", fontsize=10)
+            panel.set_xticks(range(len(shares)), [name.replace("-", "–") for name in one.histogram])
+        panels[0].set_ylim(0, 112)
+        panels[-1].set_xlabel("k")
+        figure.supylabel("% of documents", fontsize=10)
+
+    height = 0.8 + 1.5 * len(figures.policies)
+    return draw_plot("k", "Documents by k: how many documents have all values that are left", height, fill)

@@ -11,21 +11,37 @@ from dataclasses import asdict, dataclass
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import TEST, TRAIN, Record
-from piiloom.evaluation.report.guessing import Guessability, measure_guessability
-from piiloom.evaluation.report.leaks import QuestionLeaks, SplitLeaks, measure_question_leaks, measure_split_leaks, questions_of
-from piiloom.evaluation.report.plan import PlanFigures, measure_plan
-from piiloom.evaluation.report.question_use import QuestionUse, measure_question_use
-from piiloom.evaluation.report.span_places import SpanPlaces, measure_places
-from piiloom.evaluation.report.texts import Lengths, TextFigures, measure_lengths, measure_texts
-from piiloom.evaluation.report.values import CardFigures, TypeFigures, measure_cards, measure_types
-from piiloom.evaluation.report.variety import VarietyFigures, first_of_texts, measure_variety
-from piiloom.evaluation.report.words import WordedTexts
+from piiloom.evaluation.report.counts import (
+    CardFigures,
+    PlanFigures,
+    SpanPlaces,
+    TypeFigures,
+    VarietyFigures,
+    first_of_texts,
+    measure_cards,
+    measure_places,
+    measure_plan,
+    measure_types,
+    measure_variety,
+)
+from piiloom.evaluation.report.guessing import (
+    Guessability,
+    QuestionLeaks,
+    QuestionUse,
+    SplitLeaks,
+    measure_guessability,
+    measure_question_leaks,
+    measure_question_use,
+    measure_split_leaks,
+    questions_of,
+)
+from piiloom.evaluation.report.wording import Lengths, TextFigures, WordedTexts, measure_lengths, measure_texts
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entity_types import Taxonomy
 
 SCHEMA = 1
 DEFAULT_SEED = 7
-Watch = Callable[[str], None]
+StepWatch = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +71,7 @@ class SplitFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class ReportFigures:
     """All figures. ``splits`` is filled if there are several splits, ``split_leaks`` if there are a train and a test split."""
 
     counts: RecordFigures
@@ -79,7 +95,9 @@ class Figures:
         return {"schema": SCHEMA, **(rounded if isinstance(rounded, dict) else {})}
 
 
-def measure(splits: Mapping[str, Sequence[Record]], taxonomy: Taxonomy, *, seed: int = DEFAULT_SEED, watch: Watch = noop) -> Figures:
+def measure(
+    splits: Mapping[str, Sequence[Record]], taxonomy: Taxonomy, *, seed: int = DEFAULT_SEED, watch: StepWatch = noop
+) -> ReportFigures:
     """Measure the records of all *splits* together, and each split briefly; there must be at least one record.
 
     *watch* is called with the next step. 10,000 records of 75 words take about 20 s, half of it for near-duplicates.
@@ -97,8 +115,8 @@ def measure(splits: Mapping[str, Sequence[Record]], taxonomy: Taxonomy, *, seed:
     questions = measure_texts(asked, seed=seed) if asked else None
     watch("splits")
     parted = len(splits) > 1
-    return Figures(
-        counts=count_records(records),
+    return ReportFigures(
+        counts=record_figures(records),
         contexts=contexts,
         questions=questions,
         types=types,
@@ -115,7 +133,7 @@ def measure(splits: Mapping[str, Sequence[Record]], taxonomy: Taxonomy, *, seed:
     )
 
 
-def count_records(records: Sequence[Record]) -> RecordFigures:
+def record_figures(records: Sequence[Record]) -> RecordFigures:
     """Count records (at least one), spans, and how relevance is distributed within records."""
     labels = [[span.relevance == "high" for span in record.spans] for record in records]
     relevance = [span.relevance for record in records for span in record.spans]
@@ -148,7 +166,7 @@ def _has_type_of_both(record: Record) -> bool:
 def _split_figures(name: str, records: Sequence[Record], seed: int) -> SplitFigures:
     return SplitFigures(
         split=name,
-        counts=count_records(records),
+        counts=record_figures(records),
         lengths=measure_lengths(WordedTexts.of(contexts_of(records))),
         guessability=measure_guessability(records, seed=seed),
     )

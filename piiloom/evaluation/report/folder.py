@@ -2,12 +2,16 @@
 
 All files are written under temporary names first. ``report.json`` is renamed last, so a folder that has it is complete. Equal
 records give equal bytes (plots: with the same matplotlib).
+
+The card contains text of the corpus (openers, values). Every character in it that Markdown or HTML could interpret is written as a
+numeric character reference, so that a value cannot become a link, an image, a table cell or a script.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -17,13 +21,23 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.store import StoreSettings
-from piiloom.evaluation.report.background import MeasureAgreement, Wanted
-from piiloom.evaluation.report.card import dataset_card
-from piiloom.evaluation.report.figures import DEFAULT_SEED, Figures, Watch, measure
-from piiloom.evaluation.report.page.rendering import dataset_page
-from piiloom.evaluation.report.self_bleu import INSTALL
-from piiloom.evaluation.report.sources import Corpus, Source, Tell, corpus_of_file, corpus_of_release, corpus_of_store
+from piiloom.evaluation.pages.tables import count
+from piiloom.evaluation.report.figures import DEFAULT_SEED, ReportFigures, StepWatch, measure
+from piiloom.evaluation.report.page import dataset_page
+from piiloom.evaluation.report.sources import (
+    Corpus,
+    MeasureAgreement,
+    ReportSource,
+    Tell,
+    Wanted,
+    corpus_of_file,
+    corpus_of_release,
+    corpus_of_store,
+)
+from piiloom.evaluation.report.tables import all_tables
+from piiloom.evaluation.report.wording import INSTALL
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.markdown import escaped
 from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.whole_files import check_folder, write_folder
@@ -34,6 +48,26 @@ CARD_FILE = "report.md"
 PAGE_FILE = "index.html"
 # Plots that an earlier report may have left and that this one may not overwrite.
 _PLOTS = ("lengths", "openers", "relevance", "values", "guessability")
+
+
+def dataset_card(source: ReportSource, figures: ReportFigures, plots: Sequence[tuple[str, str]]) -> str:
+    """Return the card as Markdown; *plots* are (file name, caption)."""
+    counts = figures.counts
+    made = ", ".join(f"{count(number)} {escaped(words)}" for words, number in figures.plan.producers.items())
+    summary = (
+        f"{count(counts.records)} records with {count(counts.spans)} spans of {len(figures.types)} types: texts in which personal "
+        "information is marked and, where a question is asked, judged by whether it matters for the answer (high) or not (low). "
+        f"Records: {made}."
+    )
+    parts = [
+        f"# {escaped(source.title())}",
+        summary,
+        "Measured by `piiloom report`. `report.json` holds all figures; shares there are fractions of 1.",
+        *(table.markdown() for table in all_tables(source, figures)),
+    ]
+    if plots:
+        parts += ["## plots", *(f"### {caption}\n\n![{caption}]({name})" for name, caption in plots)]
+    return "\n\n".join(parts) + "\n"
 
 
 class ReportSettings(StoreSettings):
@@ -76,27 +110,20 @@ class ReportSettings(StoreSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenReport:
-    """The names of the written files, and the remedy if plots could not be drawn (else None)."""
-
-    files: tuple[str, ...]
-    install: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A report; ``written`` is None if no folder was named."""
+    """A report: its figures, the names of written files, and the remedy if plots could not be drawn."""
 
-    source: Source
-    figures: Figures
-    written: WrittenReport | None
+    source: ReportSource
+    figures: ReportFigures
+    files: tuple[str, ...] = ()
+    install: str | None = None
 
     def to_json(self) -> Json:
         """Return the content of ``report.json``."""
         return report_json(self.source, self.figures)
 
 
-def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch: Watch = noop, tell: Tell | None = None) -> Report:
+def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch: StepWatch = noop, tell: Tell | None = None) -> Report:
     """Read, measure and write a report, if a folder is named; faults of the folder are found before the work begins.
 
     *agreement* measures the agreement among annotators; *tell* reports a copy of the store. Raises ``DataError``, ``StoreError``,
@@ -107,22 +134,25 @@ def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch:
         check_folder(out, force=settings.force)
     watch("reading")
     corpus = settings.corpus(None if out is None else Wanted(seed=settings.seed, agreement=agreement), tell)
-    written = None
-    figures = measure(corpus.splits, corpus.taxonomy, seed=settings.seed, watch=watch)
-    if out is not None:
-        watch("page and plots")
-        written = write_report(out, corpus, figures, force=settings.force)
-    return Report(source=corpus.source, figures=figures, written=written)
+    report = Report(source=corpus.source, figures=measure(corpus.splits, corpus.taxonomy, seed=settings.seed, watch=watch))
+    if out is None:
+        return report
+    watch("page and plots")
+    files, install = write_report(out, corpus, report.figures, force=settings.force)
+    return replace(report, files=files, install=install)
 
 
-def report_json(source: Source, figures: Figures) -> Json:
+def report_json(source: ReportSource, figures: ReportFigures) -> Json:
     """Return the content of ``report.json``. It holds no time and no path, only the bare name of the file that was read."""
     measured = figures.to_json()
     return {"schema": measured.pop("schema"), "piiloom": piiloom_version(), "source": source.to_json(), **measured}
 
 
-def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = False) -> WrittenReport:
-    """Write the report on *corpus* to *out*. *force*: an earlier report there is replaced, other files stay. Raises ``OutputError``."""
+def write_report(out: Path, corpus: Corpus, figures: ReportFigures, *, force: bool = False) -> tuple[tuple[str, ...], str | None]:
+    """Write the report on *corpus* to *out*; return the names of its files, and the remedy if plots could not be drawn.
+
+    *force*: an earlier report there is replaced, other files stay. Raises ``OutputError``.
+    """
     check_folder(out, force=force)
     plots, captions, install = _plots(figures)
     card, page = dataset_card(corpus.source, figures, captions), dataset_page(corpus, figures)
@@ -130,18 +160,18 @@ def write_report(out: Path, corpus: Corpus, figures: Figures, *, force: bool = F
     texts = {PAGE_FILE: page, CARD_FILE: card, FIGURES_FILE: data}
     contents = plots | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     write_folder(out, contents, stale=[f"{plot}.{kind}" for plot in _PLOTS for kind in ("png", "svg")])
-    return WrittenReport(files=tuple(contents), install=install)
+    return tuple(contents), install
 
 
-def _plots(figures: Figures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
+def _plots(figures: ReportFigures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
     """Return the plot files by name, (file, caption) pairs for the card, and what to install if matplotlib is missing (else None)."""
     try:
-        from piiloom.evaluation.report.plots import all_plots
+        from piiloom.evaluation.report.plots import report_plots
     except ImportError:
         return {}, [], INSTALL
     files: dict[str, bytes] = {}
     captions: list[tuple[str, str]] = []
-    for plot in all_plots(figures):
-        files |= {f"{plot.name}.png": plot.png, f"{plot.name}.svg": plot.svg}
+    for plot in report_plots(figures):
+        files |= plot.files()
         captions.append((f"{plot.name}.png", plot.caption))
     return files, captions, None

@@ -1,29 +1,111 @@
-"""Guessability: how well relevance is predicted without reading the text.
+"""Shortcuts to relevance and leaks: guesses without reading the text, the use of the question, and what question or train split give away.
 
-A detector can learn such a shortcut instead of the task, so figures near .5 are good. Each predictor knows one feature (key) of
-a span. For each key it predicts the label of which it holds the larger share of all spans with that label; the figure is the
-balanced accuracy on the same spans. In-sample figures exceed .5 by chance, more so with many keys and few spans; ``shuffled`` is
-what the same predictor reaches with randomly permuted labels.
+**Guessability**: a detector can learn a shortcut instead of the task, so figures near .5 are good. Each predictor knows one feature (key)
+of a span. For each key it predicts the label of which it holds the larger share of all spans with that label; the figure is the balanced
+accuracy on the same spans. In-sample figures exceed .5 by chance, more so with many keys and few spans; ``shuffled`` is what the same
+predictor reaches with randomly permuted labels.
+
+**Use of the question**: two logistic regressions predict relevance from a span's type, subtype and place; the second one also gets the
+question's words, each combined with type and subtype. They are scored by five-fold cross-validation in which texts of one story stay
+together. The more the second is better, the more a data set teaches a detector to read the question. Needs scikit-learn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from piiloom.corpus.record import Record
-from piiloom.evaluation.report.leaks import judged_words
+from piiloom.corpus.normalising import value_form
+from piiloom.corpus.record import TEST, TRAIN, Record, Span
+from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.foundation.seeding import derive_seed
+from piiloom.foundation.words import whole_word, words
+from piiloom.taxonomy.entity_types import Taxonomy
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+# Deliberately shorter than ``piiloom.foundation.words.STOP_WORDS``, which the screening gates use: a word that a gate ignores as a
+# function word is still counted here.
+_STOP_WORDS = frozenset(
+    "a an the of in on at to for with and or but my your his her their our i me we you he she it they is am are was were be been "
+    "do does did have has had this that these those as by from about into over after before so not no if than then how what when "
+    "where why who which can could should would will may might must more most some any s t m re ve ll d".split()
+)
+# A value of one or two characters ("A", "NY") may occur in a question by chance.
+_SHORTEST_VALUE = 3
 CHANCE = 0.5
 _SHUFFLES = 20
 _PLACES = 10
+_FOLDS = 5
+_PARTS = 4
+FeatureRow = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionLeaks:
+    """Numbers and shares of questions that hold a full value, and that share a content word with a high value."""
+
+    questions: int
+    holding_value: int
+    holding_value_share: float | None
+    sharing_word: int
+    sharing_word_share: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitLeaks:
+    """Shares of the test split that occur in train: distinct values, and near-duplicates of contexts and questions."""
+
+    values_share: float | None
+    contexts_share: float | None
+    questions_share: float | None
+
+
+def judged_words(text: str) -> frozenset[str]:
+    """The lower-cased words of *text* that are not function words."""
+    return frozenset(word.lower() for word in words(text)) - _STOP_WORDS
+
+
+def measure_question_leaks(records: Iterable[Record]) -> QuestionLeaks:
+    """Measure the leaks in the questions of *records*; records without a question are skipped."""
+    asked = [record for record in records if record.question is not None]
+    holding, sharing = sum(map(_holds_value, asked)), sum(map(_shares_word, asked))
+    return QuestionLeaks(
+        questions=len(asked),
+        holding_value=holding,
+        holding_value_share=holding / len(asked) if asked else None,
+        sharing_word=sharing,
+        sharing_word_share=sharing / len(asked) if asked else None,
+    )
+
+
+def measure_split_leaks(train: Sequence[Record], test: Sequence[Record], taxonomy: Taxonomy) -> SplitLeaks:
+    """Measure how much of *test* occurs in *train*."""
+    leakage = measure_leakage({TRAIN: train, TEST: test}, taxonomy).splits[TEST]
+    return SplitLeaks(
+        values_share=leakage.values.share,
+        contexts_share=leakage.contexts_near.share,
+        questions_share=leakage.questions_near.share,
+    )
+
+
+def questions_of(records: Iterable[Record]) -> list[str]:
+    """Return the questions of all *records* that have one."""
+    return [record.question for record in records if record.question is not None]
+
+
+def _holds_value(record: Record) -> bool:
+    question = value_form("", record.question or "")
+    values = {value_form("", span.text_in(record.context)) for span in record.spans if span.end - span.start >= _SHORTEST_VALUE}
+    return any(value in question and whole_word(value).search(question) for value in values - {""})
+
+
+def _shares_word(record: Record) -> bool:
+    asked = judged_words(record.question or "")
+    return any(span.relevance == "high" and not asked.isdisjoint(judged_words(span.text_in(record.context))) for span in record.spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,3 +195,87 @@ def _guess(keys: Sequence[int], labels: NDArray[np.int64], seed: int) -> Guess:
     rng = np.random.default_rng(derive_seed(seed, "guessability"))
     shuffled = [balanced_accuracy(known, rng.permutation(labels)) for _ in range(_SHUFFLES)]
     return Guess(accuracy=balanced_accuracy(known, labels), shuffled=float(np.mean(shuffled)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionUse:
+    """Cross-validated balanced accuracy without (``blind``) and with the question (``aware``), and figures of contrast groups.
+
+    The accuracies are None with too few groups, one label only, or without scikit-learn. ``grouped_share``: share of records whose text
+    has another question, too. ``turning_share``: of the values of such texts, the share that is high for one question and low for
+    another.
+    """
+
+    blind: float | None
+    aware: float | None
+    grouped_share: float
+    turning_share: float | None
+
+
+def measure_question_use(records: Sequence[Record]) -> QuestionUse:
+    """Measure both predictors and the contrast groups of *records* (at least one)."""
+    texts = defaultdict(list)
+    for record in records:
+        texts[record.context].append(record)
+    several = [group for group in texts.values() if len({record.question for record in group}) > 1]
+    turning = [turns for group in several for turns in _turning(group)]
+    blind, aware = _accuracies(records)
+    return QuestionUse(
+        blind=blind,
+        aware=aware,
+        grouped_share=sum(map(len, several)) / len(records),
+        turning_share=sum(turning) / len(turning) if turning else None,
+    )
+
+
+def _turning(group: Iterable[Record]) -> Iterator[bool]:
+    """Yield for each judged span of a text with several questions whether it is high for one and low for another."""
+    labels = defaultdict(set)
+    for record in group:
+        for span in record.spans:
+            if span.relevance is not None:
+                labels[span.start, span.end].add(span.relevance)
+    return (len(found) > 1 for found in labels.values())
+
+
+def _accuracies(records: Sequence[Record]) -> tuple[float | None, float | None]:
+    ordered = sorted(records, key=lambda record: (record.context, record.question or ""))  # so that any order gives the same folds
+    judged = [(record, place, span) for record in ordered for place, span in enumerate(record.spans) if span.relevance is not None]
+    groups = [_group(record) for record, _, _ in judged]
+    labels = [int(span.relevance == "high") for _, _, span in judged]
+    if len(set(groups)) < 2 * _FOLDS or len(set(labels)) < 2:
+        return None, None
+    blind = [_of_span(record, place, span) for record, place, span in judged]
+    aware = [row | _of_question(record, span) for row, (record, _, span) in zip(blind, judged, strict=True)]
+    return _left_out(blind, labels, groups), _left_out(aware, labels, groups)
+
+
+def _group(record: Record) -> str:
+    return record.group_keys[0] if record.group_keys else record.context
+
+
+def _of_span(record: Record, place: int, span: Span) -> FeatureRow:
+    part = _PARTS * place // len(record.spans)
+    return {f"type {span.entity_type}": 1.0, f"subtype {span.subtype}": 1.0, f"place {part}": 1.0, f"{span.entity_type} at {part}": 1.0}
+
+
+def _of_question(record: Record, span: Span) -> FeatureRow:
+    asked = judged_words(record.question or "")
+    overlap = {"in the question": 1.0} if not asked.isdisjoint(judged_words(span.text_in(record.context))) else {}
+    return overlap | {f"{span.entity_type} asked {word}": 1.0 for word in asked} | {f"{span.subtype} asked {word}": 1.0 for word in asked}
+
+
+def _left_out(rows: Sequence[FeatureRow], labels: Sequence[int], groups: Sequence[str]) -> float | None:
+    try:
+        from sklearn.feature_extraction import DictVectorizer
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.metrics import balanced_accuracy_score
+        from sklearn.model_selection import GroupKFold, cross_val_predict
+        from sklearn.pipeline import make_pipeline
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return None
+    model: Any = make_pipeline(DictVectorizer(), LogisticRegression(max_iter=1000, C=0.5, class_weight="balanced"))
+    with threadpool_limits(limits=1, user_api="blas"):  # on sparse rows a second thread of BLAS only spins: 16 CPU seconds, or 10
+        found = cross_val_predict(model, rows, labels, groups=groups, cv=GroupKFold(_FOLDS))
+    return float(balanced_accuracy_score(labels, found))

@@ -8,18 +8,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from piiloom.evaluation.pages.cells import percent, short
 from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot
-from piiloom.evaluation.report.cells import span_of_bin
-from piiloom.evaluation.report.figures import Figures
+from piiloom.evaluation.pages.tables import as_percent, short
+from piiloom.evaluation.report.counts import TypeFigures
+from piiloom.evaluation.report.figures import ReportFigures
 from piiloom.evaluation.report.guessing import CHANCE
-from piiloom.evaluation.report.texts import Opener, TextFigures
-from piiloom.evaluation.report.values import TypeFigures
+from piiloom.evaluation.report.tables import span_of_bin
+from piiloom.evaluation.report.wording import Opener, TextFigures
 
 _PANELS = 5  # side by side
 
 
-def all_plots(figures: Figures) -> Iterator[Plot]:
+def report_plots(figures: ReportFigures) -> Iterator[Plot]:
     """Yield all plots for which there is data."""
     yield draw_plot("lengths", "Words a text", 4.2, lambda figure: _lengths(figure, figures))
     yield draw_plot("openers", "The most frequent openers", 6.4 if figures.questions else 3.4, lambda figure: _openers(figure, figures))
@@ -38,14 +38,14 @@ def all_plots(figures: Figures) -> Iterator[Plot]:
         yield draw_plot("guessability", "What relevance is guessed from", 3.2, lambda figure: _guessability(figure.subplots(), figures))
 
 
-def _panels(figure: Figure, figures: Figures, *, stacked: bool = False) -> list[tuple[Axes, str, TextFigures]]:
+def _panels(figure: Figure, figures: ReportFigures, *, stacked: bool = False) -> list[tuple[Axes, str, TextFigures]]:
     """Return one panel per kind of text (contexts, questions)."""
     kinds = [("contexts", figures.contexts), *([("questions", figures.questions)] if figures.questions else [])]
     axes = figure.subplots(len(kinds), 1, squeeze=False) if stacked else figure.subplots(1, len(kinds), squeeze=False)
     return [(panel, name, texts) for panel, (name, texts) in zip(axes.flat, kinds, strict=True)]
 
 
-def _lengths(figure: Figure, figures: Figures) -> None:
+def _lengths(figure: Figure, figures: ReportFigures) -> None:
     for panel, name, texts in _panels(figure, figures):
         bins = texts.lengths.histogram
         places = range(len(bins))
@@ -58,11 +58,11 @@ def _lengths(figure: Figure, figures: Figures) -> None:
         panel.yaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def _openers(figure: Figure, figures: Figures) -> None:
+def _openers(figure: Figure, figures: ReportFigures) -> None:
     for panel, name, texts in _panels(figure, figures, stacked=True):  # one above the other: labels of wide letters need the room
         top: Sequence[Opener] = texts.openers.top[::-1]
         bars = panel.barh(range(len(top)), [100 * opener.share for opener in top], color=BLUE)
-        panel.bar_label(bars, [percent(opener.share) for opener in top], padding=3, fontsize=8)
+        panel.bar_label(bars, [as_percent(opener.share) for opener in top], padding=3, fontsize=8)
         panel.set_yticks(range(len(top)), [short(opener.words, 28) for opener in top])
         panel.margins(x=0.18)
         panel.set_title(f"{name}: {texts.openers.distinct:,} openers; half of the texts use {texts.openers.for_half:,}")
@@ -83,7 +83,9 @@ def _relevance(axes: Axes, types: Sequence[TypeFigures]) -> None:
     for place, (each, end) in enumerate(zip(rows, left, strict=True)):
         judged = each.high + each.low
         if judged:
-            axes.annotate(f"{percent(each.high / judged)} high", (end, place), (4, 0), textcoords="offset points", va="center", fontsize=8)
+            axes.annotate(
+                f"{as_percent(each.high / judged)} high", (end, place), (4, 0), textcoords="offset points", va="center", fontsize=8
+            )
     axes.set_yticks(range(len(rows)), [short(each.type, 28) for each in rows])
     axes.margins(x=0.14, y=0.02)
     axes.set_xlabel("spans")
@@ -116,7 +118,7 @@ def _values(figure: Figure, types: Sequence[TypeFigures]) -> None:
     figure.supylabel("mentions of the value", fontsize=10)
 
 
-def _guessability(axes: Axes, figures: Figures) -> None:
+def _guessability(axes: Axes, figures: ReportFigures) -> None:
     guess = figures.guessability
     named = [
         ("word overlap", guess.word_overlap),

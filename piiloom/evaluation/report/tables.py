@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from piiloom.evaluation.pages.cells import NOTHING, Quoted, count, decimal, percent, short, with_share
-from piiloom.evaluation.pages.tables import ReportTable, Row
-from piiloom.evaluation.report.cells import bleu, listed, shares_of, span_of_bin
-from piiloom.evaluation.report.figures import Figures, SplitFigures
-from piiloom.evaluation.report.guessing import CHANCE, Guess
-from piiloom.evaluation.report.self_bleu import SAMPLE_TEXTS
-from piiloom.evaluation.report.sources import Reading, Source
-from piiloom.evaluation.report.texts import OPENER_WORDS, SAMPLE_WORDS, TextFigures
-from piiloom.evaluation.report.values import TypeFigures
-from piiloom.evaluation.report.variety import FEWEST_WORDS, KIND_SHARE
-from piiloom.evaluation.report.words import ORDERS
+from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, short, with_share
+from piiloom.evaluation.report.counts import FEWEST_WORDS, KIND_SHARE, TypeFigures
+from piiloom.evaluation.report.figures import ReportFigures, SplitFigures
+from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.sources import FileReading, ReportSource
+from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, LengthBin, SelfBleu, TextFigures
 
 _BAR = 30
 _OPENERS_SHOWN = 8
 _KINDS_SHOWN = 30
 
 
-def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
+def span_of_bin(each: LengthBin) -> str:
+    """``40–49``, or ``240+`` for the open one."""
+    if each.last is None:
+        return f"{each.first:,}+"
+    return count(each.first) if each.first == each.last else f"{each.first:,}–{each.last:,}"
+
+
+def bleu(score: SelfBleu) -> str:
+    """``0.304 (3 × 100 texts)``."""
+    if score.mean is None:
+        return NOTHING
+    drawn = f"{score.samples} × {score.texts} texts" if score.samples > 1 else f"{score.texts} texts"
+    return f"{score.mean:.3f} ({drawn})"
+
+
+def shares_of(shares: Iterable[float | None] | None) -> str:
+    """``.060/.274``: without leading zeros, so that two kinds of text fit side by side."""
+    return NOTHING if shares is None else "/".join(NOTHING if share is None else f"{share:.3f}".removeprefix("0") for share in shares)
+
+
+def counts_listed(counts: Iterable[tuple[str, int]]) -> str:
+    """``forum post: 1,200, letter: 300``."""
+    return ", ".join(f"{name}: {number:,}" for name, number in counts)
+
+
+def all_tables(source: ReportSource, figures: ReportFigures) -> list[ReportTable]:
     """Return the tables in reading order, without empty ones."""
     found = [
-        reading_table(source.reading) if source.reading else None,
+        reading_table(source.reading),
         records_table(figures),
-        splits_table(figures) if figures.splits else None,
+        splits_table(figures),
         guessability_table(figures),
         question_use_table(figures),
         leaks_table(figures),
@@ -38,60 +58,72 @@ def all_tables(source: Source, figures: Figures) -> list[ReportTable]:
         values_table(figures.types),
         plan_table(figures),
     ]
-    return [table for table in found if table is not None and table.rows]
+    return [table for table in found if table.rows]
 
 
-def reading_table(reading: Reading) -> ReportTable:
+def reading_table(reading: FileReading | None) -> ReportTable:
     """Return the table of how the file was read: refused rows, and how values were found."""
-    rows: list[Row] = [
-        ("rows", count(reading.rows)),
-        ("refused rows", count(reading.refused)),
-        *((Quoted(f"… {reason}"), count(number)) for reason, number in reading.reasons.items()),
-        ("values in all rows", count(reading.values)),
-        ("values found as whole words", count(reading.exact)),
-        ("… of them more than once", count(reading.ambiguous)),
-        ("values only inside a longer word", count(reading.inside_word)),
-        ("values found nowhere", count(reading.missing)),
-        ("mentions left out for a longer one", count(reading.overlapping)),
-    ]
-    note = "Refused rows are in none of the figures below; piiloom import writes them to a file."
-    return ReportTable(title="reading", columns=("what", "number"), rows=tuple(rows), note=note)
+    rows: list[tuple[str, ...]] = (
+        []
+        if reading is None
+        else [
+            ("rows", count(reading.rows)),
+            ("refused rows", count(reading.refused)),
+            *((Quoted(f"… {reason}"), count(number)) for reason, number in reading.reasons.items()),
+            ("values in all rows", count(reading.values)),
+            ("values found as whole words", count(reading.exact)),
+            ("… of them more than once", count(reading.ambiguous)),
+            ("values only inside a longer word", count(reading.inside_word)),
+            ("values found nowhere", count(reading.missing)),
+            ("mentions left out for a longer one", count(reading.overlapping)),
+        ]
+    )
+    return ReportTable(
+        title="reading",
+        columns=("what", "number"),
+        rows=tuple(rows),
+        note="Refused rows are in none of the figures below; piiloom import writes them to a file.",
+    )
 
 
-def records_table(figures: Figures) -> ReportTable:
+def records_table(figures: ReportFigures) -> ReportTable:
     """Records, spans and relevance."""
     counts, cards = figures.counts, figures.cards
-    rows: list[Row] = [
+    rows: list[tuple[str, ...]] = [
         ("records", count(counts.records)),
         ("spans", count(counts.spans)),
         ("spans of high / low / no relevance", f"{count(counts.high)} / {count(counts.low)} / {count(counts.unjudged)}"),
-        ("records without PII", percent(counts.without_pii_share)),
-        ("records with exactly two high spans", percent(counts.exactly_two_high_share)),
-        ("records with one type both high and low", percent(counts.type_high_and_low_share)),
-        ("records with all high spans before all low ones", percent(counts.high_first_share)),
+        ("records without PII", as_percent(counts.without_pii_share)),
+        ("records with exactly two high spans", as_percent(counts.exactly_two_high_share)),
+        ("records with one type both high and low", as_percent(counts.type_high_and_low_share)),
+        ("records with all high spans before all low ones", as_percent(counts.high_first_share)),
         ("card-like numbers that pass Luhn", f"{count(cards.passing_luhn)} of {count(cards.numbers)}" if cards.numbers else NOTHING),
     ]
-    note = "All high before all low: of the records that have both."
-    return ReportTable(title="records", columns=("figure", "value"), rows=tuple(rows), note=note)
+    return ReportTable(
+        title="records", columns=("figure", "value"), rows=tuple(rows), note="All high before all low: of the records that have both."
+    )
 
 
-def splits_table(figures: Figures) -> ReportTable:
+def splits_table(figures: ReportFigures) -> ReportTable:
     """Return the table with the main figures of each split."""
-    columns = ("split", "records", "spans", "high", "words p50", "type", "position", "overlap")
-    note = "Type, position, overlap: how well relevance is guessed from it alone (balanced accuracy, in sample)."
-    return ReportTable(title="splits", columns=columns, rows=tuple(map(_split_row, figures.splits)), note=note)
+    return ReportTable(
+        title="splits",
+        columns=("split", "records", "spans", "high", "words p50", "type", "position", "overlap"),
+        rows=tuple(map(_split_row, figures.splits)),
+        note="Type, position, overlap: how well relevance is guessed from it alone (balanced accuracy, in sample).",
+    )
 
 
-def _split_row(split: SplitFigures) -> Row:
+def _split_row(split: SplitFigures) -> tuple[str, ...]:
     counts, guess = split.counts, split.guessability
-    accuracies = (decimal(each.accuracy) for each in (guess.type, guess.position, guess.word_overlap))
+    accuracies = (as_decimal(each.accuracy) for each in (guess.type, guess.position, guess.word_overlap))
     judged = counts.high + counts.low
-    high = percent(counts.high / judged if judged else None)
+    high = as_percent(counts.high / judged if judged else None)
     sizes = (count(counts.records), count(counts.spans), high, count(split.lengths.p50))
     return (split.split, *sizes, *accuracies)
 
 
-def guessability_table(figures: Figures) -> ReportTable:
+def guessability_table(figures: ReportFigures) -> ReportTable:
     """Return the table of how well relevance is guessed without reading the text."""
     guess = figures.guessability
     named = (
@@ -101,34 +133,41 @@ def guessability_table(figures: Figures) -> ReportTable:
         ("story or scenario, and subtype", guess.story_and_slot),
         ("question–value word overlap alone", guess.word_overlap),
     )
-    note = (
-        f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance reaches "
-        "here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
+    return ReportTable(
+        title="guessability of relevance",
+        columns=("from", "accuracy", "labels shuffled"),
+        rows=tuple((name, as_decimal(each.accuracy), as_decimal(each.shuffled)) for name, each in named if each.accuracy is not None),
+        note=(
+            f"Balanced accuracy over {count(guess.spans)} spans, in sample; {CHANCE} is chance, and the shuffled figure is what chance "
+            "reaches here. Near it is good: what guesses relevance without reading is a shortcut that a detector can learn."
+        ),
     )
-    rows = tuple((name, decimal(each.accuracy), decimal(each.shuffled)) for name, each in named if _measured(each))
-    return ReportTable(title="guessability of relevance", columns=("from", "accuracy", "labels shuffled"), rows=rows, note=note)
 
 
-def question_use_table(figures: Figures) -> ReportTable:
+def question_use_table(figures: ReportFigures) -> ReportTable:
     """Return the table of how much the question helps to predict relevance."""
     use = figures.question_use
-    rows: list[Row] = [("records whose text has another question too", percent(use.grouped_share))]
+    rows: list[tuple[str, ...]] = [("records whose text has another question too", as_percent(use.grouped_share))]
     if use.turning_share is not None:
-        rows.append(("values of such texts that are high for one question, low for another", percent(use.turning_share)))
+        rows.append(("values of such texts that are high for one question, low for another", as_percent(use.turning_share)))
     if use.blind is not None and use.aware is not None:
-        rows.append(("relevance predicted without the question", decimal(use.blind)))
-        rows.append(("relevance predicted with the question's words", decimal(use.aware)))
-    note = (
-        "Predicted: balanced accuracy of a logistic regression (type, subtype, place; with the question: its words beside the type) on "
-        f"stories or groups left out of its training; {CHANCE} is chance. The further apart, the more reading the question is worth."
+        rows.append(("relevance predicted without the question", as_decimal(use.blind)))
+        rows.append(("relevance predicted with the question's words", as_decimal(use.aware)))
+    return ReportTable(
+        title="what the question is worth",
+        columns=("figure", "value"),
+        rows=tuple(rows),
+        note=(
+            "Predicted: balanced accuracy of a logistic regression (type, subtype, place; with the question: its words beside the type) on "
+            f"stories or groups left out of its training; {CHANCE} is chance. The further apart, the more reading the question is worth."
+        ),
     )
-    return ReportTable(title="what the question is worth", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
-def leaks_table(figures: Figures) -> ReportTable:
+def leaks_table(figures: ReportFigures) -> ReportTable:
     """Return the table of leaks: from questions, and from the train into the test split."""
     leaks, across = figures.question_leaks, figures.split_leaks
-    rows: list[Row] = []
+    rows: list[tuple[str, ...]] = []
     if leaks.questions:
         rows += [
             ("questions that hold a full value", with_share(leaks.holding_value, leaks.holding_value_share)),
@@ -136,19 +175,18 @@ def leaks_table(figures: Figures) -> ReportTable:
         ]
     if across is not None:
         rows += [
-            ("distinct test values that are also in train", percent(across.values_share)),
-            ("test contexts that nearly repeat one of train", percent(across.contexts_share)),
-            ("test questions that nearly repeat one of train", percent(across.questions_share)),
+            ("distinct test values that are also in train", as_percent(across.values_share)),
+            ("test contexts that nearly repeat one of train", as_percent(across.contexts_share)),
+            ("test questions that nearly repeat one of train", as_percent(across.questions_share)),
         ]
     return ReportTable(title="leakage", columns=("leak", "found"), rows=tuple(rows))
 
 
-def wording_table(figures: Figures) -> ReportTable:
+def wording_table(figures: ReportFigures) -> ReportTable:
     """Return the table of diversity figures, with contexts and questions side by side."""
     kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
     there = [(name, texts) for name, texts in kinds if texts is not None]
     columns = [_wording_column(texts) for _, texts in there]
-    rows = tuple((name, *(column[at][1] for column in columns)) for at, (name, _) in enumerate(columns[0]))
     install = next((texts.self_bleu.install for _, texts in there if texts.self_bleu.install), None)
     missing = f" Self-BLEU needs an extra: {install}" if install else ""
     note = (
@@ -156,7 +194,12 @@ def wording_table(figures: Figures) -> ReportTable:
         f"Self-BLEU (BLEU-4 of a text against the others of a sample of {SAMPLE_TEXTS}; 0 to 1, lower is more varied) only compares for "
         "equal samples. Near-duplicates: Jaccard of 5-word shingles ≥ .5, by an exact index that finds more than MinHash does."
     )
-    return ReportTable(title="diversity", columns=("figure", *(name for name, _ in there)), rows=rows, note=note + missing)
+    return ReportTable(
+        title="diversity",
+        columns=("figure", *(name for name, _ in there)),
+        rows=tuple((name, *(column[at][1] for column in columns)) for at, (name, _) in enumerate(columns[0])),
+        note=note + missing,
+    )
 
 
 def _wording_column(texts: TextFigures) -> list[tuple[str, str]]:
@@ -170,20 +213,20 @@ def _wording_column(texts: TextFigures) -> list[tuple[str, str]]:
         (f"distinct-{'/'.join(map(str, ORDERS))}", shares_of(texts.distinct)),
         (f"… in {SAMPLE_WORDS:,} words", shares_of(texts.distinct_sampled)),
         ("self-BLEU", bleu(texts.self_bleu)),
-        ("near-duplicates", percent(repeats.near_share)),
-        ("… with the same words", percent(repeats.identical_share)),
+        ("near-duplicates", as_percent(repeats.near_share)),
+        ("… with the same words", as_percent(repeats.identical_share)),
         (f"different openers ({OPENER_WORDS} words)", count(openers.distinct)),
         ("openers that begin half", count(openers.for_half)),
-        ("most frequent opener", percent(top)),
+        ("most frequent opener", as_percent(top)),
     ]
 
 
-def variety_table(figures: Figures) -> ReportTable:
+def variety_table(figures: ReportFigures) -> ReportTable:
     """Return the table of shared sentences, stories and questions, direct identifiers and look-alikes."""
     found = figures.variety
-    rows: list[Row] = [
-        (f"texts that share a sentence of {FEWEST_WORDS} words or more", percent(found.sharing_share)),
-        ("such sentences that several texts have", percent(found.shared_sentences_share)),
+    rows: list[tuple[str, ...]] = [
+        (f"texts that share a sentence of {FEWEST_WORDS} words or more", as_percent(found.sharing_share)),
+        ("such sentences that several texts have", as_percent(found.shared_sentences_share)),
     ]
     if found.stories:
         most = f"{found.records_per_story:.1f} (at most {count(found.most_of_story)})"
@@ -191,75 +234,94 @@ def variety_table(figures: Figures) -> ReportTable:
     rows += [
         ("different questions", count(found.questions)),
         ("records of each question", f"{found.records_per_question:.2f}" if found.records_per_question else NOTHING),
-        ("texts with a direct identifier", percent(found.direct_share)),
-        (f"kinds of these in {percent(KIND_SHARE)} of the texts or more", count(found.common_kinds)),
+        ("texts with a direct identifier", as_percent(found.direct_share)),
+        (f"kinds of these in {as_percent(KIND_SHARE)} of the texts or more", count(found.common_kinds)),
         *((Quoted(f"… {kind}"), with_share(number, number / found.texts)) for kind, number in [*found.identifiers.items()][:_KINDS_SHOWN]),
-        ("texts with a look-alike (no span)", percent(found.lookalike_share)),
+        ("texts with a look-alike (no span)", as_percent(found.lookalike_share)),
         *((Quoted(f"… {kind}"), with_share(number, number / found.texts)) for kind, number in found.lookalikes.items()),
     ]
-    note = (
-        "Sentences are compared in lower case by their letters, each value replaced by one sign; texts of several questions count once. "
-        "Direct identifiers: by taxonomy/identifying.yaml and the entity catalogue, names among them. Look-alikes: those that plans name."
+    return ReportTable(
+        title="variety",
+        columns=("figure", "value"),
+        rows=tuple(rows),
+        note=(
+            "Sentences are compared in lower case by their letters, each value replaced by one sign; texts of several questions count "
+            "once. Direct identifiers: by taxonomy/identifying.yaml and the entity catalogue, names among them. Look-alikes: those that "
+            "plans name."
+        ),
     )
-    return ReportTable(title="variety", columns=("figure", "value"), rows=tuple(rows), note=note)
 
 
-def openers_table(figures: Figures) -> ReportTable:
+def openers_table(figures: ReportFigures) -> ReportTable:
     """The most frequent beginnings."""
     kinds = [("contexts", figures.contexts), ("questions", figures.questions)]
-    rows = tuple(
-        (name, Quoted(short(opener.words)), count(opener.texts), percent(opener.share))
-        for name, texts in kinds
-        if texts is not None
-        for opener in texts.openers.top[:_OPENERS_SHOWN]
+    return ReportTable(
+        title="most frequent openers",
+        columns=("of", "opener", "texts", "share"),
+        rows=tuple(
+            (name, Quoted(short(opener.words)), count(opener.texts), as_percent(opener.share))
+            for name, texts in kinds
+            if texts is not None
+            for opener in texts.openers.top[:_OPENERS_SHOWN]
+        ),
+        texts=2,
     )
-    return ReportTable(title="most frequent openers", columns=("of", "opener", "texts", "share"), rows=rows, texts=2)
 
 
 def lengths_table(texts: TextFigures) -> ReportTable:
     """Return the histogram of words per context, with bars drawn as text."""
     bins = texts.lengths.histogram
     highest = max((each.texts for each in bins), default=1)
-    rows = tuple((span_of_bin(each), "█" * round(_BAR * each.texts / highest), count(each.texts)) for each in bins)
-    return ReportTable(title="words a context", columns=("words", "", "contexts"), rows=rows, texts=2)
+    return ReportTable(
+        title="words a context",
+        columns=("words", "", "contexts"),
+        rows=tuple((span_of_bin(each), "█" * round(_BAR * each.texts / highest), count(each.texts)) for each in bins),
+        texts=2,
+    )
 
 
 def relevance_table(types: Sequence[TypeFigures]) -> ReportTable:
     """Types by relevance."""
-    rows = tuple(
-        (Quoted(t.type), *map(count, (t.mentions, t.high, t.low, t.unjudged)), percent(_high_share(t)), count(t.records)) for t in types
+    return ReportTable(
+        title="types by relevance",
+        columns=("type", "spans", "high", "low", "none", "high %", "records"),
+        rows=tuple(
+            (Quoted(t.type), *map(count, (t.mentions, t.high, t.low, t.unjudged)), as_percent(_high_share(t)), count(t.records))
+            for t in types
+        ),
+        note="High %: of the spans with a relevance. A type that is nearly always high, or never, can be guessed.",
     )
-    note = "High %: of the spans with a relevance. A type that is nearly always high, or never, can be guessed."
-    columns = ("type", "spans", "high", "low", "none", "high %", "records")
-    return ReportTable(title="types by relevance", columns=columns, rows=rows, note=note)
 
 
 def values_table(types: Sequence[TypeFigures]) -> ReportTable:
     """How often values repeat."""
-    rows = tuple(
-        (
-            Quoted(t.type),
-            Quoted(short(t.top[0].value)),
-            percent(t.top[0].share),
-            count(t.distinct),
-            percent(t.distinct_share),
-            percent(_once_share(t)),
-        )
-        for t in types
-    )
     opened = ", ".join(t.type for t in types if t.open)
-    note = (
-        "Share: of the type's mentions. Distinct: values by mentions. Once: mentions whose value has no other. "
-        f"Values of open types should seldom repeat: {opened or 'none here'}."
+    return ReportTable(
+        title="values by type",
+        columns=("type", "most frequent value", "share", "values", "distinct", "once"),
+        rows=tuple(
+            (
+                Quoted(t.type),
+                Quoted(short(t.top[0].value)),
+                as_percent(t.top[0].share),
+                count(t.distinct),
+                as_percent(t.distinct_share),
+                as_percent(sum(values for mentions, values in t.repeats if mentions == 1) / t.mentions),
+            )
+            for t in types
+        ),
+        note=(
+            "Share: of the type's mentions. Distinct: values by mentions. Once: mentions whose value has no other. "
+            f"Values of open types should seldom repeat: {opened or 'none here'}."
+        ),
+        texts=2,
     )
-    columns = ("type", "most frequent value", "share", "values", "distinct", "once")
-    return ReportTable(title="values by type", columns=columns, rows=rows, note=note, texts=2)
 
 
-def plan_table(figures: Figures) -> ReportTable:
+def plan_table(figures: ReportFigures) -> ReportTable:
     """Return the table of plan and origin: pairs, topics, registers, locales, producers."""
     plan = figures.plan
-    rows: list[Row] = []
+    rows: list[tuple[str, ...]] = []
     if plan.planned:
         sizes = sorted(plan.pairs.values())
         spread = f"{count(sizes[0])} to {count(sizes[-1])} records each"
@@ -268,18 +330,10 @@ def plan_table(figures: Figures) -> ReportTable:
             ("topics, subtopics, scenarios", f"{count(plan.topics)}, {count(plan.subtopics)}, {count(plan.scenarios)}"),
         ]
     groups = (("registers", plan.registers), ("cue levels", plan.cue_levels), ("locales", plan.locales), ("origin", plan.producers))
-    rows += [(name, Quoted(listed(counts.items()))) for name, counts in groups if counts]
+    rows += [(name, Quoted(counts_listed(counts.items()))) for name, counts in groups if counts]
     return ReportTable(title="plan and origin", columns=("what", "records"), rows=tuple(rows), texts=2)
-
-
-def _measured(guess: Guess) -> bool:
-    return guess.accuracy is not None
 
 
 def _high_share(figures: TypeFigures) -> float | None:
     judged = figures.high + figures.low
     return figures.high / judged if judged else None
-
-
-def _once_share(figures: TypeFigures) -> float:
-    return sum(values for mentions, values in figures.repeats if mentions == 1) / figures.mentions

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Needs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, Words, setting
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class SchemeSettings(Settings):
     )
 
 
-def type_key(mention: Mention) -> str:
+def type_key(mention: AnnotatedMention) -> str:
     """Return the key of the counts of *mention*'s type."""
     return mention.entity_type or NO_TYPE
 
@@ -114,6 +114,6 @@ class Scheme(Figured, Protocol):
         """Which kind of mentions it compares."""
         ...
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the counts of one document by type, each with one number per column; those over all types under ``OVERALL``."""
         ...

@@ -1,28 +1,33 @@
-"""The scheme ``capid``: values without offsets, compared leniently.
+"""The schemes ``capid`` (values without offsets, compared leniently) and ``capid-strict`` (the same on places, with the best pairing).
 
-Each predicted value, in the order of the file, takes the gold value that is most like it; the first wins a tie. They match if their
-similarity is over 0.2 and that gold value is not taken yet; there is no second choice. All figures are of one sample; those of a set
-are plain means over samples, in which 0/0 is 0 unless ``SchemeSettings.undefined`` gives another value.
+``capid``: each predicted value, in the order of the file, takes the gold value that is most like it; the first wins a tie. They match if
+their similarity is over 0.2 and that gold value is not taken yet; there is no second choice. All figures are of one sample; those of a set
+are plain means over samples, in which 0/0 is 0 unless ``SchemeSettings.undefined`` gives another value. Two facts of the published script
+decide single cells. Similarities are computed in floating point as 2PR/(P + R): where two values of five characters share one, the result
+is a little over 0.2. And relevance is compared as it is written: "high" differs from "1", and only "1" counts as high and "0" as low.
+``relevance_warnings`` counts the other spellings. Types are compared unchanged. A value without a word (blank, or punctuation only) counts
+as a value, and matches nothing. A pair without a predicted type has the wrong type, and one without a predicted relevance the wrong one.
 
-Two facts of the published script decide single cells. Similarities are computed in floating point as 2PR/(P + R): where two values of five
-characters share one, the result is a little over 0.2. And relevance is compared as it is written: "high" differs from
-"1", and only "1" counts as high and "0" as low. ``relevance_warnings`` counts the other spellings.
-
-Types are compared unchanged. A value without a word (blank, or punctuation only) counts as a value, and matches nothing. A pair without a
-predicted type has the wrong type, and a pair without a predicted relevance the wrong relevance.
+``capid-strict``: similarities are exact, and relevance has one meaning however a file spells it. Gold and predicted mentions are paired one
+to one with the greatest total similarity of their places (``place_pairs``). ``span_…`` are of the pairs whose places are equal,
+``overlap_…`` of all pairs, ``coverage`` is their mean similarity. Accuracies are over pairs; those that end in ``_of_gold`` are over all
+gold mentions, so that one that was not found counts as wrong. Relevance is judged where the gold states it. Figures are of all mentions of
+the set; ``macro_…`` are plain means over samples, as those of ``capid``. By type both are of all mentions.
 """
 
 from __future__ import annotations
 
 import string
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from piiloom.evaluation.inputs.documents import Document, Mention, Needs
-from piiloom.evaluation.inputs.summary import SideSummary
-from piiloom.evaluation.schemes.base import SchemeSettings
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, pair_counts
-from piiloom.evaluation.schemes.sample_means import SampleMeans
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs
+from piiloom.evaluation.inputs.sides import SideSummary
+from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, Undefined
+from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, count_pairs
+from piiloom.evaluation.schemes.precision_recall import ratio
+from piiloom.evaluation.schemes.span_pairs import place_pairs
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
@@ -40,14 +45,83 @@ RATIOS = {
     "low_accuracy": ("low_right", "low_matched"),
     "high_accuracy": ("high_right", "high_matched"),
 }
-_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "matched": "gold_matched"}
-_MALFORMED = ("malformed", "gold_malformed")
+_MALFORMED = {"malformed": "malformed", "gold_malformed": "gold_malformed"}
+_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "matched": "gold_matched"} | _MALFORMED
 # The spellings of relevance that the published script counts.
 _SPELLINGS = {"1": "high", "0": "low"}
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
+STRICT_RATIOS = {
+    "span_precision": ("found_exact", "found"),
+    "span_recall": ("gold_exact", "gold"),
+    "span_f1": ("mentions_exact", "mentions"),
+    "overlap_precision": ("found_matched", "found"),
+    "overlap_recall": ("gold_matched", "gold"),
+    "overlap_f1": ("mentions_matched", "mentions"),
+    "coverage": ("similarity", "gold_matched"),
+    "type_accuracy": ("type_right", "gold_matched"),
+    "relevance_accuracy": ("judged_right", "judged_matched"),
+    "low_accuracy": ("low_right", "low_matched"),
+    "high_accuracy": ("high_right", "high_matched"),
+    "type_accuracy_of_gold": ("type_right", "gold"),
+    "relevance_accuracy_of_gold": ("judged_right", "judged"),
+    "low_accuracy_of_gold": ("low_right", "low"),
+    "high_accuracy_of_gold": ("high_right", "high"),
+}
+_STRICT_COUNTS = {"samples": "samples", "gold": "gold", "predicted": "found", "exact": "gold_exact", "matched": "gold_matched"} | _MALFORMED
 
 
-class CapidScheme:
+class SampleMeans:
+    """A scheme whose figures are ratios of two counts. Adds columns to a sample's counts, from whose sums means over samples are computed.
+
+    For each ratio that is its value in the sample, and for each denominator whether the sample enters the means of its ratios (1 or 0).
+    Where a denominator is 0, *undefined* decides: the value is 0 (``zero``) or 1 (``one``), or the sample doesn't enter (``skip``).
+    """
+
+    def __init__(self, ratios: Mapping[str, tuple[str, str]], undefined: Undefined) -> None:
+        """*ratios*: (numerator, denominator) by the name of the figure, both names of ``PAIR_COUNTS``."""
+        counts = PAIR_COUNTS
+        denominators = tuple(dict.fromkeys(below for _, below in ratios.values()))
+        self.columns = (*counts, *(f"{name}, summed" for name in ratios), *(f"samples with {name}" for name in denominators))
+        self._ratios = ratios
+        self._counts = {name: at for at, name in enumerate(counts)}
+        self._at = [(self._counts[above], self._counts[below]) for above, below in ratios.values()]
+        self._below = [self._counts[name] for name in denominators]
+        self._parts = itemgetter(*(above for above, _ in self._at), *self._below)
+        sums = len(counts)
+        weights = {name: sums + len(ratios) + at for at, name in enumerate(denominators)}
+        self._means = {name: (sums + at, weights[below]) for at, (name, (_, below)) in enumerate(ratios.items())}
+        self._default = 1.0 if undefined == "one" else 0.0
+        self._skips = undefined == "skip"
+
+    def rows(self, counts: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+        """Return the row of each type, and that of the sample under ``OVERALL``, from the counts of one sample by type.
+
+        Each ratio of a type enters with the weight of its denominator, so that the mean is that of all.
+        """
+        return {name: [*row, *self._parts(row)] if name != OVERALL else self._sample_row(row) for name, row in counts.items()}
+
+    def _sample_row(self, counts: Sequence[float]) -> list[float]:
+        """Return the row of a whole sample: its *counts*, ratios and weights."""
+        ratios = [counts[above] / counts[below] if counts[below] else self._default for above, below in self._at]
+        return [*counts, *ratios, *(0.0 if self._skips and not counts[at] else 1.0 for at in self._below)]
+
+    def means(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return the mean of each ratio over the samples. *totals*: sums of rows, of shape (…, columns)."""
+        return {name: ratio(totals[..., value], totals[..., weight]) for name, (value, weight) in self._means.items()}
+
+    def ratios(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return each ratio of the summed counts."""
+        return {name: ratio(self._sum(totals, above), self._sum(totals, below)) for name, (above, below) in self._ratios.items()}
+
+    def sums(self, totals: NDArray[np.float64], names: Mapping[str, str]) -> dict[str, NDArray[np.float64]]:
+        """Return the sums of counts under the names of figures; *names*: those of the counts by those of the figures."""
+        return {figure: self._sum(totals, name) for figure, name in names.items()}
+
+    def _sum(self, totals: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+        return totals[..., self._counts[name]]
+
+
+class CapidScheme(SampleMeans):
     """The scheme; see the module docstring.
 
     By type, the figures are those of all values of the type, not means over samples: recall, coverage and accuracies are of gold values
@@ -59,23 +133,17 @@ class CapidScheme:
     headline = tuple(RATIOS)
 
     def __init__(self, options: SchemeSettings) -> None:
-        self._means = SampleMeans(PAIR_COUNTS, RATIOS, options.undefined)
+        super().__init__(RATIOS, options.undefined)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The names of what is counted."""
-        return self._means.columns
-
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the counts and figures of one sample, and counts by type. It takes time in proportion to gold times found values."""
         pairs = _pairs(gold.mentions, found.mentions)
         malformed = gold.malformed, found.malformed
-        return self._means.rows(pair_counts(gold.mentions, found.mentions, pairs, malformed=malformed, relevance_of=_relevance))
+        return self.rows(count_pairs(gold.mentions, found.mentions, pairs, malformed=malformed, relevance_of=_relevance))
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the means over samples, and the numbers of samples, values, matches and malformed entries."""
-        counts = {name: self._means.count(totals, count) for name, count in _COUNTS.items()}
-        return {**self._means.means(totals), **counts, **{name: self._means.count(totals, name) for name in _MALFORMED}}
+        return {**self.means(totals), **self.sums(totals, _COUNTS)}
 
 
 def relevance_warnings(sides: Mapping[str, SideSummary]) -> tuple[str, ...]:
@@ -93,13 +161,13 @@ def relevance_warnings(sides: Mapping[str, SideSummary]) -> tuple[str, ...]:
     return tuple(warnings)
 
 
-def _relevance(mention: Mention) -> str | None:
+def _relevance(mention: AnnotatedMention) -> str | None:
     """Return the class that the published script counts; a mention of another format counts as its export to CAPID would."""
     written = mention.written_relevance
     return mention.relevance if written is None else _SPELLINGS.get(written, f"spelled {written}")
 
 
-def _pairs(gold: Sequence[Mention], found: Sequence[Mention]) -> list[MentionPair]:
+def _pairs(gold: Sequence[AnnotatedMention], found: Sequence[AnnotatedMention]) -> list[MentionPair]:
     wanted = [_normalised(one.text) for one in gold]
     free = set(range(len(gold)))
     pairs: list[MentionPair] = []
@@ -118,7 +186,7 @@ def _pairs(gold: Sequence[Mention], found: Sequence[Mention]) -> list[MentionPai
     return pairs
 
 
-def _similarity(one: _Value, other: _Value) -> float:
+def _similarity(one: _NormalisedValue, other: _NormalisedValue) -> float:
     if one.is_word and other.is_word:
         if one.text == other.text:
             return 1.0
@@ -131,7 +199,7 @@ def _similarity(one: _Value, other: _Value) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-class _Value(NamedTuple):
+class _NormalisedValue(NamedTuple):
     """A normalised value. If it ``is_word``, all its characters count, with the blanks that deleted punctuation left at its ends."""
 
     text: str
@@ -139,11 +207,32 @@ class _Value(NamedTuple):
     is_word: bool
 
 
-def _normalised(text: str) -> _Value:
+def _normalised(text: str) -> _NormalisedValue:
     text = text.strip().lower().translate(_PUNCTUATION)
     words = text.split()
-    return _Value(text, frozenset(words), len(words) == 1)
+    return _NormalisedValue(text, frozenset(words), len(words) == 1)
 
 
 def _shared_characters(one: str, other: str) -> int:
     return sum([min(one.count(char), other.count(char)) for char in set(one)])
+
+
+class CapidStrictScheme(SampleMeans):
+    """The scheme; see the module docstring. A mention without a place matches nothing."""
+
+    name = "capid-strict"
+    needs: Needs = "places"
+    headline = tuple(STRICT_RATIOS)
+
+    def __init__(self, options: SchemeSettings) -> None:
+        super().__init__(STRICT_RATIOS, options.undefined)
+
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
+        """Return the counts and figures of one sample, and counts by type."""
+        pairs = place_pairs(gold.mentions, found.mentions)
+        return self.rows(count_pairs(gold.mentions, found.mentions, pairs, malformed=(gold.malformed, found.malformed)))
+
+    def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Return the figures of all mentions, the means over samples, and the numbers of samples, mentions, pairs and malformed entries."""
+        macro = {f"macro_{name}": value for name, value in self.means(totals).items()}
+        return {**self.ratios(totals), **macro, **self.sums(totals, _STRICT_COUNTS)}

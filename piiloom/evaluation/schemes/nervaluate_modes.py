@@ -16,18 +16,23 @@ that type are looked at on either side. What is counted here are sums of which t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Document, Needs
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
-from piiloom.evaluation.schemes.overlaps import greatest_weight, overlap_edges, overlap_groups
-from piiloom.evaluation.schemes.places import Placed, add_by_type, compared, in_common, types_of
 from piiloom.evaluation.schemes.precision_recall import precision_recall
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from piiloom.evaluation.schemes.span_pairs import (
+    Placed,
+    add_by_type,
+    compared,
+    greatest_weight,
+    in_common,
+    overlap_edges,
+    overlap_groups,
+    types_at,
+)
 
 _LEAST_PERCENT = 1
 _COLUMNS = (
@@ -60,13 +65,13 @@ class NervaluateScheme:
     def __init__(self, options: SchemeSettings) -> None:
         self._beta = options.beta
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the sums by type."""
         width = len(_COLUMNS)
         counts: dict[str, list[float]] = {OVERALL: [0] * width}
         groups = compared(gold, found)
         for column, mentions in enumerate(groups):
-            add_by_type(counts, column, types_of(mentions), width)
+            add_by_type(counts, column, types_at(mentions), width)
         for wanted, given in overlap_groups(*groups[1:]):
             self._count_overlaps(counts, wanted, given)
         return counts

@@ -7,11 +7,20 @@ from dataclasses import dataclass, fields
 from math import fsum
 from operator import attrgetter
 
-from piiloom.evaluation.inputs.documents import Mention
+from piiloom.evaluation.inputs.documents import AnnotatedMention
 from piiloom.evaluation.schemes.base import OVERALL, type_key
 
 # A gold mention, the predicted one that answers it, and how alike they are: over 0, up to 1.
-MentionPair = tuple[Mention, Mention, float]
+MentionPair = tuple[AnnotatedMention, AnnotatedMention, float]
+# Sums of two, so that every figure is a ratio of two columns.
+_SUMS = {
+    "mentions": ("gold", "found"),
+    "mentions_matched": ("gold_matched", "found_matched"),
+    "mentions_exact": ("gold_exact", "found_exact"),
+    "judged": ("low", "high"),
+    "judged_matched": ("low_matched", "high_matched"),
+    "judged_right": ("low_right", "high_right"),
+}
 
 
 @dataclass(slots=True)
@@ -46,26 +55,17 @@ class _TypeCounts:
 _FIELDS = tuple(field.name for field in fields(_TypeCounts))
 _values = attrgetter(*_FIELDS)
 _MALFORMED, _GOLD_MALFORMED = _FIELDS.index("malformed"), _FIELDS.index("gold_malformed")
-# Sums of two, so that every figure is a ratio of two columns.
-_SUMS = {
-    "mentions": ("gold", "found"),
-    "mentions_matched": ("gold_matched", "found_matched"),
-    "mentions_exact": ("gold_exact", "found_exact"),
-    "judged": ("low", "high"),
-    "judged_matched": ("low_matched", "high_matched"),
-    "judged_right": ("low_right", "high_right"),
-}
 _SUMMED = tuple((_FIELDS.index(one), _FIELDS.index(other)) for one, other in _SUMS.values())
 PAIR_COUNTS: tuple[str, ...] = (*_FIELDS, *_SUMS)
 
 
-def pair_counts(
-    gold: Iterable[Mention],
-    found: Iterable[Mention],
+def count_pairs(
+    gold: Iterable[AnnotatedMention],
+    found: Iterable[AnnotatedMention],
     pairs: Iterable[MentionPair],
     *,
     malformed: tuple[int, int] = (0, 0),
-    relevance_of: Callable[[Mention], str | None] = attrgetter("relevance"),
+    relevance_of: Callable[[AnnotatedMention], str | None] = attrgetter("relevance"),
 ) -> dict[str, list[float]]:
     """Return the counts, in the order of ``PAIR_COUNTS``, by type and over all types.
 
@@ -103,7 +103,7 @@ def pair_counts(
     return {OVERALL: _overall(counts.values(), malformed), **counts}
 
 
-def _row(types: dict[str, _TypeCounts], mention: Mention) -> _TypeCounts:
+def _row(types: dict[str, _TypeCounts], mention: AnnotatedMention) -> _TypeCounts:
     key = type_key(mention)
     if key not in types:
         types[key] = _TypeCounts()

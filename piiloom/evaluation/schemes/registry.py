@@ -6,15 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from piiloom.evaluation.schemes.base import Scheme, SchemeSettings
-from piiloom.evaluation.schemes.capid import CapidScheme
-from piiloom.evaluation.schemes.capid_strict import CapidStrictScheme
-from piiloom.evaluation.schemes.exact import ExactScheme
+from piiloom.evaluation.schemes.capid import CapidScheme, CapidStrictScheme
+from piiloom.evaluation.schemes.masking import PrivacyScheme
 from piiloom.evaluation.schemes.nervaluate_modes import NervaluateScheme
-from piiloom.evaluation.schemes.partial import PartialScheme
-from piiloom.evaluation.schemes.privacy import PrivacyScheme
+from piiloom.evaluation.schemes.precision_recall import ExactScheme, PartialScheme, TextScheme, TokenScheme
 from piiloom.evaluation.schemes.tab import TabScheme
-from piiloom.evaluation.schemes.text import TextScheme
-from piiloom.evaluation.schemes.token_labels import TokenScheme
 from piiloom.foundation.errors import UsageError
 
 SCHEMES: dict[str, Callable[[SchemeSettings], Scheme]] = {

@@ -21,29 +21,35 @@ By type: recall is that of the gold mentions of this type, precision that of wha
 
 from __future__ import annotations
 
+import math
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from piiloom.evaluation.inputs.documents import Document, Identifier, Mention, Needs
+import orjson
+
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, IdentifierKind, Needs
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
-from piiloom.evaluation.schemes.masking import Place, Ranges, counting, found_ranges
-from piiloom.evaluation.schemes.precision_recall import share
-from piiloom.evaluation.schemes.token_information import TokenInformation, Weigh, uniform
+from piiloom.evaluation.schemes.masking import Ranges, TextRange, counting, found_ranges
+from piiloom.evaluation.schemes.precision_recall import ratio
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.identifying import identifying_table
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+# The information content of [start, end) of a document.
+Weigh = Callable[[int, int], float]
 _TOKEN = re.compile(r"\w+")
 MAY_STAY = frozenset(",.-;:/&()[]–'\"’“”")
 _LEVELS = ("entity", "mention", "token")
-_KINDS: tuple[Identifier, ...] = ("direct", "quasi")
+_KINDS: tuple[IdentifierKind, ...] = ("direct", "quasi")
 _PREDICTED = ("precision", "weighted_precision", "mention_precision", "weighted_mention_precision")
 _MACRO = ("macro_entity_recall_direct", "macro_entity_recall_quasi", "macro_weighted_precision")
 # Each share takes two columns: its part and its whole.
@@ -53,8 +59,113 @@ _AT_ENTITIES, _AT_MENTIONS, _AT_TOKENS = range(0, 2 * len(_LEVELS) * len(_KINDS)
 _FIRST_PREDICTED = 2 * len(_LEVELS) * len(_KINDS)
 _FIRST_MACRO = _FIRST_PREDICTED + 2 * len(_PREDICTED)
 _MACRO_PRECISION = _FIRST_MACRO + 2 * len(_KINDS)
-
 _Masked = tuple[str | None, bool, int, int]  # a mention's type, whether it is masked, its masked tokens, its tokens
+_Pieces = dict[TextRange, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
+
+
+def uniform(_start: int, _end: int) -> float:
+    """Return 1 for every range."""
+    return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Tokens:
+    starts: Sequence[int]
+    ends: Sequence[int]
+    contents: Sequence[float]
+
+    def weigh(self, start: int, end: int) -> float:
+        """Return -ln p of the least likely token that has a part of [start, end), as the paper's script does; 0 if there is none."""
+        first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
+        return max(self.contents[first:last], default=0.0)
+
+
+class TokenInformation:
+    """A file of token probabilities. All of it is checked at once; kept is where each document stands in it, not its tokens."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._offsets: dict[str, tuple[int, int]] = {}
+        for number, offset, line in _lines(path):
+            where = f"{path.name}:{number}"
+            name, _ = _parsed(line, where)
+            if name in self._offsets:
+                raise DataError(f"id {name!r} is in line {self._offsets[name][0]} already", where=where, remedy="Give each document once")
+            self._offsets[name] = (number, offset)
+        if not self._offsets:
+            raise DataError("holds no document", where=path.name, remedy='Write {"id": …, "tokens": […]} a line and document')
+
+    def of(self, document: AnnotatedDocument) -> Weigh:
+        """Return the information content of the ranges of *document*.
+
+        Raises ``DataError`` if the file lacks it, or has tokens beyond the end of its text.
+        """
+        if document.id is None or document.id not in self._offsets:
+            name = "a document without an id" if document.id is None else f"document {document.id!r}"
+            raise DataError(f"has no token probabilities of {name}", where=self._path.name, remedy="Give those of all documents, by id")
+        number, offset = self._offsets[document.id]
+        with self._path.open("rb") as file:
+            file.seek(offset)
+            _, tokens = _parsed(file.readline(), f"{self._path.name}:{number}")
+        if document.text is not None and tokens.ends and tokens.ends[-1] > len(document.text):
+            what = f"a token ends at {tokens.ends[-1]}, the text of document {document.id!r} at {len(document.text)}"
+            raise DataError(what, where=f"{self._path.name}:{number}", remedy="Compute the probabilities from the same texts")
+        return tokens.weigh
+
+
+def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    offset = 0
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    yield number, offset, line
+                offset += len(line)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=path.name, remedy="Check the path") from error
+
+
+def _parsed(line: bytes, where: str) -> tuple[str, _Tokens]:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise DataError("is not valid JSON", where=where, remedy="Write one JSON object a line") from error
+    if not isinstance(row, dict) or not isinstance(row.get("id"), str) or not isinstance(row.get("tokens"), list):
+        raise DataError("has not the two keys id (text) and tokens (a list)", where=where, remedy='Write {"id": …, "tokens": […]}')
+    starts: list[int] = []
+    ends: list[int] = []
+    contents: list[float] = []
+    for at, token in enumerate(row["tokens"]):
+        spot = f"{where}: tokens[{at}]"
+        start, end = _place(token, spot)
+        if starts and (start < starts[-1] or end < ends[-1]):
+            raise DataError("stands before the one before it", where=spot, remedy="Sort the tokens by start and end")
+        starts.append(start)
+        ends.append(end)
+        contents.append(_content(token, spot))
+    return row["id"], _Tokens(starts, ends, contents)
+
+
+def _place(token: Any, where: str) -> tuple[int, int]:
+    start, end = (token.get("start"), token.get("end")) if isinstance(token, dict) else (None, None)
+    if type(start) is not int or type(end) is not int or not 0 <= start < end:
+        raise DataError("start and end are no range of the text", where=where, remedy="Leave out what stands for no text, such as [CLS]")
+    return start, end
+
+
+def _content(token: dict[str, Any], where: str) -> float:
+    probability, logarithm = token.get("probability"), token.get("log_probability")
+    if _is_number(probability) and logarithm is None and 0 < probability <= 1:
+        return -math.log(probability)
+    if _is_number(logarithm) and probability is None and -math.inf < logarithm <= 0:
+        return -float(logarithm)
+    raise DataError(
+        "states no probability", where=where, remedy="Give either probability, 0 < p <= 1, or log_probability, its natural logarithm"
+    )
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 class _Rows(dict[str, list[float]]):
@@ -69,7 +180,7 @@ class _Rows(dict[str, list[float]]):
 
 
 @dataclass(slots=True)
-class _Entity:
+class _TabEntity:
     direct: bool = False
     mentions: list[_Masked] = field(default_factory=list)
 
@@ -78,8 +189,8 @@ class _Entity:
 class _Annotator:
     """What one annotator says of one document."""
 
-    to_mask: list[Place] = field(default_factory=list)
-    entities: defaultdict[object, _Entity] = field(default_factory=lambda: defaultdict(_Entity))
+    to_mask: list[TextRange] = field(default_factory=list)
+    entities: defaultdict[object, _TabEntity] = field(default_factory=lambda: defaultdict(_TabEntity))
 
 
 class TabScheme:
@@ -97,7 +208,7 @@ class TabScheme:
         words = "|".join(re.escape(word) for word in options.may_stay)
         self._may_stay = re.compile(rf"\b(?:{words})\b", re.IGNORECASE) if words else None
 
-    def count(self, gold: Document, found: Document) -> Mapping[str, Sequence[float]]:
+    def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return part and whole of each share by type."""
         counts = _Rows()
         annotators = self._annotators(gold, found_ranges(found))
@@ -112,12 +223,12 @@ class TabScheme:
         figures = {}
         for level in _LEVELS:
             direct, quasi = (pairs.pop(f"{level}_recall_{kind}") for kind in _KINDS)
-            figures[f"{level}_recall_direct"] = share(*direct)
-            figures[f"{level}_recall_quasi"] = share(*quasi)
-            figures[f"{level}_recall"] = share(direct[0] + quasi[0], direct[1] + quasi[1])
-        return figures | {name: share(*pair) for name, pair in pairs.items()}
+            figures[f"{level}_recall_direct"] = ratio(*direct)
+            figures[f"{level}_recall_quasi"] = ratio(*quasi)
+            figures[f"{level}_recall"] = ratio(direct[0] + quasi[0], direct[1] + quasi[1])
+        return figures | {name: ratio(*pair) for name, pair in pairs.items()}
 
-    def _annotators(self, gold: Document, ranges: Ranges) -> list[_Annotator]:
+    def _annotators(self, gold: AnnotatedDocument, ranges: Ranges) -> list[_Annotator]:
         """Return what each annotator says. A document without a mention has one annotator, who found none."""
         annotators: defaultdict[str | None, _Annotator] = defaultdict(_Annotator)
         for mention in gold.mentions:
@@ -134,7 +245,7 @@ class TabScheme:
         # In a fixed order, since sums of floats depend on it.
         return [annotators[name] for name in sorted(annotators, key=lambda name: name or "")] or [_Annotator()]
 
-    def _masked(self, mention: Mention, ranges: Ranges) -> tuple[bool, int, int]:
+    def _masked(self, mention: AnnotatedMention, ranges: Ranges) -> tuple[bool, int, int]:
         """Return whether *mention* is masked, how many of its tokens are, and how many it has."""
         text, start = mention.text, mention.start
         if start is None or ranges.hold(start, start + len(text)):
@@ -152,7 +263,7 @@ class TabScheme:
         # A mention of nothing but such words has to be masked like any other.
         return [at for at in counted if at not in free] or counted
 
-    def _count_precision(self, counts: _Rows, gold: Document, found: Document, annotators: Sequence[_Annotator]) -> None:
+    def _count_precision(self, counts: _Rows, gold: AnnotatedDocument, found: AnnotatedDocument, annotators: Sequence[_Annotator]) -> None:
         weigh = self._information.of(gold) if self._information else uniform
         to_mask = [Ranges(one.to_mask) for one in annotators]
         spans, tokens = _predicted(found, gold.text if gold.text is not None else found.text)
@@ -165,10 +276,7 @@ class TabScheme:
                 row[_MACRO_PRECISION + 1] = len(to_mask)
 
 
-_Pieces = dict[Place, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
-
-
-def _predicted(found: Document, text: str | None) -> tuple[_Pieces, _Pieces]:
+def _predicted(found: AnnotatedDocument, text: str | None) -> tuple[_Pieces, _Pieces]:
     """Return the mentions, and their tokens."""
     spans: _Pieces = {}
     tokens: _Pieces = {}

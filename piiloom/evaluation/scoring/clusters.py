@@ -7,18 +7,31 @@ intervals too narrow.
 from __future__ import annotations
 
 import hashlib
+import re
 from array import array
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from piiloom.corpus.releases.links import Links
-from piiloom.evaluation.inputs.documents import Document, Pair
-from piiloom.evaluation.scoring.group_keys import checked_kind, keys_of_kind
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
+from piiloom.foundation.errors import UsageError
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+_KIND = re.compile(r"\w[\w.-]*")
+
+
+def checked_kind(kind: str, *, option: str) -> str:
+    """Return *kind* if a group key could be of it; raises ``UsageError``, naming *option*, if not."""
+    if not _KIND.fullmatch(kind):
+        raise UsageError(f"{kind!r} is no kind of group keys", where=option, remedy="Give the part before the colon of a key, as story")
+    return kind
+
+
+def keys_of_kind(document: AnnotatedDocument, kind: str) -> tuple[str, ...]:
+    """Return the group keys of *document* that are of *kind*, each once."""
+    return tuple(dict.fromkeys(key for key in document.group_keys if key.startswith(f"{kind}:")))
 
 
 class Clusters:
@@ -66,7 +79,7 @@ class Clusters:
             self.nodes.append(_digest(f"key {key}"))
         return self._place_of_key[key]
 
-    def _name(self, document: Document) -> str:
+    def _name(self, document: AnnotatedDocument) -> str:
         if document.id is not None:
             return f"id {document.id}"
         return f"at {len(self.documents)}" if document.text is None else f"text {document.text}"

@@ -45,7 +45,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class CaseFact:
     """A value, as it stands in the original context, and its type."""
 
     value: str
@@ -53,7 +53,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class UtilityCase:
     """A record with its variants.
 
     ``cluster`` is the document that it belongs to: records of one text with several questions are one document. ``needed`` are the values
@@ -63,8 +63,8 @@ class Case:
     id: str
     cluster: str
     shown: Mapping[str, Shown]
-    needed: tuple[Fact, ...]
-    protected: tuple[Fact, ...]
+    needed: tuple[CaseFact, ...]
+    protected: tuple[CaseFact, ...]
 
     @property
     def original(self) -> Shown:
@@ -92,12 +92,14 @@ def checked_variants(names: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-def cases_of(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[str] = VARIANTS) -> tuple[list[Case], Counter[str]]:
+def utility_cases(
+    records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[str] = VARIANTS
+) -> tuple[list[UtilityCase], Counter[str]]:
     """Return the cases of *records*, and how many records were left out for which reason.
 
     *taxonomy* has the types of their spans; *variants* are as ``checked_variants`` gives them. Raises ``DataError`` if a record id repeats.
     """
-    cases: dict[str, Case] = {}
+    cases: dict[str, UtilityCase] = {}
     left_out: Counter[str] = Counter()
     for record in records:
         if record.id in cases:
@@ -111,14 +113,14 @@ def cases_of(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[s
     return list(cases.values()), left_out
 
 
-def _case(record: Record, taxonomy: Taxonomy, variants: Sequence[str]) -> Case:
+def _case(record: Record, taxonomy: Taxonomy, variants: Sequence[str]) -> UtilityCase:
     row: Any = masked_row(record, taxonomy)[0]
     parts = {name: row if _KEYS[name] is None else row[_KEYS[name]] for name in variants}
-    facts: dict[Fact, bool] = {}
+    facts: dict[CaseFact, bool] = {}
     for span in record.spans:
-        fact = Fact(value=span.text_in(record.context), entity_type=span.entity_type)
+        fact = CaseFact(value=span.text_in(record.context), entity_type=span.entity_type)
         facts[fact] = facts.get(fact, False) or span.relevance == "high"
-    return Case(
+    return UtilityCase(
         id=record.id,
         cluster=record.contrast_group or record.id,
         shown={name: Shown(context=part["text"], question=part["question"]) for name, part in parts.items()},

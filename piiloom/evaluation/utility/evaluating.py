@@ -10,13 +10,11 @@ from typing import Any, Final
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.evaluation.report.sources import Corpus, Tell, corpus_of_file, corpus_of_release
-from piiloom.evaluation.utility.asking import Watch
-from piiloom.evaluation.utility.cases import Case, cases_of
+from piiloom.evaluation.utility.asking import AskedModels, RequestWatch, ask_models
+from piiloom.evaluation.utility.cases import UtilityCase, utility_cases
 from piiloom.evaluation.utility.figures import UtilityFigures, utility_figures
-from piiloom.evaluation.utility.model_run import Asked, ask_models
 from piiloom.evaluation.utility.options import OFFLINE, UtilitySettings
-from piiloom.evaluation.utility.outcomes import Outcomes, PairResult
-from piiloom.evaluation.utility.stand_in import LABEL, stand_in_pair
+from piiloom.evaluation.utility.outcomes import LABEL, PairResult, UtilityOutcomes, stand_in_pair
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
@@ -34,17 +32,17 @@ _REFUSED: Final = "a row that is no record"
 class UtilityResult:
     """The cases, what was said about them, and the figures. ``asked`` is None for the stand-in; ``left_out`` counts records by reason."""
 
-    cases: Sequence[Case]
+    cases: Sequence[UtilityCase]
     left_out: dict[str, int]
     variants: tuple[str, ...]
     seed: int
-    asked: Asked | None
+    asked: AskedModels | None
     figures: UtilityFigures
 
     @property
-    def outcomes(self) -> Outcomes:
+    def outcomes(self) -> UtilityOutcomes:
         """What models said: nothing, for the stand-in."""
-        return Outcomes() if self.asked is None else self.asked.outcomes
+        return UtilityOutcomes() if self.asked is None else self.asked.outcomes
 
     @property
     def method(self) -> str:
@@ -59,7 +57,7 @@ class UtilityResult:
         """The second judge, in words; "" if there is none."""
         return "" if self.asked is None or self.asked.second is None else f"judged by {' '.join(self.asked.second)}"
 
-    def pair(self, case: Case, one: str, other: str, *, second: bool = False) -> PairResult | None:
+    def pair(self, case: UtilityCase, one: str, other: str, *, second: bool = False) -> PairResult | None:
         """Return how a pair of variants ended for *one*, by the *second* judge if asked for; None if it was not decided."""
         return _pair_of(self.asked, second=second)(case, one, other)
 
@@ -100,9 +98,9 @@ class UtilityResult:
         }
 
 
-def prepared(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[str]) -> tuple[list[Case], dict[str, int]]:
+def prepared(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[str]) -> tuple[list[UtilityCase], dict[str, int]]:
     """Return the cases of *records*, and how many records were left out for which reason. Raises ``DataError`` if no case is left."""
-    cases, left_out = cases_of(records, taxonomy, variants)
+    cases, left_out = utility_cases(records, taxonomy, variants)
     if not cases:
         reasons = ", ".join(f"{count:,} × {reason}" for reason, count in left_out.items()) or "there are no records"
         raise DataError(f"nothing can be compared ({reasons})", remedy="Give records with a question and spans of known relevance")
@@ -113,7 +111,7 @@ def prepared(records: Iterable[Record], taxonomy: Taxonomy, variants: Sequence[s
 class ReadCases:
     """The cases of a file or a release, with the number of records left out by reason, and the title of the source."""
 
-    cases: Sequence[Case]
+    cases: Sequence[UtilityCase]
     left_out: dict[str, int]
     title: str
 
@@ -164,7 +162,7 @@ def judge_utility(
     read: ReadCases,
     settings: UtilitySettings,
     *,
-    watch: Watch = noop,
+    watch: RequestWatch = noop,
     retry: RetryPolicy | None = None,
     agree: Callable[[], object] = noop,
 ) -> UtilityResult:
@@ -173,15 +171,15 @@ def judge_utility(
     return _result(read, settings, asked)
 
 
-def _result(read: ReadCases, settings: UtilitySettings, asked: Asked | None) -> UtilityResult:
-    outcomes = Outcomes() if asked is None else asked.outcomes
+def _result(read: ReadCases, settings: UtilitySettings, asked: AskedModels | None) -> UtilityResult:
+    outcomes = UtilityOutcomes() if asked is None else asked.outcomes
     variants, seed = settings.variants, settings.seed
     second = None if asked is None or asked.second is None else _pair_of(asked, second=True)
     figures = utility_figures(read.cases, variants, _pair_of(asked), outcomes, seed=seed, second_pair_of=second)
     return UtilityResult(cases=read.cases, left_out=read.left_out, variants=variants, seed=seed, asked=asked, figures=figures)
 
 
-def _pair_of(asked: Asked | None, *, second: bool = False) -> Callable[[Case, str, str], PairResult | None]:
+def _pair_of(asked: AskedModels | None, *, second: bool = False) -> Callable[[UtilityCase, str, str], PairResult | None]:
     if asked is None:
         return stand_in_pair
     return lambda case, one, other: asked.outcomes.pair(case.id, case.first_alike(one), case.first_alike(other), second=second)

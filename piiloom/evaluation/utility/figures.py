@@ -10,18 +10,18 @@ from operator import eq
 from statistics import fmean
 from typing import Any, Final, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from piiloom.corpus.releases.agreement import cohen_kappa
-from piiloom.evaluation.scoring.bootstrap import Resampling
-from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.disclosure import told_share, word_overlap
-from piiloom.evaluation.utility.intervals import Figure, MeanTable
-from piiloom.evaluation.utility.outcomes import TIES, Outcomes, PairResult, usable
-from piiloom.evaluation.utility.stand_in import kept_share
+from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, percentiles, resampled_totals
+from piiloom.evaluation.utility.cases import UtilityCase
+from piiloom.evaluation.utility.outcomes import TIES, PairResult, UtilityOutcomes, kept_share, told_share, usable, word_overlap
 from piiloom.evaluation.utility.tasks import ANSWER, COMPLETENESS, DISCLOSURE, PAIR
 from piiloom.execution.calls import Lost
 from piiloom.foundation.words import count_words
 
-PairOf = Callable[[Case, str, str], PairResult | None]
+PairOf = Callable[[UtilityCase, str, str], PairResult | None]
 # Figures of a variant, in the order of tables.
 WIN_RATE: Final = "win_rate"
 VARIANT_FIGURES: Final = (
@@ -38,6 +38,69 @@ VARIANT_FIGURES: Final = (
 _FOLLOWED: Final = "followed"
 _FIRST: Final = "first"
 ALL_PAIRS: Final = "all"
+_OUTCOMES: Final[Mapping[PairResult, int]] = {"win": 1, "loss": -1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeanFigure:
+    """A mean with its interval, and ``of`` how many values. The mean is None without any, the interval also with one document."""
+
+    value: float | None
+    interval: Interval | None
+    of: int
+
+    def to_json(self) -> dict[str, float | None]:
+        """Return the mean, the ends of the interval and the number of values."""
+        low, high = (None, None) if self.interval is None else (self.interval.low, self.interval.high)
+        return {"value": self.value, "low": low, "high": high, "of": self.of}
+
+
+class MeanTable:
+    """Sums and counts of values by name, a row for each document. The order of documents changes nothing: rows are drawn from sorted."""
+
+    def __init__(self) -> None:
+        self._names: dict[Hashable, int] = {}
+        self._rows: dict[str, dict[int, list[float]]] = {}
+
+    def add(self, document: str, name: Hashable, value: float | None) -> None:
+        """Add *value* to the mean *name*; None adds nothing, but has the mean in the result."""
+        column = self._names.setdefault(name, len(self._names))
+        row = self._rows.setdefault(document, {})
+        if value is not None:
+            sums = row.setdefault(column, [0.0, 0.0])
+            sums[0] += value
+            sums[1] += 1.0
+
+    def figures(self, resampling: ResamplingSettings) -> dict[Hashable, MeanFigure]:
+        """Return all means by name."""
+        sums = self._sums()
+        totals = sums.sum(axis=0)
+        means = np.full((0, len(self._names)), np.nan)
+        if len(sums) > 1:
+            means = _means(resampled_totals(sums, rounds=resampling.resamples, seed=resampling.seed))
+        return {
+            name: MeanFigure(
+                value=float(totals[2 * column] / totals[2 * column + 1]) if totals[2 * column + 1] else None,
+                interval=percentiles(means[:, column], resampling.confidence),
+                of=int(totals[2 * column + 1]),
+            )
+            for name, column in self._names.items()
+        }
+
+    def _sums(self) -> NDArray[np.float64]:
+        """Return the sum and the count of each mean, of shape (documents, 2 × means), documents sorted by name."""
+        sums = np.zeros((len(self._rows), len(self._names), 2))
+        for number, document in enumerate(sorted(self._rows)):
+            for column, pair in self._rows[document].items():
+                sums[number, column] = pair
+        return sums.reshape(len(self._rows), 2 * len(self._names))
+
+
+def _means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the means of each round, shape (rounds, means): NaN where there is nothing to count."""
+    values, counts = totals[:, 0::2], totals[:, 1::2]
+    means: NDArray[np.float64] = np.divide(values, counts, out=np.full(values.shape, np.nan), where=counts > 0)
+    return means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,9 +161,6 @@ class JudgeAgreement:
         return cls(one=one, other=other, pairs=len(results), same=same, kappa=cohen_kappa(first, second))
 
 
-_OUTCOMES: Final[Mapping[PairResult, int]] = {"win": 1, "loss": -1}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UtilityFigures:
     """All figures of one evaluation.
@@ -113,10 +173,10 @@ class UtilityFigures:
 
     records: int
     documents: int
-    variants: Mapping[str, Mapping[str, Figure]]
+    variants: Mapping[str, Mapping[str, MeanFigure]]
     pairs: tuple[PairCounts, ...]
-    followed: Figure
-    first: Figure
+    followed: MeanFigure
+    first: MeanFigure
     lost: Mapping[str, Mapping[str, int]]
     second_pairs: tuple[PairCounts, ...] = ()
     agreement: tuple[JudgeAgreement, ...] = ()
@@ -136,10 +196,10 @@ class UtilityFigures:
 
 
 def utility_figures(
-    cases: Sequence[Case],
+    cases: Sequence[UtilityCase],
     variants: Sequence[str],
     pair_of: PairOf,
-    outcomes: Outcomes,
+    outcomes: UtilityOutcomes,
     *,
     seed: int,
     second_pair_of: PairOf | None = None,
@@ -152,10 +212,10 @@ def utility_figures(
     pairs = list(combinations(variants, 2))
     results = {pair: [_decided(table, case, pair, pair_of) for case in cases] for pair in pairs}
     second = {pair: [second_pair_of(case, *pair) for case in cases] for pair in pairs} if second_pair_of is not None else {}
-    found = table.figures(Resampling(seed=seed))
-    nothing = Figure(value=None, interval=None, of=0)
+    found = table.figures(ResamplingSettings(seed=seed))
+    nothing = MeanFigure(value=None, interval=None, of=0)
 
-    def figure(name: Hashable) -> Figure:
+    def figure(name: Hashable) -> MeanFigure:
         return found.get(name, nothing)
 
     return UtilityFigures(
@@ -192,7 +252,7 @@ def _agreement(
     return (*rows, JudgeAgreement.of(ALL_PAIRS, ALL_PAIRS, everything)) if both else ()
 
 
-def _add_variants(table: MeanTable, case: Case, variants: Sequence[str], outcomes: Outcomes) -> None:
+def _add_variants(table: MeanTable, case: UtilityCase, variants: Sequence[str], outcomes: UtilityOutcomes) -> None:
     protected = [fact.value for fact in case.protected]
     for variant in variants:
         key = (case.id, case.first_alike(variant))
@@ -212,7 +272,7 @@ def _add_variants(table: MeanTable, case: Case, variants: Sequence[str], outcome
             table.add(case.cluster, (name, variant), value)
 
 
-def _add_positions(table: MeanTable, case: Case, outcomes: Outcomes) -> None:
+def _add_positions(table: MeanTable, case: UtilityCase, outcomes: UtilityOutcomes) -> None:
     """Count where verdicts follow the position."""
     for one, other in combinations(case.distinct, 2):
         verdicts = [usable(outcomes.verdicts, (case.id, *order)) for order in ((one, other), (other, one))]
@@ -223,7 +283,7 @@ def _add_positions(table: MeanTable, case: Case, outcomes: Outcomes) -> None:
             table.add(case.cluster, _FOLLOWED, float(outcomes.pair(case.id, one, other) == "position"))
 
 
-def _decided(table: MeanTable, case: Case, pair: tuple[str, str], pair_of: PairOf) -> PairResult | None:
+def _decided(table: MeanTable, case: UtilityCase, pair: tuple[str, str], pair_of: PairOf) -> PairResult | None:
     result = pair_of(case, *pair)
     if result is not None:
         points = {"win": 1.0, "loss": 0.0}.get(result, 0.5)
@@ -232,7 +292,7 @@ def _decided(table: MeanTable, case: Case, pair: tuple[str, str], pair_of: PairO
     return result
 
 
-def _lost(outcomes: Outcomes) -> dict[str, dict[str, int]]:
+def _lost(outcomes: UtilityOutcomes) -> dict[str, dict[str, int]]:
     said: dict[str, Iterable[object]] = {
         ANSWER: outcomes.answers.values(),
         PAIR: [*outcomes.verdicts.values(), *outcomes.second_verdicts.values()],

@@ -7,27 +7,122 @@ files hold corpus text.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.native_rows import row_line
-from piiloom.evaluation.utility.cases import Case
-from piiloom.evaluation.utility.disclosure import told_share
+from piiloom.evaluation.pages.tables import NOTHING, ReportTable, as_decimal
+from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.evaluating import UtilityResult
-from piiloom.evaluation.utility.outcomes import Outcomes, Verdict
-from piiloom.evaluation.utility.stand_in import NAME, kept_share
-from piiloom.evaluation.utility.tables import UtilityTable, remarks, utility_tables
+from piiloom.evaluation.utility.figures import ALL_PAIRS, MeanFigure, PairCounts
+from piiloom.evaluation.utility.outcomes import NAME, TIES, PairVerdict, UtilityOutcomes, kept_share, told_share
 from piiloom.execution.calls import Lost
-from piiloom.foundation.markdown import escaped
+from piiloom.foundation.markdown import escaped, pipe_table
 from piiloom.foundation.whole_files import write_folder
+from piiloom.foundation.words import counted
 
+# The title of each figure of a variant.
+_TITLES: Final[Mapping[str, str]] = {
+    "win_rate": "win rate",
+    "completeness": "completeness",
+    "violation_answer_judge": "answer tells (judge)",
+    "violation_answer_exact": "answer tells (exact)",
+    "violation_context_judge": "context tells (judge)",
+    "violation_context_exact": "context tells (exact)",
+    "kept_relevant": "relevant kept",
+    "word_overlap": "words kept",
+    "answer_words": "answer words",
+}
+_WITH_INTERVALS: Final = ("win_rate", "completeness", "violation_answer_judge")
+_COUNTS: Final = ("answer_words",)
 FIGURES_FILE: Final = "utility.json"
 TABLE_FILE: Final = "utility.md"
 ANSWERS_FILE: Final = "answers.jsonl"
 COMPARISONS_FILE: Final = "comparisons.jsonl"
+
+
+def utility_tables(result: UtilityResult) -> tuple[ReportTable, ...]:
+    """Return the tables of variants and pairs; with a second judge also its pairs, and the agreement of both judges."""
+    first = _pair_table(result, result.figures.pairs, result.method)
+    if not result.second_method:
+        return _variant_table(result), first
+    second = _pair_table(result, result.figures.second_pairs, f"the same answers, {result.second_method}")
+    return _variant_table(result), first, second, _agreement_table(result)
+
+
+def _agreement_table(result: UtilityResult) -> ReportTable:
+    return ReportTable(
+        title="agreement of the two judges: win, tie or loss",
+        columns=("pair", "decided by both", "same result", "Cohen's kappa"),
+        rows=tuple(
+            (
+                f"{one.one} : {one.other}" if one.one != ALL_PAIRS else "all pairs",
+                f"{one.pairs:,}",
+                *map(as_decimal, (one.same, one.kappa)),
+            )
+            for one in result.figures.agreement
+        ),
+    )
+
+
+def _variant_table(result: UtilityResult) -> ReportTable:
+    """Return utility and violation side by side, a column a variant; figures that nobody has are left out."""
+    by_variant = result.figures.variants
+    return ReportTable(
+        title=f"utility and violation: {result.method}",
+        columns=("", *by_variant),
+        rows=tuple(
+            (title, *(_cell(figures[name], interval=name in _WITH_INTERVALS, count=name in _COUNTS) for figures in by_variant.values()))
+            for name, title in _TITLES.items()
+            if any(figures[name].value is not None for figures in by_variant.values())
+        ),
+    )
+
+
+def _pair_table(result: UtilityResult, pairs: Sequence[PairCounts], method: str) -> ReportTable:
+    """Return wins, ties and losses of each of *pairs*, and the share of wins."""
+    kinds = () if result.asked is None else TIES
+    return ReportTable(
+        title=f"pairs: {method}",
+        columns=("pair", "wins", "ties", "losses", *(f"of ties: {kind}" for kind in kinds), "undecided", "preferred"),
+        rows=tuple(
+            (
+                f"{pair.one} : {pair.other}",
+                *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses, *(pair.results[kind] for kind in kinds), pair.missing)),
+                as_decimal(pair.preferred),
+            )
+            for pair in pairs
+        ),
+    )
+
+
+def remarks(result: UtilityResult) -> list[str]:
+    """Say what the tables cannot."""
+    figures = result.figures
+    told = f"{counted(figures.records, 'record')} of {counted(figures.documents, 'document')}"
+    lines = [f"{told}; 95% intervals by a bootstrap over documents"]
+    lines += [f"left out: {count:,} ({reason})" for reason, count in result.left_out.items()]
+    if figures.followed.value is not None:
+        share = _cell(figures.followed)
+        lines.append(f"position bias: {share} of {figures.followed.of:,} pairs follow the position")
+    if figures.first.value is not None:
+        share = _cell(figures.first)
+        lines.append(f"the first answer is named in {share} of {figures.first.of:,} verdicts that name one")
+    for kind, reasons in figures.lost.items():
+        lines.append(f"without a usable reply: {kind}: {', '.join(f'{reason} {count:,}' for reason, count in reasons.items())}")
+    if result.asked is None:
+        lines.append("No model was asked: this says what the variants still tell, not how good answers from them would be.")
+    return lines
+
+
+def _cell(figure: MeanFigure, *, interval: bool = True, count: bool = False) -> str:
+    if figure.value is None:
+        return NOTHING
+    value = f"{figure.value:.0f}" if count else f"{figure.value:.3f}"
+    return value if figure.interval is None or not interval else f"{value} [{figure.interval.low:.3f}, {figure.interval.high:.3f}]"
 
 
 def write_result(out: Path, result: UtilityResult, source: str) -> tuple[str, ...]:
@@ -59,7 +154,7 @@ def answer_rows(result: UtilityResult) -> Iterator[Json]:
             yield row | ({"by": NAME} if result.asked is None else _said(case, first, result.outcomes, protected))
 
 
-def _said(case: Case, variant: str, outcomes: Outcomes, protected: list[str]) -> Json:
+def _said(case: UtilityCase, variant: str, outcomes: UtilityOutcomes, protected: list[str]) -> Json:
     key = (case.id, variant)
     answer, grade, disclosed = outcomes.answers.get(key), outcomes.grades.get(key), outcomes.disclosures.get(key)
     told: Json = {"answer": None, "answer_tells_exact": None, "completeness": None, "disclosed": None}
@@ -94,13 +189,13 @@ def comparison_rows(result: UtilityResult) -> Iterator[Json]:
             yield row
 
 
-def _verdict(case: Case, order: tuple[str, str], verdicts: Mapping[tuple[str, str, str], Verdict | Lost]) -> Json | None:
+def _verdict(case: UtilityCase, order: tuple[str, str], verdicts: Mapping[tuple[str, str, str], PairVerdict | Lost]) -> Json | None:
     first, second = order
     said = verdicts.get((case.id, case.first_alike(first), case.first_alike(second)))
     if said is None:
         return None
     place: Json = {"first": first, "second": second}
-    if isinstance(said, Verdict):
+    if isinstance(said, PairVerdict):
         named = {"first": first, "second": second, "tie": "tie"}[said.better]
         return place | {"position": said.better, "better": named, "reason": said.reason}
     return place | {"error": _error(said)}
@@ -112,12 +207,9 @@ def _error(lost: Lost) -> dict[str, Any]:
 
 def as_markdown(result: UtilityResult, source: str) -> str:
     """Return the tables and remarks as Markdown."""
-    tables = "\n\n".join(_table(table) for table in utility_tables(result))
+    tables = (
+        f"**{escaped(table.title)}**\n\n{pipe_table([*map(escaped, table.columns)], ([*map(escaped, row)] for row in table.rows))}"
+        for table in utility_tables(result)
+    )
     said = "\n".join(f"- {escaped(line)}" for line in remarks(result))
-    return f"# Utility of {escaped(source)}\n\n{tables}\n\n{said}\n"
-
-
-def _table(table: UtilityTable) -> str:
-    lines = [table.columns, tuple("---" if place == 0 else "---:" for place in range(len(table.columns))), *table.rows]
-    drawn = "\n".join(f"| {' | '.join(cell if number == 1 else escaped(cell) for cell in line)} |" for number, line in enumerate(lines))
-    return f"**{escaped(table.title)}**\n\n{drawn}"
+    return "\n\n".join((f"# Utility of {escaped(source)}", *tables, said)) + "\n"

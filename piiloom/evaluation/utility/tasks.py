@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, Literal
 
-from piiloom.evaluation.utility.cases import Case, Fact
-from piiloom.evaluation.utility.outcomes import Disclosed, Grade, Outcomes, Verdict
+from piiloom.evaluation.utility.cases import UtilityCase
+from piiloom.evaluation.utility.outcomes import Disclosed, Grade, PairVerdict, UtilityOutcomes
 from piiloom.execution.calls import Fault
 from piiloom.execution.prompt_calls import prompt_call
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import JsonSchema, PromptCall, SamplingSettings
 
-Kind = Literal["utility_answer", "utility_judge_pair", "utility_judge_completeness", "utility_judge_disclosure"]
+RequestKind = Literal["utility_answer", "utility_judge_pair", "utility_judge_completeness", "utility_judge_disclosure"]
 ANSWER: Final = "utility_answer"
 PAIR: Final = "utility_judge_pair"
 COMPLETENESS: Final = "utility_judge_completeness"
 DISCLOSURE: Final = "utility_judge_disclosure"
 # Each is the name of a template, of its schema, and of the stage in the journal.
-KINDS: Final[tuple[Kind, ...]] = (ANSWER, PAIR, COMPLETENESS, DISCLOSURE)
+KINDS: Final[tuple[RequestKind, ...]] = (ANSWER, PAIR, COMPLETENESS, DISCLOSURE)
 
 HIGHEST: Final = 4
 LONGEST_ANSWER: Final = 1500
@@ -33,16 +33,18 @@ _VERDICT_TOKENS: Final = 256
 _REASONING_TOKENS: Final = 512
 _SENTENCE_END: Final = re.compile(r"[.!?…]+(?=\s|\Z)|[。！？｡।॥۔؟]+")
 _TOKENS_A_FACT: Final = 96
+_TEXT: Final = {"type": "string"}
+_SCORE: Final = {"type": "integer", "enum": list(range(HIGHEST + 1))}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
-    """One request. ``key`` is where its result belongs in ``Outcomes``: case id, then one variant or two.
+class UtilityTask:
+    """One request. ``key`` is where its result belongs in ``UtilityOutcomes``: case id, then one variant or two.
 
     ``read`` turns the data of a reply into the result or raises ``Fault``.
     """
 
-    kind: Kind
+    kind: RequestKind
     key: tuple[str, ...]
     variables: Mapping[str, Any]
     schema: JsonSchema
@@ -64,12 +66,12 @@ class Task:
         )
 
 
-def answer_tasks(case: Case) -> Iterator[Task]:
+def answer_tasks(case: UtilityCase) -> Iterator[UtilityTask]:
     """Yield a request for an answer from each variant that shows something of its own."""
     for variant in case.distinct:
         shown = case.shown[variant]
         variables = {"post": shown.context, "question": shown.question}
-        yield Task(
+        yield UtilityTask(
             kind=ANSWER,
             key=(case.id, variant),
             variables=variables,
@@ -79,7 +81,7 @@ def answer_tasks(case: Case) -> Iterator[Task]:
         )
 
 
-def judge_tasks(case: Case, outcomes: Outcomes) -> Iterator[Task]:
+def judge_tasks(case: UtilityCase, outcomes: UtilityOutcomes) -> Iterator[UtilityTask]:
     """Yield what is asked of the judge: each pair of different answers in both orders, and grades of each answer.
 
     A variant without a usable answer is in none of them.
@@ -92,7 +94,7 @@ def judge_tasks(case: Case, outcomes: Outcomes) -> Iterator[Task]:
             yield _disclosure(case, variant, answer)
 
 
-def pair_tasks(case: Case, outcomes: Outcomes) -> Iterator[Task]:
+def pair_tasks(case: UtilityCase, outcomes: UtilityOutcomes) -> Iterator[UtilityTask]:
     """Yield each pair of different answers, in both orders."""
     asked, answers = {"post": case.original.context, "question": case.original.question}, _answers(case, outcomes)
     for one, other in combinations(answers, 2):
@@ -101,12 +103,12 @@ def pair_tasks(case: Case, outcomes: Outcomes) -> Iterator[Task]:
                 yield _pair(case, asked, (first, answers[first]), (second, answers[second]))
 
 
-def _answers(case: Case, outcomes: Outcomes) -> dict[str, str]:
+def _answers(case: UtilityCase, outcomes: UtilityOutcomes) -> dict[str, str]:
     return {name: answer for name in case.distinct if (answer := outcomes.answer(case.id, name)) is not None}
 
 
-def _pair(case: Case, asked: Mapping[str, str], first: tuple[str, str], second: tuple[str, str]) -> Task:
-    return Task(
+def _pair(case: UtilityCase, asked: Mapping[str, str], first: tuple[str, str], second: tuple[str, str]) -> UtilityTask:
+    return UtilityTask(
         kind=PAIR,
         key=(case.id, first[0], second[0]),
         variables={**asked, "first": first[1], "second": second[1]},
@@ -116,8 +118,8 @@ def _pair(case: Case, asked: Mapping[str, str], first: tuple[str, str], second: 
     )
 
 
-def _completeness(case: Case, asked: Mapping[str, str], variant: str, answer: str) -> Task:
-    return Task(
+def _completeness(case: UtilityCase, asked: Mapping[str, str], variant: str, answer: str) -> UtilityTask:
+    return UtilityTask(
         kind=COMPLETENESS,
         key=(case.id, variant),
         variables={**asked, "answer": answer},
@@ -127,10 +129,13 @@ def _completeness(case: Case, asked: Mapping[str, str], variant: str, answer: st
     )
 
 
-def _disclosure(case: Case, variant: str, answer: str) -> Task:
+def _disclosure(case: UtilityCase, variant: str, answer: str) -> UtilityTask:
     shown = case.shown[variant]
-    facts = [{"id": f"f{number}", **_told(fact)} for number, fact in enumerate(case.protected, 1)]
-    return Task(
+    facts = [
+        {"id": f"f{number}", "value": fact.value, "kind": fact.entity_type.replace("_", " ")}
+        for number, fact in enumerate(case.protected, 1)
+    ]
+    return UtilityTask(
         kind=DISCLOSURE,
         key=(case.id, variant),
         variables={"post": shown.context, "question": shown.question, "answer": answer, "facts": facts},
@@ -140,16 +145,10 @@ def _disclosure(case: Case, variant: str, answer: str) -> Task:
     )
 
 
-def _told(fact: Fact) -> dict[str, str]:
-    return {"value": fact.value, "kind": fact.entity_type.replace("_", " ")}
-
-
 def _closed(**properties: JsonSchema) -> JsonSchema:
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-_TEXT: Final = {"type": "string"}
-_SCORE: Final = {"type": "integer", "enum": list(range(HIGHEST + 1))}
 _ANSWER_SCHEMA: Final = _closed(answer=_TEXT)
 _PAIR_SCHEMA: Final = _closed(reason=_TEXT, better={"type": "string", "enum": ["first", "second", "tie"]})
 _GRADE_SCHEMA: Final = _closed(reason=_TEXT, grade=_SCORE)
@@ -166,8 +165,8 @@ def _read_answer(data: Any) -> str:
     return text
 
 
-def _read_verdict(data: Any) -> Verdict:
-    return Verdict(better=data["better"], reason=_reason(data["reason"], "the verdict", LONGEST_REASONING))
+def _read_verdict(data: Any) -> PairVerdict:
+    return PairVerdict(better=data["better"], reason=_reason(data["reason"], "the verdict", LONGEST_REASONING))
 
 
 def _read_grade(data: Any) -> Grade:

@@ -1,1 +1,0 @@
-"""Bias: whether names are found equally well, whoever bears them."""

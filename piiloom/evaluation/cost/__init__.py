@@ -1,1 +1,0 @@
-"""What predictions cost: tokens times dated prices, to stand beside their quality."""
