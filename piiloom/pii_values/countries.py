@@ -13,7 +13,7 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.numbering.digit_groups import in_groups
+from piiloom.pii_values.numbering.holders import in_groups
 from piiloom.pii_values.sampling import Weighted, weighted
 
 Period = Literal["year", "month", "week", "hour"]

@@ -20,14 +20,10 @@ from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban, in_fours
-from piiloom.pii_values.numbering.american_ids import sin, unissued_ssn
-from piiloom.pii_values.numbering.asian_ids import NRIC_ENDS, aadhaar, pan
-from piiloom.pii_values.numbering.check_digits import check_of, completed
-from piiloom.pii_values.numbering.choices import Stream, digits
-from piiloom.pii_values.numbering.holders import Holder
-from piiloom.pii_values.numbering.masks import filled
-from piiloom.pii_values.numbering.pacific_ids import tfn
-from piiloom.pii_values.numbering.western_european_ids import nhs, nino
+from piiloom.pii_values.numbering.european_ids import nhs, nino
+from piiloom.pii_values.numbering.holders import Holder, Stream, check_of, completed, digits
+from piiloom.pii_values.numbering.masks import fill_places
+from piiloom.pii_values.numbering.overseas_ids import NRIC_ENDS, aadhaar, pan, sin, tfn, unissued_ssn
 
 _TRIES: Final = 100  # most number bodies to try until one has valid check digits
 _PAN_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -53,7 +49,7 @@ def draw_iban(country: str, rng: random.Random) -> str | None:
     mask, choices = facts_of(country).iban, Stream(rng)
     if mask is None:
         return None
-    return in_fours(iban(country, filled(mask.replace("{bank}", bank_code(choices)), rng), choices))
+    return in_fours(iban(country, fill_places(mask.replace("{bank}", bank_code(choices)), rng), choices))
 
 
 def draw_bank_account(locale: str, rng: random.Random) -> str:

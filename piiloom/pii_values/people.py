@@ -13,7 +13,7 @@ from typing import Final, Literal
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.lexicons import Entry, Fitted, entries, merged, phrase
-from piiloom.pii_values.numbering.choices import digits
+from piiloom.pii_values.numbering.holders import digits
 from piiloom.pii_values.numbering.reserved import ENDINGS, SITE_NAMES
 from piiloom.pii_values.sampling import Weighted, weighted
 

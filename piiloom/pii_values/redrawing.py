@@ -18,7 +18,8 @@ from typing import Final
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.pii_values.kinds import Kind, kinds_for
+from piiloom.pii_values.drawers import ValueKind
+from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.rewriting.amounts import another_age, another_measure, another_numeral, renumbered
 from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, same_layout
@@ -174,7 +175,7 @@ def _by_form(task: _Task) -> Iterator[str]:
 def _drawn(task: _Task, draws: int = _DRAWS) -> Iterator[str]:
     """Yield values of the catalogue for one person after another."""
     try:
-        kinds: Weighted[Kind] = kinds_for(task.entity_type, None if task.subtype is None else (task.subtype,), task.taxonomy)
+        kinds: Weighted[ValueKind] = kinds_for(task.entity_type, None if task.subtype is None else (task.subtype,), task.taxonomy)
         for number in range(draws):
             if not number % _OF_ONE_PERSON:
                 persona = draw_persona(task.rng, task.locale)

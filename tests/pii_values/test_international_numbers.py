@@ -7,9 +7,8 @@ from datetime import date
 
 from stdnum import luhn
 
-from piiloom.pii_values.entity_values.birth_dates import draw_birth_date_text, write_birth_date
-from piiloom.pii_values.numbering.choices import Stream
-from piiloom.pii_values.numbering.holders import Holder, rule_of
+from piiloom.pii_values.entity_values.people import draw_birth_date_text, write_birth_date
+from piiloom.pii_values.numbering.holders import Holder, Stream, rule_of
 from piiloom.taxonomy.entities.validators.registry import find_validator
 from tests.longer import case_by_case
 

@@ -12,10 +12,7 @@ from stdnum import iban as iban_rule
 from stdnum import luhn
 
 from piiloom.pii_values.numbering.accounts import card_in_groups, card_number, iban
-from piiloom.pii_values.numbering.check_digits import completed
-from piiloom.pii_values.numbering.choices import Stream
-from piiloom.pii_values.numbering.digit_groups import in_groups
-from piiloom.pii_values.numbering.holders import Holder, rule_of
+from piiloom.pii_values.numbering.holders import Holder, Stream, completed, in_groups, rule_of
 from piiloom.pii_values.numbering.masks import LETTERS, drawn, one_drawn
 from tests.longer import case_by_case
 

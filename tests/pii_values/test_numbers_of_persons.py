@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from piiloom.pii_values.entity_values.drawing import draw_value
-from piiloom.pii_values.entity_values.masks import fill_mask, tells_birth
-from piiloom.pii_values.entity_values.named_person import draw_person
+from piiloom.pii_values.entity_values.drawing import draw_entity_value
+from piiloom.pii_values.entity_values.people import draw_person
+from piiloom.pii_values.numbering.masks import fill_mask, tells_birth
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 from tests.longer import case_by_case
 
@@ -26,7 +26,7 @@ SEX = {
 def test_a_number_tells_the_sex_and_the_birth_year_of_its_holder(locale, entity, seed):
     rng = random.Random(seed)
     person = draw_person(locale, rng)
-    value = draw_value(load_catalogue(locale).entities[entity], locale, rng, person=person)
+    value = draw_entity_value(load_catalogue(locale).entities[entity], locale, rng, person=person)
     digits = [one for one in value if one.isalnum()]
     at, of_women = SEX[locale, entity]
     assert (digits[at] in of_women) == (person.gender == "female")

@@ -3,8 +3,7 @@
 import random
 from datetime import date
 
-from piiloom.pii_values.numbering.choices import Stream
-from piiloom.pii_values.numbering.holders import Holder, rule_of
+from piiloom.pii_values.numbering.holders import Holder, Stream, rule_of
 from piiloom.taxonomy.entities.validators.registry import find_validator
 
 

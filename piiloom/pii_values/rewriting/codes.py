@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from piiloom.pii_values.numbering.accounts import card_number, iban
-from piiloom.pii_values.numbering.check_digits import check_of
-from piiloom.pii_values.numbering.choices import Stream
+from piiloom.pii_values.numbering.holders import Stream, check_of
 from piiloom.pii_values.numbering.masks import LETTERS
 
 _HEX: Final = re.compile(r"(?=.*[a-fA-F])(?:(?:0x)?[0-9a-f]{16,}|(?:0x)?[0-9A-F]{16,})")

@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from piiloom.pii_values.country_facts import facts_of
-from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban, in_fours, national_account
-from piiloom.pii_values.numbering.check_digits import checked
-from piiloom.pii_values.numbering.holders import Holder
-from piiloom.pii_values.numbering.wallets import bitcoin, ethereum, litecoin
+from piiloom.pii_values.numbering.accounts import (
+    bank_code,
+    bitcoin,
+    card_in_groups,
+    card_number,
+    ethereum,
+    iban,
+    in_fours,
+    litecoin,
+    national_account,
+)
+from piiloom.pii_values.numbering.holders import Holder, checked
 from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.holders import Seeded, holder_of

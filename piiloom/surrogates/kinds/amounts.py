@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from piiloom.pii_values.country_facts import facts_of
-from piiloom.pii_values.numbering.digit_groups import in_groups
+from piiloom.pii_values.numbering.holders import in_groups
 from piiloom.surrogates.documents import below, mix, pick
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.calendars import other_word

@@ -6,7 +6,7 @@ import random
 from typing import Final
 
 from piiloom.foundation.errors import UsageError
-from piiloom.pii_values.entity_values.drawing import draw_value
+from piiloom.pii_values.entity_values.drawing import draw_entity_value
 from piiloom.surrogates.draws import Draw
 from piiloom.surrogates.kinds.kind import Kind, cased_like, numbered_seed, salt_of
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
@@ -32,11 +32,11 @@ def has_own_values(entity: Entity) -> bool:
 def _drawn(entity: Entity, draw: Draw) -> str:
     rng = random.Random(numbered_seed(draw, salt_of(entity.id)))
     locale = entity.locale if entity.locale != UNIVERSAL else _locale_of(draw.country)
-    first = value = draw_value(entity, locale, rng)
+    first = value = draw_entity_value(entity, locale, rng)
     for _ in range(_TRIES if draw.original else 0):
         if _shape(value) == _shape(draw.original):
             return cased_like(draw.original, value)
-        value = draw_value(entity, locale, rng)
+        value = draw_entity_value(entity, locale, rng)
     return cased_like(draw.original, first)
 
 
