@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Final
 
 from piiloom.pii_values.numbering.holders import TURNS, Holder, check_of, checked, first_checked, grouped
-from piiloom.taxonomy.entities.validators.polish import crc_8
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _AT_OFFICES: Final = ("03", "04", "06", "07", "08", "09", "10", "12", "15", "16")
@@ -271,6 +270,8 @@ _HEX: Final = "0123456789ABCDEF"
 
 def einvoice(h: Holder) -> str:
     """Return a number of the national system of e-invoices: NIP, date, twelve hexadecimal digits, CRC-8 of all that."""
+    from piiloom.taxonomy.entities.validators.polish import crc_8  # noqa: PLC0415 - imports python-stdnum
+
     bodies = (f"{h.number(10 + turn, 101, 998)}{h.digits(100 + turn, 6)}" for turn in TURNS)
     nip = first_checked(bodies, "pl.nip:checksum", "0")
     day = f"{h.number(1, 2024, 2026)}{h.number(2, 1, 12):02d}{h.number(3, 1, 28):02d}"
