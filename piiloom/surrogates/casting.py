@@ -10,9 +10,9 @@ from datetime import date
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from piiloom.foundation.seeding import mix, part_seed
 from piiloom.pii_values.names.regions import borne_by
 from piiloom.surrogates.day_order import LiteralDate
-from piiloom.surrogates.documents import mix, parted
 from piiloom.surrogates.fitting import ANY, Place
 from piiloom.surrogates.known_names import birth_name_in, family_told, folded, form_of, has_title, name_parts, name_words, parts_of, several
 from piiloom.surrogates.persona_assignment.groups import GROUPS
@@ -128,7 +128,7 @@ class Cast:
             if cluster.parts:
                 joined.append(number)
             elif not size:
-                people[-1] = (Persona(parted(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
+                people[-1] = (Persona(part_seed(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         self._tell(people)

@@ -14,13 +14,14 @@ from datetime import date, timedelta
 from functools import cache
 from typing import Final, NamedTuple
 
+from piiloom.foundation.seeding import below, mix
 from piiloom.foundation.words import any_of
+from piiloom.pii_values.rewriting.calendars import calendar_of, date_order, year_follows
+from piiloom.pii_values.rewriting.date_layouts import read_date
 from piiloom.surrogates.day_roles import Role, role_before, role_of, until
-from piiloom.surrogates.documents import Mention, below, mix
-from piiloom.surrogates.kinds.calendars import calendar_of, date_order, year_follows
-from piiloom.surrogates.kinds.date_masks import DateMask, mask_of, read_mask
-from piiloom.surrogates.kinds.date_parsing import parse
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.dates import near_days
+from piiloom.surrogates.kinds.masked import DateMask, mask_of, read_mask
 from piiloom.surrogates.numbered_values import DATING
 from piiloom.surrogates.planning import Plan
 
@@ -70,7 +71,7 @@ def literal_dates(text: str, language: str, country: str, anchor: date) -> list[
     if not century or _YEAR.search(text, 0, _SEARCHED) is None:
         return found
     for match in _pattern(language).finditer(text, 0, _SEARCHED):
-        layout = parse(match.group(), language, date_order(language, country), anchor)
+        layout = read_date(match.group(), language, date_order(language, country), anchor)
         if layout is not None and layout.precision == "day" and _SOONEST <= layout.when <= anchor:
             found.append(LiteralDate(match.start(), match.end(), layout.when, role_before(text, match.start(), 0)))
             if len(found) == _MOST:

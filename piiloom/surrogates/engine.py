@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Protocol
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds, keyed_seeds
+from piiloom.foundation.seeding import keyed_seeds
+from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
 from piiloom.surrogates.persona_assignment.groups import (
     GROUPS,

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
+from piiloom.pii_values.rewriting.calendars import told_by_text
 from piiloom.surrogates.documents import Gender, Mention, Placed, Replaced
-from piiloom.surrogates.kinds.calendars import told_by_text
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals

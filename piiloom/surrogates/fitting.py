@@ -329,8 +329,3 @@ def begins_sentence(text: str, start: int) -> bool:
     while at >= 0 and text[at] in _OPENING:
         at -= 1
     return at < 0 or (text[at] in _SENTENCE_STARTS and (at + 1 < start or text[at] in "\n\r"))
-
-
-def capitalised(value: str) -> str:
-    """Return *value* (not empty) with its first character in upper case."""
-    return value[0].upper() + value[1:]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.ages import KIN
+from piiloom.surrogates.kinds.amounts import KIN
 from piiloom.surrogates.placeholders.settling import ADDRESS_PARTS, BLANK, OWN_INDEX
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from piiloom.surrogates.documents import mix
-from piiloom.surrogates.draws import Draw
+from piiloom.foundation.seeding import mix
+from piiloom.surrogates.kinds.kind import Draw
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planning import Plan, identity

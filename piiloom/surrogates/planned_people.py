@@ -13,7 +13,7 @@ from typing import Final
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.ages import KIN
+from piiloom.surrogates.kinds.amounts import KIN
 from piiloom.surrogates.known_names import KnownNames
 from piiloom.surrogates.numbered_values import DATING, NOBODY, give_numbered, give_places
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN, announced_together, named_before

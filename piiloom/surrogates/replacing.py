@@ -8,17 +8,18 @@ from datetime import timedelta
 from io import StringIO
 from typing import Final
 
+from piiloom.foundation.seeding import mix, pick
+from piiloom.foundation.words import with_capital
+from piiloom.pii_values.rewriting.calendars import date_order
+from piiloom.pii_values.rewriting.date_shifts import draw_shift, shifted_text, weekly_shift
 from piiloom.surrogates.casting import Cast, Shared, Terms, name_styles
 from piiloom.surrogates.day_order import planned_days
-from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced, mix, pick
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.fitting import ANY, Place, capitalised, fits, notable_places
-from piiloom.surrogates.kinds.ages import age as draw_age
-from piiloom.surrogates.kinds.ages import middle_of_range
-from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced
+from piiloom.surrogates.fitting import ANY, Place, fits, notable_places
+from piiloom.surrogates.kinds.amounts import age as draw_age
+from piiloom.surrogates.kinds.amounts import middle_of_range
 from piiloom.surrogates.kinds.companies import with_form_of, without_form_beside
-from piiloom.surrogates.kinds.dates import draw_shift, moved, weekly_shift
-from piiloom.surrogates.kinds.kind import cased_like
+from piiloom.surrogates.kinds.kind import Draw, cased_like
 from piiloom.surrogates.kinds.places import words_of
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
 from piiloom.surrogates.numbered_values import NOBODY
@@ -184,7 +185,7 @@ class _DocumentReplacer:
         shifts = [replacer.draw_shift(mix(seed, turn) if turn else seed) for turn in range(_SHIFTS)]
 
         def stay(shift: int) -> int:
-            return sum(moved(one, shift, replacer.language, order, anchor) == one for one in dates[:_MOST_DATES])
+            return sum(shifted_text(one, shift, replacer.language, order, anchor) == one for one in dates[:_MOST_DATES])
 
         return next((shift for shift in shifts if not stay(shift)), None) or min(shifts, key=stay)
 
@@ -267,5 +268,5 @@ def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place 
     if place.capitals:
         return value.upper()
     if place.begins and value[0].islower() and "@" not in value and "/" not in value:
-        return capitalised(value)
+        return with_capital(value)
     return value

@@ -6,7 +6,7 @@ else replaced by a new one. So a name that de-identification missed does not sta
 
 from __future__ import annotations
 
-from piiloom.surrogates.documents import mix
+from piiloom.foundation.seeding import mix
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.groups import OPEN
 from piiloom.surrogates.planned_people import Cluster

@@ -6,14 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Final
 
+from piiloom.foundation.seeding import below, mix, pick
+from piiloom.pii_values.rewriting.calendars import date_order
+from piiloom.pii_values.rewriting.date_layouts import read_date
+from piiloom.pii_values.rewriting.date_shifts import shifted_day
 from piiloom.surrogates.day_order import LiteralDate, shown_part
-from piiloom.surrogates.documents import Mention, below, mix, pick
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.fitting import Place, sounds
-from piiloom.surrogates.kinds.ages import UNITS, age_in, near_age, suited_age
-from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_masks import DateMask
-from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.kinds.dates import shifted_day
+from piiloom.surrogates.kinds.amounts import UNITS, age_in, near_age, suited_age
+from piiloom.surrogates.kinds.masked import DateMask
 from piiloom.surrogates.numbered_values import DATING, NOBODY
 from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.planning import Plan
@@ -62,7 +63,7 @@ def _born(text: str, mention: Mention, person: Persona, shift: int, anchor: date
     shown = shown_part(text, mention, language, country)
     if shown is not None:
         return shown.day_near(person.born, anchor)
-    layout = parse(mention.original, language, date_order(language, country), anchor)
+    layout = read_date(mention.original, language, date_order(language, country), anchor)
     moved = shifted_day(layout, shift) if layout is not None and layout.precision not in {"weekday", "decade"} else None
     if layout is None or moved is None or layout.precision == "day":
         return moved

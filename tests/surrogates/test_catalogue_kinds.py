@@ -8,7 +8,7 @@ from datetime import date
 from stdnum.pl import pesel
 
 from piiloom.api import detect_files, surrogate
-from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.kind import Draw
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 

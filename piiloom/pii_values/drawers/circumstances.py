@@ -92,8 +92,6 @@ ORGANIZATION: Final = (
     ValueKind(subtype="charity", share=1, draw=_organisation("charity")),
     ValueKind(subtype="club", share=1, draw=_organisation("club")),
 )
-
-
 _PARTS: Final[dict[Period, float]] = {"month": 12, "week": 52, "hour": 2080}  # of a year's full-time pay
 _PAID_BY_THE_HOUR: Final = 2  # highest usual education of jobs that are paid by the hour
 # From this attempt on, pay is raised, since its digits clash with another value (38,500 at the age of 38).
@@ -163,8 +161,6 @@ FINANCE: Final = (
     ValueKind(subtype="benefit", share=1, draw=from_lexicon("benefits"), grown=True),
     ValueKind(subtype="hardship", share=0.6, draw=from_lexicon("money", "hardship"), grown=True),
 )
-
-
 _WITH_CITY, _WITH_REGION = 0.15, 0.2  # shares of addresses with the city behind them, and with city and region
 _ABROAD: Final = 0.12  # share of second cities that lie in another country
 
@@ -219,8 +215,6 @@ LOCATION: Final = (
     ValueKind(subtype="address", share=1.5, draw=_address),
     ValueKind(subtype="street", share=1, draw=lambda p, rng, _n: places.draw_street(p, rng)),
 )
-
-
 _IN_DIGITS: Final = 3  # day, month and year
 
 DATETIME: Final = (
@@ -240,8 +234,6 @@ def _birth_date(p: Persona, rng: random.Random, _: int) -> str:
 
 # Values of catalogue entities that fit the persona.
 DATES_OF_ENTITIES: Final = (ValueKind(subtype="date_of_birth", share=0, draw=_birth_date, fixed=True),)
-
-
 _GLUED_AFTER: Final = 4  # attempts after which addresses contain no part of the name as a whole word
 
 

@@ -6,7 +6,7 @@ import random
 from typing import Final
 
 from piiloom.pii_values import families, looks, people, relatives
-from piiloom.pii_values.creeds import creeds, pick
+from piiloom.pii_values.creeds import creeds, one_of
 from piiloom.pii_values.drawers import Drawer, ValueKind, from_lexicon, own_or
 from piiloom.pii_values.heritage import heritages, profile
 from piiloom.pii_values.languages import gendered
@@ -32,8 +32,6 @@ NAME: Final = (
     ValueKind(subtype="last_name", share=0.7, draw=lambda p, _rng, _n: p.family_name, fixed=True),
     ValueKind(subtype="username", share=1, draw=_username),
 )
-
-
 _PARTS_OF_DECADE: Final = (("early", range(4)), ("mid", range(3, 8)), ("late", range(7, 10)))
 _WHOLE_DECADE: Final = 0.2  # share of ages told as the whole decade
 
@@ -72,8 +70,6 @@ AGE: Final = (
     ValueKind(subtype="age_gender", share=1.5, draw=_age_gender, fixed=True),
     ValueKind(subtype="life_stage", share=1.5, draw=from_lexicon("ages", "life_stage")),
 )
-
-
 _OWN_ANCESTRY: Final = 3  # attempts for which ancestry is of the persona's own background
 
 
@@ -177,19 +173,19 @@ def _religion(p: Persona, rng: random.Random, attempt: int) -> str:
     if attempt == 0:
         return p.religion
     family = p.heritage.religions.draw(rng)
-    return gendered(pick(creeds(p.locale, family).draw(rng).members, rng), p.gender)
+    return gendered(one_of(creeds(p.locale, family).draw(rng).members, rng), p.gender)
 
 
 def _faith(p: Persona, rng: random.Random, attempt: int) -> str:
     """A name of the persona's religion, then one of another religion of the same background."""
     if attempt < 3:
-        return pick(p.creed.faiths, rng)
+        return one_of(p.creed.faiths, rng)
     family = p.heritage.religions.draw(rng)
-    return pick(creeds(p.locale, family).draw(rng).faiths, rng)
+    return one_of(creeds(p.locale, family).draw(rng).faiths, rng)
 
 
 def _practice(p: Persona, rng: random.Random, _: int) -> str:
-    return phrase("practices", pick(p.creed.practices, rng), p, rng)
+    return phrase("practices", one_of(p.creed.practices, rng), p, rng)
 
 
 BELIEF: Final = (
@@ -199,8 +195,6 @@ BELIEF: Final = (
     ValueKind(subtype="philosophy", share=2, draw=own_or(lambda p: p.philosophy, from_lexicon("beliefs", "philosophy"))),
     ValueKind(subtype="practice", share=2, draw=_practice),
 )
-
-
 _SAME_SYSTEM: Final = 0.6  # share of medicines and procedures that belong to the body system of the persona's condition
 _ENOUGH: Final = 4  # only with more entries than this for a body system is it used; fewer would be repeated too often
 
@@ -232,8 +226,6 @@ HEALTH: Final = (
     ValueKind(subtype="disability", share=1.2, draw=from_lexicon("disabilities")),
     ValueKind(subtype="allergy", share=1.2, draw=from_lexicon("allergies")),
 )
-
-
 _CLASHES: Final = 3  # attempts after which height or weight is raised by one unit, since its number clashes with another value
 
 

@@ -209,7 +209,7 @@ def latin_name(name: str) -> str:
 
 
 def plain_letters(text: str) -> str:
-    """*text* in small ASCII letters, latin_name from other scripts."""
+    """*text* in small ASCII letters, romanised from other scripts."""
     return "".join(c for c in anyascii(text).lower() if c.isalpha())
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import random
 import re
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.seeding import below, mix
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.numbering.holders import digits
 
@@ -42,12 +43,12 @@ def _place(size: int, rng: random.Random) -> str:
 
 
 def fill_places(mask: str, rng: random.Random) -> str:
-    """Return *mask* with each free place fill_places by one of its ``ALPHABETS``."""
+    """Return *mask* with each free place filled by one of its ``ALPHABETS``."""
     return "".join(rng.choice(ALPHABETS[sign]) if sign in ALPHABETS else sign for sign in mask)
 
 
 def drawn(mask: str, rng: random.Random) -> str:
-    """Return *mask* with its free places fill_places; of the signs "#", "%" and "@" only. A run of digits is one draw."""
+    """Return *mask* with its free places filled; of the signs "#", "%" and "@" only. A run of digits is one draw."""
     template, places = _compiled(mask)
     return template % tuple([_place(size, rng) for size in places])
 
@@ -122,3 +123,45 @@ def fill_mask(mask: str, rng: random.Random, born: date | None = None) -> str:
             case _:
                 parts.append(what)
     return "".join(parts)
+
+
+_SEED_SALT: Final = 0xA5
+_AT_ONCE: Final = 9  # the most digits that one draw gives without a noticeable bias
+_ROOM: Final = 1 << 20  # when less than this is left of the seed, mix a new one, so that the choices stay even
+
+
+def choices_by_seed(seed: int, alphabets: tuple[str, ...]) -> tuple[str, ...]:
+    """Choose one character from each alphabet."""
+    rest = mix(seed, _SEED_SALT)
+    out = []
+    for alphabet in alphabets:
+        if rest < _ROOM:
+            seed = rest = mix(seed, _SEED_SALT + 1)
+        rest, at = divmod(rest, len(alphabet))
+        out.append(alphabet[at])
+    return tuple(out)
+
+
+@cache
+def _seeded_template(mask: str) -> tuple[str, tuple[str, ...], int]:
+    """Compile a mask into a %-template, the alphabets of its free places, and 0.
+
+    Fast path: if the free places are a single run of at most ``_AT_ONCE`` digits, the template takes one number. Then the alphabets are
+    empty, and the last item is the count of possible numbers.
+    """
+    places = [c for c in mask if c in ALPHABETS]
+    together = "#" * len(places)
+    if 0 < len(places) <= _AT_ONCE and together in mask:
+        return mask.replace(together, f"%0{len(places)}d"), (), 10 ** len(places)
+    return "".join("%s" if c in ALPHABETS else c for c in mask), tuple(ALPHABETS[c] for c in places), 0
+
+
+def fill_by_seed(mask: str, seed: int) -> str:
+    """Return *mask* with its free places filled."""
+    template, alphabets, numbers = _seeded_template(mask)
+    return template % (below(mix(seed, _SEED_SALT), numbers) if numbers else choices_by_seed(seed, alphabets))
+
+
+def digits_by_seed(seed: int, count: int) -> str:
+    """Draw *count* digits."""
+    return "".join(choices_by_seed(seed, (ALPHABETS["#"],) * count))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from piiloom.foundation.seeding import mix, seed_of
 from piiloom.surrogates.by_model.kinds import BY_MODEL, has_latin_letters
 from piiloom.surrogates.by_model.sentences import Sentence, sentence_of
-from piiloom.surrogates.documents import Document, mix, seed_of
+from piiloom.surrogates.documents import Document
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.numbered_values import NOBODY

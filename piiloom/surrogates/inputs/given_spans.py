@@ -16,7 +16,7 @@ from piiloom.surrogates.documents import Mention, Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, KindOf, Notes
 from piiloom.surrogates.kinds.companies import legal_form_of
-from piiloom.surrogates.kinds.told_by_original import told_by_original
+from piiloom.surrogates.kinds.wording import told_by_original
 from piiloom.surrogates.known_names import family_told
 from piiloom.surrogates.offset_map import OffsetMap
 

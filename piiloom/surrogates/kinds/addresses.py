@@ -1,20 +1,75 @@
-"""Streets, house numbers, postcodes and whole addresses. The parts of a person's home address agree with each other."""
+"""Streets, house numbers, postcodes and whole addresses. The parts of a person's home address agree with each other.
+
+Names of streets, and the words by which parts of an original address are told, are in ``data/streets.yaml``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 from functools import cache
+from importlib.resources import files
 from typing import Final
 
+from pydantic import Field
+
+from piiloom.foundation.seeding import below, mix, pick, salt_of
+from piiloom.foundation.words import any_of
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.country_facts import CountryEntry, facts_of
-from piiloom.surrogates.documents import below, mix, pick
-from piiloom.surrogates.draws import Draw
+from piiloom.pii_values.numbering.masks import fill_by_seed
+from piiloom.pii_values.rewriting.codes import reshaped
 from piiloom.surrogates.kinds import places
-from piiloom.surrogates.kinds.address_signs import flat, road, state, streets_file, town_and_district
-from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
-from piiloom.surrogates.kinds.masks import fill, reshaped
+from piiloom.surrogates.kinds.kind import Draw, cased_like, home_of
 from piiloom.surrogates.kinds.places import City, Region, countries, home_city, place_seed, places_of
+
+
+class StreetStyle(FileModel):
+    """Forms with {name}, and the names."""
+
+    forms: list[Text] = Field(min_length=1)
+    names: list[Text] = Field(min_length=1)
+
+
+class StreetsFile(FileModel):
+    """``streets.yaml``: styles, and words by which parts of addresses are told."""
+
+    styles: dict[str, StreetStyle]
+    roads: list[Text]
+    endings: list[Text]
+    flats: list[Text]
+    states: list[Text]
+
+
+@cache
+def streets_file() -> StreetsFile:
+    """Return the names of streets, and the words by which parts of addresses are told; cached."""
+    return load_yaml(files("piiloom.surrogates") / "data" / "streets.yaml", StreetsFile)
+
+
+@cache
+def road() -> re.Pattern[str]:
+    """Return the pattern of a number and a street: "98 Anton Street"."""
+    return re.compile(rf"\d+[A-Za-z]? (?:[\w.'’-]+ ){{0,4}}?(?:{any_of(streets_file().roads)})\b", re.IGNORECASE)
+
+
+@cache
+def town_and_district() -> re.Pattern[str]:
+    """Return the pattern of a town and the number of its district: "Praha 4", and not "Hauptstraße 4"."""
+    return re.compile(rf"(?!.*(?:{any_of(streets_file().endings)})(?!\w))[^\W\d][^\d,]* \d{{1,2}}", re.IGNORECASE)
+
+
+@cache
+def flat() -> re.Pattern[str]:
+    """Return the pattern of the word that begins a flat or a box."""
+    return re.compile(rf"(?:{any_of(streets_file().flats)})\b", re.IGNORECASE)
+
+
+@cache
+def state() -> re.Pattern[str]:
+    """Return the pattern of words in the long names of countries."""
+    return re.compile(rf"\b(?:{any_of(streets_file().states)})\b")
+
 
 _STREET: Final = salt_of("street")
 _HOUSE: Final = salt_of("house")
@@ -77,7 +132,7 @@ def _postcode_masks(region: Region, country: str) -> tuple[str, ...]:
 
 def postcode_of(city: City, country: str, seed: int) -> str:
     """Return a postcode with the first characters of the city's region."""
-    return fill(pick(mix(seed, 1), _postcode_masks(city.region, country)), mix(seed, _POST))
+    return fill_by_seed(pick(mix(seed, 1), _postcode_masks(city.region, country)), mix(seed, _POST))
 
 
 def postcode(draw: Draw) -> str:

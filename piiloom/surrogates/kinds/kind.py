@@ -1,13 +1,37 @@
-"""The ``Kind`` record, and the seeds and helpers shared by the drawing functions."""
+"""A kind of values, what a value is drawn from (``Draw``), and the seeds and helpers that the drawing functions share."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Final, Literal, NamedTuple
-from zlib import crc32
 
-from piiloom.surrogates.documents import mix, seed_of
-from piiloom.surrogates.draws import Draw
+from piiloom.foundation.seeding import mix, seed_of
+from piiloom.surrogates.persona_assignment.persona import Persona
+
+
+class Draw(NamedTuple):
+    """Everything a value may depend on. Equal draws give equal values in every process.
+
+    ``country`` (ISO 3166 alpha-2) and ``language`` (ISO 639-1) are those of the text. ``owner`` is the person whom the value belongs
+    to. ``shift`` is the number of days by which known dates move. Dates that the text does not tell are drawn relative to ``anchor``.
+    ``day`` is the day of a date whose order among the others the text states.
+    ``original`` is the replaced value where it is known, ``form`` the variant of the kind, ``index`` the placeholder's number.
+    ``style`` is the seed of the document's ways of writing.
+    """
+
+    seed: int
+    country: str
+    language: str
+    anchor: date
+    shift: int
+    owner: Persona | None = None
+    original: str = ""
+    form: str = ""
+    index: str = ""  # type: ignore[assignment]  # hides tuple.index, which is not used
+    day: date | None = None
+    style: int = 0
+
 
 Owner = Literal["person", "document", "none"]
 Drawing = Callable[[Draw], str]
@@ -18,7 +42,7 @@ ELSEWHERE: Final = "of:"
 _SHOUTED: Final = 2  # with at least this many letters, all capitals are a style and not just an initial
 
 
-class Kind(NamedTuple):
+class SurrogateKind(NamedTuple):
     """A kind of value and the function that draws it.
 
     ``entity_type`` and ``subtype`` are those of the taxonomy (subtype None: none fits). ``owner`` says whose facts the value must agree
@@ -30,11 +54,6 @@ class Kind(NamedTuple):
     subtype: str | None
     owner: Owner
     draw: Drawing
-
-
-def salt_of(name: str) -> int:
-    """Return the salt for *name*, which makes its draws independent of all others from the same seed."""
-    return crc32(name.encode())
 
 
 def owned_seed(draw: Draw, salt: int) -> int:

@@ -17,14 +17,41 @@ from importlib.resources import files
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
+from pydantic import Field
+
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.documents import below, mix, pick, seed_of
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.files import PlacesFile, WordsFile
-from piiloom.surrogates.kinds.kind import WITHIN, Drawing, cased_like, home_of, numbered_seed, owned_seed, salt_of
-from piiloom.surrogates.kinds.masks import reshaped
+from piiloom.foundation.seeding import below, mix, pick, salt_of, seed_of
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.surrogates.kinds.kind import WITHIN, Draw, Drawing, cased_like, home_of, numbered_seed, owned_seed
 from piiloom.surrogates.known_names import folded
+
+
+class _WordsFile(FileModel):
+    """``words/<language>.yaml``: lists of words and forms; ``nations``: nationality by country code."""
+
+    lists: dict[str, list[Text]]
+    nations: dict[str, Text] = Field(default={})
+
+
+class _RegionEntry(FileModel):
+    """A region: abbreviation, first characters of its postcodes, cities by size class."""
+
+    short: Text | None = None
+    post: list[Text] = Field(default=[])
+    large: list[Text] = Field(default=[])
+    middle: list[Text] = Field(default=[])
+    small: list[Text] = Field(default=[])
+
+
+class _PlacesFile(FileModel):
+    """``places/<country>.yaml``. ``locale``: regions come from ``pii_values``; ``large`` and ``middle`` then tell the size classes."""
+
+    locale: str | None = None
+    large: list[Text] = Field(default=[])
+    middle: list[Text] = Field(default=[])
+    regions: dict[str, _RegionEntry] = Field(default={})
+
 
 Size = Literal["large", "middle", "small"]
 SIZES: Final[tuple[Size, ...]] = ("large", "middle", "small")
@@ -67,13 +94,13 @@ def places_of(country: str) -> Country:
     source = folder / f"{country}.yaml"
     if not source.is_file():
         source = folder / f"{_DEFAULT}.yaml"
-    read = load_yaml(source, PlacesFile)
+    read = load_yaml(source, _PlacesFile)
     cities = tuple(_shared(read)) if read.locale else tuple(_own(read))
     regions = tuple(dict.fromkeys(city.region for city in cities))
     return Country(regions, cities, _by_size(cities), {city.name.casefold(): city for city in reversed(cities)})
 
 
-def _own(read: PlacesFile) -> list[City]:
+def _own(read: _PlacesFile) -> list[City]:
     found = []
     for name, entry in read.regions.items():
         region = Region(name, entry.short, tuple(entry.post))
@@ -82,7 +109,7 @@ def _own(read: PlacesFile) -> list[City]:
     return found
 
 
-def _shared(read: PlacesFile) -> list[City]:
+def _shared(read: _PlacesFile) -> list[City]:
     """Return the cities that ``pii_values`` has for the file's locale."""
     from piiloom.pii_values.regions import regions  # noqa: PLC0415 - other countries do not need them
 
@@ -137,9 +164,9 @@ def languages() -> tuple[str, ...]:
 
 
 @cache
-def _file(language: str) -> WordsFile:
+def _file(language: str) -> _WordsFile:
     known = language if language in languages() else FALLBACK
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / f"{known}.yaml", WordsFile)
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / f"{known}.yaml", _WordsFile)
 
 
 def words_of(language: str) -> Mapping[str, Sequence[str]]:

@@ -23,9 +23,10 @@ from typing import Final, Literal
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import mix
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.documents import Gender, Mention, mix
+from piiloom.surrogates.documents import Gender, Mention
 
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final
 
-from piiloom.surrogates.documents import Gender, below, mix
+from piiloom.foundation.seeding import below, mix
+from piiloom.surrogates.documents import Gender
 
 _BIRTH: Final = 0xB1
 _OTHERS: Final = 0x07

@@ -20,9 +20,11 @@ from typing import Final, Literal, NamedTuple, Protocol
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import below, mix, part_seed
+from piiloom.foundation.words import with_capital
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.documents import Gender, below, mix, parted
-from piiloom.surrogates.fitting import ANY, capitalised, sounds, takes_genitive
+from piiloom.surrogates.documents import Gender
+from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
 from piiloom.surrogates.persona_assignment.groups import GROUPS, Region
 from piiloom.surrogates.persona_assignment.persona import Persona
@@ -93,7 +95,7 @@ class PersonaDrawer:
                 del taken[name]
         gender, region = GROUPS[group]
         names = self._names[group]
-        given_seed, country_seed, own_seed = parted(seed)
+        given_seed, country_seed, own_seed = part_seed(seed)
         family_seed = given_seed >> 32
         for turn in range(_COUNTRIES):
             if origin:
@@ -274,16 +276,14 @@ _FORMS: Final[dict[str, Callable[[Persona], str]]] = {
     "full": _full,
     "given": lambda persona: persona.given,
     # Without the given name before it, "van den Berg" is "Van den Berg".
-    "family": lambda persona: capitalised(persona.family),
+    "family": lambda persona: with_capital(persona.family),
     "formal": lambda persona: f"{initials(persona.given)} {persona.family}",
     "initials": _both_initials,
     "given_initials": lambda persona: initials(persona.given),
     "nick": lambda persona: _nicknames().get(persona.given, persona.given),
-    "family_given": lambda persona: f"{capitalised(persona.family)}, {persona.given}",
+    "family_given": lambda persona: f"{with_capital(persona.family)}, {persona.given}",
     "possessive": lambda persona: f"{_full(persona)}'s",
 }
-
-
 _SIBILANT: Final = frozenset("sxz")
 _PLURAL: Final = re.compile(r"e?s\b", re.IGNORECASE)
 _LETTERS: Final = "ABCDEFGHJKLMNPRSTVW"

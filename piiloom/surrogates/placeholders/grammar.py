@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import load_yaml
-from piiloom.surrogates.kinds.calendars import month_words
+from piiloom.pii_values.rewriting.calendars import month_words
 
 Shape = Literal["signs", "run", "word"]
 Policy = Literal["any", "upper", "marked", "none"]
@@ -357,8 +357,6 @@ _WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = 
     "starred_name": _starred_name,
 }
 WIDENED: Final = frozenset(_WIDENERS)
-
-
 INDEX: Final = r"[0-9]{1,9} ?[A-Za-z]?|[A-Za-z]{1,4}"
 IN_INITIALS: Final = "{initials}"
 _TOKENS: Final = {

@@ -12,8 +12,6 @@ from collections import abc, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -22,9 +20,9 @@ from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import FileModel, YamlDocument, load_yaml, read_document, validate_document
+from piiloom.foundation.yaml_files import FileModel, YamlDocument, read_document, validate_document
 from piiloom.surrogates.documents import Gender, Same
-from piiloom.surrogates.kinds.files import KindsFile
+from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.grammar import grammars
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES
 
@@ -266,12 +264,6 @@ class _MappingFile(FileModel):
     left_alone: list[Annotated[Noted, _AsWritten()]] = Field(default=[])
 
 
-@cache
-def kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds that a rule may have; cached."""
-    return tuple(load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", KindsFile).kinds)
-
-
 def load_mapping(path: Path) -> Mapping:
     """Read a mapping file.
 
@@ -316,9 +308,9 @@ def _check_rules(document: YamlDocument, rules: list[Rule]) -> None:
         where = document.where(("rules", number))
         if bool(rule.tag) == bool(rule.regex):
             raise ConfigError("a rule has either a tag or a regex", where=where, remedy="Give exactly one of the two.")
-        if rule.kind not in kind_names():
+        if rule.kind not in tuple(KINDS):
             place = document.where(("rules", number, "kind"))
-            raise ConfigError(f"unknown kind {rule.kind!r}", where=place, remedy=_closest(rule.kind, list(kind_names())))
+            raise ConfigError(f"unknown kind {rule.kind!r}", where=place, remedy=_closest(rule.kind, list(KINDS)))
         if rule.regex:
             _check_regex(rule.regex, document.where(("rules", number, "regex")))
         name = rule.name

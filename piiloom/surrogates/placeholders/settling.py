@@ -12,9 +12,9 @@ from typing import Final
 
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.pii_values.rewriting.calendars import in_month, month_words, year_follows
 from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.calendars import in_month, month_words, year_follows
 from piiloom.surrogates.kinds.companies import form_precedes
 from piiloom.surrogates.kinds.dates import PART
 from piiloom.surrogates.kinds.registry import fills_masks

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from piiloom.surrogates.kinds.entities import PREFIX, has_own_values
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.registry import KINDS, PREFIX, has_own_values
 from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
@@ -29,8 +28,6 @@ _BY_TYPE = {
     "age": "age",
     "appearance": "appearance",
 }
-
-
 # Entities of the catalogue whose values agree with the person's other facts, or that have a kind of their own.
 _BY_ENTITY = {
     "person_name": "person",

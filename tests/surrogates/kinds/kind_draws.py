@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from piiloom.foundation.seeding import mix
 from piiloom.pii_values.country_facts import supported
-from piiloom.surrogates.documents import mix
-from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.kind import Draw
 from piiloom.surrogates.persona_assignment.persona import Persona
 
 ANCHOR = date(2024, 5, 1)

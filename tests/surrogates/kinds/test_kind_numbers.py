@@ -14,9 +14,9 @@ from stdnum import iban, luhn
 
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.reserved import IDS
-from piiloom.surrogates.kinds.accounts import payment_card
+from piiloom.pii_values.rewriting.codes import reshaped
 from piiloom.surrogates.kinds.contacts import plan_of
-from piiloom.surrogates.kinds.masks import reshaped
+from piiloom.surrogates.kinds.identifiers import payment_card
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE, case_by_case, sampled
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.documents import mix
+from piiloom.foundation.seeding import mix
 from piiloom.surrogates.persona_assignment.groups import (
     FEMALE,
     GROUPS,

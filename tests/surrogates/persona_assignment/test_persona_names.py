@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
+from piiloom.foundation.seeding import mix
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.documents import mix
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Taken, joiner_of
 from tests.longer import case_by_case

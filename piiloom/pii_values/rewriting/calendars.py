@@ -12,13 +12,71 @@ from collections.abc import Callable
 from datetime import date
 from functools import cache
 from importlib.resources import files
-from typing import Final, NamedTuple
+from typing import Annotated, Final, Literal, NamedTuple
 
-from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import load_yaml
+from pydantic import Field
+
+from piiloom.foundation.words import any_of, with_capital
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.country_facts import Order, facts_of
-from piiloom.surrogates.fitting import capitalised
-from piiloom.surrogates.kinds.files import CalendarEntry, CalendarsFile, DateNamesEntry, DateNamesFile, NumeralsFile
+
+
+class CalendarEntry(FileModel):
+    """A language's words for dates; lists begin with January and Monday.
+
+    ``patterns`` by precision and order, see ``dates``; ``order`` is None where it is the country's. The head of the file
+    tells of the others.
+    """
+
+    order: Order | None = None
+    months: list[Text] = Field(min_length=12, max_length=12)
+    short_months: list[list[Text]] = Field(min_length=12, max_length=12)
+    weekdays: list[Text] = Field(min_length=7, max_length=7)
+    short_weekdays: list[list[Text]] = Field(default=[])
+    other_months: dict[str, int] = Field(default={})
+    seasons: list[list[Text]] = Field(min_length=4, max_length=4)
+    ordinals: Literal["english", "first", "none"] = "none"
+    first: list[Text] = Field(default=[])
+    ranges: list[Text] = Field(default=[])
+    holidays: list[Text] = Field(min_length=6)
+    near: list[Text] = Field(default=[])
+    told_by_text: dict[Literal["before", "which", "unit", "behind", "some"], list[Text]] = Field(default={})
+    parts: list[Text] = Field(default=[])
+    month_told: dict[Literal["of", "which", "month", "after"], list[Text]] = Field(default={})
+    articles: list[Text] = Field(default=[])
+    halves: list[Text] = Field(default=[])
+    in_month: list[Text] = Field(default=[])
+    years: list[Text] = Field(default=[])
+    age_before_noun: str = "{n}"
+    patterns: dict[str, list[Text]]
+    times: list[Text] = Field(min_length=1)
+    durations: list[Text] = Field(min_length=4)
+
+
+class CalendarsFile(FileModel):
+    """``calendars.yaml``, by language."""
+
+    calendars: dict[str, CalendarEntry]
+
+
+class DateNamesEntry(FileModel):
+    """The months and weekdays of a language, one list for each form of the words; lists begin with January and Monday."""
+
+    months: list[Annotated[list[Text], Field(min_length=12, max_length=12)]] = Field(min_length=1)
+    weekdays: list[Annotated[list[Text], Field(min_length=7, max_length=7)]]
+
+
+class DateNamesFile(FileModel):
+    """``month_names.yaml``, by language."""
+
+    names: dict[str, DateNamesEntry]
+
+
+class NumeralsFile(FileModel):
+    """``numerals.yaml``: the words of 0 to 120 by language."""
+
+    numerals: dict[str, Annotated[list[Text], Field(min_length=121, max_length=121)]]
+
 
 LARGEST: Final = 120
 _SPACES: Final = re.compile(r"[\s-]+")
@@ -26,7 +84,7 @@ _SPACES: Final = re.compile(r"[\s-]+")
 
 @cache
 def _lists() -> dict[str, list[str]]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "numerals.yaml", NumeralsFile).numerals
+    return load_yaml(files("piiloom.pii_values") / "data" / "words" / "numerals.yaml", NumeralsFile).numerals
 
 
 @cache
@@ -66,7 +124,7 @@ def other_word(text: str, language: str, change: Callable[[int], int]) -> str | 
         old = found.group()
         number = _by_word(spoken)[_SPACES.sub(" ", old.casefold())]
         new = in_words(_told(number, change(number)), spoken) or old
-        new = new.upper() if old.isupper() else capitalised(new) if old[0].isupper() else new
+        new = new.upper() if old.isupper() else with_capital(new) if old[0].isupper() else new
         return text[: found.start()] + new + text[found.end() :]
     return None
 
@@ -80,7 +138,7 @@ def _told(old: int, wanted: int) -> int:
 FALLBACK: Final = "en"
 
 
-class Meaning(NamedTuple):
+class DateWord(NamedTuple):
     """The meaning of a date word.
 
     ``field`` is "month", "weekday", "season" or "first" (the word for the first of a month). ``number`` counts from 1 (January, Monday).
@@ -94,13 +152,13 @@ class Meaning(NamedTuple):
 @cache
 def calendars() -> dict[str, CalendarEntry]:
     """Return the date words of all languages by ISO 639-1 code; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "calendars.yaml", CalendarsFile).calendars
+    return load_yaml(files("piiloom.pii_values") / "data" / "words" / "calendars.yaml", CalendarsFile).calendars
 
 
 @cache
 def date_names() -> dict[str, DateNamesEntry]:
     """Return the months and weekdays of the languages that ``calendars`` lacks; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "month_names.yaml", DateNamesFile).names
+    return load_yaml(files("piiloom.pii_values") / "data" / "words" / "month_names.yaml", DateNamesFile).names
 
 
 @cache
@@ -117,27 +175,27 @@ def calendar_of(language: str) -> CalendarEntry:
 
 
 @cache
-def meanings(language: str) -> dict[str, Meaning]:
+def meanings(language: str) -> dict[str, DateWord]:
     """Return every date word of *language* (casefolded) with its meaning; raises ``KeyError`` for an unknown language."""
-    found: dict[str, Meaning] = {}
+    found: dict[str, DateWord] = {}
     if language not in calendars():
         names = date_names()[language]
         for field, forms in (("weekday", names.weekdays), ("month", names.months)):
             found.update(
-                {word.casefold(): Meaning(field, number, False) for form in reversed(forms) for number, word in enumerate(form, 1)}
+                {word.casefold(): DateWord(field, number, False) for form in reversed(forms) for number, word in enumerate(form, 1)}
             )
         return found
     own = calendars()[language]
     for number, words in enumerate(own.seasons, 1):
-        found.update({word.casefold(): Meaning("season", number, False) for word in words})
+        found.update({word.casefold(): DateWord("season", number, False) for word in words})
     for number, words in enumerate(own.short_weekdays, 1):
-        found.update({word.casefold(): Meaning("weekday", number, True) for word in words})
+        found.update({word.casefold(): DateWord("weekday", number, True) for word in words})
     for number, words in enumerate(own.short_months, 1):
-        found.update({word.casefold(): Meaning("month", number, True) for word in words})
-    found.update({word.casefold(): Meaning("month", number, False) for word, number in own.other_months.items()})
-    found.update({word.casefold(): Meaning("weekday", number, False) for number, word in enumerate(own.weekdays, 1)})
-    found.update({word.casefold(): Meaning("month", number, False) for number, word in enumerate(own.months, 1)})
-    found.update({word.casefold(): Meaning("first", 1, False) for word in own.first})
+        found.update({word.casefold(): DateWord("month", number, True) for word in words})
+    found.update({word.casefold(): DateWord("month", number, False) for word, number in own.other_months.items()})
+    found.update({word.casefold(): DateWord("weekday", number, False) for number, word in enumerate(own.weekdays, 1)})
+    found.update({word.casefold(): DateWord("month", number, False) for number, word in enumerate(own.months, 1)})
+    found.update({word.casefold(): DateWord("first", 1, False) for word in own.first})
     return found
 
 

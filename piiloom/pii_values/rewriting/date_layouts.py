@@ -14,14 +14,14 @@ from datetime import date
 from typing import Final, Literal, NamedTuple
 
 from piiloom.pii_values.country_facts import Order
-from piiloom.surrogates.kinds.calendars import Meaning, articles, languages_for, meanings, ordinal_suffix, written_word
+from piiloom.pii_values.rewriting.calendars import DateWord, articles, languages_for, meanings, ordinal_suffix, written_word
 
 Precision = Literal["day", "month", "year", "season", "quarter", "decade", "weekday"]
 
 _NUMERIC: Final = frozenset({"day", "month", "year", "quarter", "decade", "compact"})
 
 
-class Part(NamedTuple):
+class DatePart(NamedTuple):
     """A literal (``field`` "") or a field of a date.
 
     ``style`` says how the field is written: the width of a number, "CASE[-short]:NUMBER" of a word ("title-short:3"), or a suffix.
@@ -35,14 +35,14 @@ class Part(NamedTuple):
 class Layout(NamedTuple):
     """A parsed date. ``when`` is its day, or the first day of a longer period; missing fields are filled in from the anchor."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[DatePart, ...]
     precision: Precision
     when: date
     language: str
     order: Order
 
 
-def write(layout: Layout, when: date) -> str:
+def write_date(layout: Layout, when: date) -> str:
     """Write the day *when* in the format of *layout*."""
     out = []
     for at, part in enumerate(layout.parts):
@@ -65,7 +65,7 @@ def write(layout: Layout, when: date) -> str:
     return "".join(out)
 
 
-def _of_quarter(part: Part, when: date, language: str) -> str:
+def _of_quarter(part: DatePart, when: date, language: str) -> str:
     """Return the ordinal suffix of the quarter of *when*: "1er trimestre" and "3e trimestre" in French."""
     number = (when.month + 2) // 3
     if language == "fr" or (language == "es" and part.style == "er"):
@@ -78,7 +78,7 @@ def _named_month(layout: Layout, at: int) -> bool:
     return not ordinal and any(part.field == "month" and ":" in part.style for part in layout.parts)
 
 
-def _number(part: Part, when: date) -> str:
+def _number(part: DatePart, when: date) -> str:
     match part.field:
         case "year":
             return f"{when.year % 100:02d}" if len(part.text) == 2 else f"{when.year:04d}"
@@ -104,7 +104,7 @@ _NUMBERS: Final = 4  # a text with more numbers is not a date
 _MOST_DIGITS: Final = 8  # digits of a number in a date (20120131)
 
 
-def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
+def named_numbers(parts: list[DatePart], order: Order) -> list[DatePart] | None:
     """Return *parts* with a field name for every number; None if the numbers do not make a date."""
     places = [at for at, part in enumerate(parts) if part.field == "number"]
     if len(places) > _NUMBERS or any(len(parts[at].text) > _MOST_DIGITS for at in places):
@@ -115,11 +115,11 @@ def named_numbers(parts: list[Part], order: Order) -> list[Part] | None:
     out = list(parts)
     for at, name in zip(places, names, strict=True):
         text = parts[at].text
-        out[at] = Part(name, text, str(len(text)) if text[0] == "0" or len(text) > 2 or _padded(parts, places, order) else "")
+        out[at] = DatePart(name, text, str(len(text)) if text[0] == "0" or len(text) > 2 or _padded(parts, places, order) else "")
     return out
 
 
-def _padded(parts: list[Part], places: list[int], order: Order) -> bool:
+def _padded(parts: list[DatePart], places: list[int], order: Order) -> bool:
     """Whether days and months are zero-padded to two digits.
 
     They are if one begins with a zero, or if all have two digits, no month is named and the year is first, or the order is not month first.
@@ -133,7 +133,7 @@ def _padded(parts: list[Part], places: list[int], order: Order) -> bool:
     return bool(texts) and (year_first or (order != "mdy" and len(places) > 1))
 
 
-def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | None:
+def _names(parts: list[DatePart], places: list[int], order: Order) -> list[str] | None:
     texts = [parts[at].text for at in places]
     values = [int(text) for text in texts]
     marked = [_MARKS.get(parts[at + 1].text, "") if at + 1 < len(parts) else "" for at in places]
@@ -151,7 +151,7 @@ def _names(parts: list[Part], places: list[int], order: Order) -> list[str] | No
     return _alone(parts, places, texts, values, order)
 
 
-def _beside_quarter(parts: list[Part], places: list[int], values: list[int]) -> list[str] | None:
+def _beside_quarter(parts: list[DatePart], places: list[int], values: list[int]) -> list[str] | None:
     """Name the numbers of a quarter date: the quarter, beside its word, and possibly a year; None if there is no quarter."""
     sign = next(at for at, part in enumerate(parts) if part.field == "quarter_sign")
     near = [at for at, value in zip(places, values, strict=True) if value in range(1, 5) and _joined(parts, at, sign)]
@@ -160,7 +160,7 @@ def _beside_quarter(parts: list[Part], places: list[int], values: list[int]) -> 
     return ["quarter" if at in near else "year" for at in places]
 
 
-def _joined(parts: list[Part], one: int, other: int) -> bool:
+def _joined(parts: list[DatePart], one: int, other: int) -> bool:
     return all(part.text in _QUARTER_GAP for part in parts[min(one, other) + 1 : max(one, other)])
 
 
@@ -172,7 +172,7 @@ def _is_year(text: str) -> bool:
     return (len(text) == 4 and _YEARS[0] <= int(text) <= _YEARS[1]) or len(text) == 2
 
 
-def _beside_month(parts: list[Part], places: list[int], texts: list[str]) -> list[str] | None:
+def _beside_month(parts: list[DatePart], places: list[int], texts: list[str]) -> list[str] | None:
     """Name the numbers beside a month's name: a day, a year or both."""
     if sum(part.field == "month" for part in parts) > 1:
         return None
@@ -186,7 +186,7 @@ def _beside_month(parts: list[Part], places: list[int], texts: list[str]) -> lis
     return _sound(names)
 
 
-def _alone(parts: list[Part], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
+def _alone(parts: list[DatePart], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
     """Name the numbers of a date without a month's name."""
     match len(texts):
         case 0:
@@ -201,7 +201,7 @@ def _alone(parts: list[Part], places: list[int], texts: list[str], values: list[
             return None
 
 
-def _one(parts: list[Part], at: int, text: str) -> list[str] | None:
+def _one(parts: list[DatePart], at: int, text: str) -> list[str] | None:
     quoted = at > 0 and parts[at - 1].text in "'’‘"
     if (len(text) == 4 and _is_year(text)) or (len(text) == 2 and quoted):
         return ["year"]
@@ -215,7 +215,7 @@ def _one(parts: list[Part], at: int, text: str) -> list[str] | None:
     return ["day"] if (follows or weekday) and not strange and len(text) <= 2 and 1 <= int(text) <= 31 else None
 
 
-def _two(parts: list[Part], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
+def _two(parts: list[DatePart], places: list[int], texts: list[str], values: list[int], order: Order) -> list[str] | None:
     between = "".join(part.text for part in parts[places[0] + 1 : places[1]])
     if between.strip() not in _SIGNS:
         return None
@@ -267,7 +267,7 @@ _YEARS: Final = (1000, 2999)
 _LONGEST: Final = 60  # characters; a longer text is not read as a date
 
 
-def parse(text: str, language: str, order: Order, anchor: date) -> Layout | None:
+def read_date(text: str, language: str, order: Order, anchor: date) -> Layout | None:
     """Parse *text* as a date; return None if it cannot be read as one. Never raises.
 
     *language* is tried first for words. *order* resolves ambiguous numbers, and *anchor* fills in a missing year or month.
@@ -279,26 +279,26 @@ def parse(text: str, language: str, order: Order, anchor: date) -> Layout | None
     return _layout(named, spoken, order, anchor) if named is not None else None
 
 
-def _tokens(text: str, language: str) -> tuple[list[Part], str]:
+def _tokens(text: str, language: str) -> tuple[list[DatePart], str]:
     """Split *text* into parts, and return them with the language of its words.
 
     The parts are literals, words with their meaning, and numbers, which still have the field "number".
     """
-    parts: list[Part] = []
+    parts: list[DatePart] = []
     at = 0
     for clock in _CLOCK.finditer(text):
-        parts += [Part("token", token) for token in _TOKEN.findall(text[at : clock.start()])]
-        parts.append(Part("", clock.group()))
+        parts += [DatePart("token", token) for token in _TOKEN.findall(text[at : clock.start()])]
+        parts.append(DatePart("", clock.group()))
         at = clock.end()
-    parts += [Part("token", token) for token in _TOKEN.findall(text[at:])]
+    parts += [DatePart("token", token) for token in _TOKEN.findall(text[at:])]
     spoken = _language([part.text.casefold() for part in parts if part.field == "token" and part.text.isalpha()], language)
     known = meanings(spoken) if spoken else {}
-    found: list[Part] = []
+    found: list[DatePart] = []
     for part in parts:
         if part.field != "token":
             found.append(part)
         elif part.text[0] in "0123456789":
-            found.append(Part("number", part.text))
+            found.append(DatePart("number", part.text))
         else:
             found.append(_word(part.text, known.get(part.text.casefold()), found))
     return found, spoken or language
@@ -315,23 +315,23 @@ def _language(words: list[str], first: str) -> str | None:
     return best
 
 
-def _word(text: str, meaning: Meaning | None, before: list[Part]) -> Part:
+def _word(text: str, meaning: DateWord | None, before: list[DatePart]) -> DatePart:
     if meaning is not None:
         case = "upper" if text.isupper() and len(text) > 1 else "title" if text[0].isupper() else "lower"
-        return Part(meaning.field, text, f"{case}{'-short' if meaning.short else ''}:{meaning.number}")
+        return DatePart(meaning.field, text, f"{case}{'-short' if meaning.short else ''}:{meaning.number}")
     last = before[-1] if before else None
     folded = text.casefold()
     swedish = last is not None and last.text == ":" and len(before) > 1 and before[-2].field == "number"
     if folded in _SUFFIXES and last is not None and (last.field == "number" or swedish):
-        return Part("suffix", text, "a" if swedish else folded)
+        return DatePart("suffix", text, "a" if swedish else folded)
     if folded == "s" and last is not None and last.field == "number":
-        return Part("plural", text)
+        return DatePart("plural", text)
     if folded in _QUARTERS:
-        return Part("quarter_sign", text)
-    return Part("", text)
+        return DatePart("quarter_sign", text)
+    return DatePart("", text)
 
 
-def _layout(parts: list[Part], language: str, order: Order, anchor: date) -> Layout | None:
+def _layout(parts: list[DatePart], language: str, order: Order, anchor: date) -> Layout | None:
     """Compute the day from the fields; return None if the day does not exist or there is no field."""
     values = {part.field: part for part in parts if part.field}
     year = _year(values["year"].text, anchor) if "year" in values else None
@@ -355,7 +355,7 @@ def _layout(parts: list[Part], language: str, order: Order, anchor: date) -> Lay
 
 
 def _coarse(
-    parts: list[Part], values: dict[str, Part], year: int | None, month: int | None, language: str, order: Order, anchor: date
+    parts: list[DatePart], values: dict[str, DatePart], year: int | None, month: int | None, language: str, order: Order, anchor: date
 ) -> Layout | None:
     """Read a date without a day: weekday, decade, quarter, season, month or year; None if it is none of these."""
     if "weekday" in values and month is None and year is None:
@@ -389,7 +389,7 @@ def _year(text: str, anchor: date) -> int:
     return latest - (latest - int(text)) % 100
 
 
-def _month(part: Part | None) -> int | None:
+def _month(part: DatePart | None) -> int | None:
     if part is None:
         return None
     return int(part.style.rpartition(":")[2]) if ":" in part.style else int(part.text)
