@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.foundation.seeding import mix, part_seed
 from piiloom.pii_values.names.regions import borne_by
-from piiloom.surrogates.day_order import LiteralDate
+from piiloom.surrogates.days import LiteralDate, suit_ages, tell_known, tell_stated, tell_young
 from piiloom.surrogates.fitting import ANY, Place
 from piiloom.surrogates.known_names import birth_name_in, family_told, folded, form_of, has_title, name_parts, name_words, parts_of, several
 from piiloom.surrogates.persona_assignment.groups import GROUPS
@@ -20,9 +20,7 @@ from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.personas import NO_NEEDS, SUBTYPES, Needs, PersonaDrawer, Register, Taken, written, written_like
 from piiloom.surrogates.placeholders.surroundings import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
-from piiloom.surrogates.planning import PERSON, Plan, identity
-from piiloom.surrogates.requirements import Asked
-from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
+from piiloom.surrogates.planning import PERSON, Asked, Plan, identity
 
 
 def share_family_names(plan: Plan, people: Sequence[tuple[Persona, ...]], language: str = "") -> Mapping[str, Persona]:

@@ -33,11 +33,10 @@ from piiloom.surrogates.persona_assignment.groups import (
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
 from piiloom.surrogates.placeholders.finder import Finder, Found, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-from piiloom.surrogates.planning import Plan, Planner
+from piiloom.surrogates.planning import Plan, Planner, apart
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
 from piiloom.surrogates.same_values import Entry, SameValues, Told, entries_of, merge_entries, packed
 from piiloom.surrogates.settings import OnUnknown, Settings
-from piiloom.surrogates.strategies import apart
 
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]

@@ -12,14 +12,13 @@ from typing import Final, NamedTuple
 
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import Part, birth_name_told, folded, is_one_name, labels
+from piiloom.surrogates.mention_rules import GENERAL, RuleContext
 
 KNOWN_PATIENT: Final = "known patient"  # MIMIC's "Known lastname": whatever its number, the one patient of the document
 PATIENT: Final = "patient"
-_GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
 _PARTS: Final[Mapping[str, Part]] = {"given": "given", "family": "family", "initials": "middle"}
 _FAR: Final = 40  # code points between two parts of a name, at most
 _CLOSE: Final = frozenset({"", " ", "\u00a0", "  ", ", ", ",", ",  ", ". "})
-_NOTHING: Final[Mapping[int, str]] = {}
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LABELLED: Final = re.compile(r"[^:=\n]{2,32}?\s?[\"']?\s?[:=]\s*[\"'(]?$")
 
@@ -30,21 +29,14 @@ class _Piece(NamedTuple):
     labelled: bool
 
 
-class Joined(NamedTuple):
-    """The mentions with their parts told (form, role and index). ``originals``: the whole name of each known part of one, by number."""
-
-    mentions: Sequence[Mention]
-    originals: Mapping[int, str]
-
-
-def joined_names(text: str, mentions: Sequence[Mention]) -> Joined:
-    """Return *mentions* with the parts of each name joined. If there is nothing to join, they are the same object."""
+def joined_names(text: str, mentions: Sequence[Mention], context: RuleContext) -> Sequence[Mention]:
+    """Return *mentions* with the parts of each name joined: their form, role and index. The same object if there is nothing to join."""
     if not _may_join(mentions):
-        return Joined(mentions, _NOTHING)
+        return mentions
     runs = _runs(text, mentions)
     known = any(mention[3] == KNOWN_PATIENT for mention in mentions)
     if not runs and not known:
-        return Joined(mentions, _NOTHING)
+        return mentions
     out = list(mentions)
     if known:
         for number, mention in enumerate(out):
@@ -56,7 +48,8 @@ def joined_names(text: str, mentions: Sequence[Mention]) -> Joined:
         _join(text, run, out, originals, named)
     if named:
         _name_alone(out, named, {piece.number for run in runs for piece in run})
-    return Joined(out, originals)
+    context.whole_names = originals
+    return out
 
 
 def _may_join(mentions: Sequence[Mention]) -> bool:
@@ -177,7 +170,7 @@ def _untold(gap: str, before: Part, last: Mention, mention: Mention, whole: froz
 
 def _one_person(last: Mention, mention: Mention) -> bool:
     """Whether two tags may name one person: their roles are equal, or one of them tells no role."""
-    return last.role == mention.role or last.role in _GENERAL or mention.role in _GENERAL
+    return last.role == mention.role or last.role in GENERAL or mention.role in GENERAL
 
 
 def _whole(run: list[_Piece]) -> bool:
@@ -215,7 +208,7 @@ def _form(piece: _Piece, run: list[_Piece], told: str) -> str:
 
 def _identity(run: list[_Piece], members: list[Mention], named: Mapping[tuple[str, str, str], tuple[str, str]]) -> tuple[str, str]:
     """Return role and index of the person whose name *members* are: those of the member that tells a role, or of its number."""
-    told = next((one for one in members if one.role not in _GENERAL and one.same != "mention"), None)
+    told = next((one for one in members if one.role not in GENERAL and one.same != "mention"), None)
     if told is not None:
         return told.role, told.index
     numbers = [one.index for one in members if one.index]

@@ -9,7 +9,7 @@ import pytest
 
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.places import City, places_of
-from piiloom.surrogates.planning import told_by_place_names
+from piiloom.surrogates.mention_rules import RuleContext, told_by_place_names
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
@@ -72,4 +72,4 @@ def test_known_originals_stay_where_they_were() -> None:
 def test_what_is_no_place_behind_it_changes_nothing(text: str) -> None:
     kind = "person" if "NAME" in text else "city"
     mentions: Sequence[Mention] = [Mention(0, text.index("]") + 1, kind, same="mention")]
-    assert told_by_place_names(text, mentions, "US") is mentions
+    assert told_by_place_names(text, mentions, RuleContext(country="US")) is mentions

@@ -11,7 +11,7 @@ from piiloom.surrogates.by_model.sentences import Sentence, sentence_of
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
 from piiloom.surrogates.kinds.registry import KINDS
-from piiloom.surrogates.numbered_values import NOBODY
+from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, Plan
 
 _LETTERS: Final = 3

@@ -13,7 +13,6 @@ from typing import Final
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.pii_values.rewriting.calendars import in_month, month_words, year_follows
-from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.companies import form_precedes
 from piiloom.surrogates.kinds.dates import PART
@@ -22,6 +21,7 @@ from piiloom.surrogates.placeholders.grammar import grammars_file
 from piiloom.surrogates.placeholders.reading import CONTACT, MASK, NUMBER, UNTOLD, Meaning, Verdict
 from piiloom.surrogates.placeholders.scanning import Candidate, end_of_initials
 from piiloom.surrogates.placeholders.surroundings import GUESS, LETTER, LETTER_KINDS, Cue, Cues, join_letters
+from piiloom.surrogates.time_cues import role_before
 
 _PARTY: Final = ("person", "company")  # the kinds that a party to a lawsuit can turn out to be; on equal votes the first one wins
 _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
@@ -321,7 +321,7 @@ def _joined_parts() -> re.Pattern[str]:
     return re.compile(joined, re.IGNORECASE)
 
 
-def told_by_neighbours(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
+def told_by_neighbours(text: str, mentions: Sequence[Mention], _: object = None) -> Sequence[Mention]:
     """Return *mentions* with what close ones tell of each other. If they tell nothing, they are the same object."""
     close = _close(mentions)
     if not close and not any(mention[6] == DAY for mention in mentions):

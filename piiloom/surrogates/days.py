@@ -1,29 +1,32 @@
-"""Days of a document: dates left in the text, and drawn days in the order that the text states.
+"""Days of a document: dates left in the text, drawn days in the order that the text states, and birth dates that it tells.
 
-Discharge comes after admission, and nobody is seen after their death. Drawn dates are of the time of the dates left in the text.
-
-The words right before a date or in its tag give its role (``data/words/day_words.yaml``). Ages hold as of the day of the admission or
-visit, else as of the last day; without any date, as of the anchor.
+Discharge comes after admission, and nobody is seen after their death. Drawn dates are of the time of the dates left in the text. Ages hold
+as of the day of the admission or visit, else as of the last day; without any date, as of the anchor. A birth date follows from a known
+birth date, a known or stated age, or an age that must fit its article.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, timedelta
 from functools import cache
 from typing import Final, NamedTuple
 
-from piiloom.foundation.seeding import below, mix
+from piiloom.foundation.seeding import below, mix, pick
 from piiloom.foundation.words import any_of
 from piiloom.pii_values.rewriting.calendars import calendar_of, date_order, year_follows
 from piiloom.pii_values.rewriting.date_layouts import read_date
-from piiloom.surrogates.day_roles import Role, role_before, role_of, until
+from piiloom.pii_values.rewriting.date_shifts import shifted_day
 from piiloom.surrogates.documents import Mention
+from piiloom.surrogates.fitting import Place, sounds
+from piiloom.surrogates.kinds.amounts import UNITS, age_in, near_age, suited_age
 from piiloom.surrogates.kinds.dates import near_days
 from piiloom.surrogates.kinds.masked import DateMask, mask_of, read_mask
-from piiloom.surrogates.numbered_values import DATING
-from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.planned_people import DATING, NOBODY
+from piiloom.surrogates.planning import Asked, Plan, asked_of_age
+from piiloom.surrogates.time_cues import DayRole, child_follows, role_before, role_of, stated_age, until
 
 _MOST: Final = 40  # dates read in one document
 _SEARCHED: Final = 60_000  # code points at the beginning of a document in which they are looked for
@@ -38,7 +41,7 @@ class LiteralDate(NamedTuple):
     start: int
     end: int
     day: date
-    role: Role
+    role: DayRole
 
 
 @cache
@@ -92,7 +95,7 @@ DAYS: Final = frozenset({"date", "datetime"})
 _OF_TIME: Final = DAYS | DATING
 _STAY: Final = 21  # most days from a start to its end that are drawn
 _AFTERWARDS: Final = 9  # most days from a death to what follows it
-_AFTER_ALL: Final[Mapping[Role, int]] = {"end": 1, "death": 2, "later": 3}  # roles of days that follow others, in their order
+_AFTER_ALL: Final[Mapping[DayRole, int]] = {"end": 1, "death": 2, "later": 3}  # roles of days that follow others, in their order
 _SALT: Final = 0xDA7E
 _NO_DAYS: Final[Mapping[int, date]] = {}
 
@@ -148,7 +151,7 @@ def _show(days: dict[int, date], shown: Mapping[int, DateMask], anchor: date) ->
         days[value] = part.day_near(days[value], anchor) or days[value]
 
 
-def _show_after(days: dict[int, date], shown: Mapping[int, DateMask], roles: Mapping[int, Role], anchor: date) -> None:
+def _show_after(days: dict[int, date], shown: Mapping[int, DateMask], roles: Mapping[int, DayRole], anchor: date) -> None:
     """As ``_show``, for days of one role that follow others: not before these, where what the text shows allows it."""
     for value, part in shown.items():
         near, role = days[value], roles[value]
@@ -159,7 +162,7 @@ def _show_after(days: dict[int, date], shown: Mapping[int, DateMask], roles: Map
         )
 
 
-def _tell_ranges(plan: Plan, roles: dict[int, Role], firsts: Mapping[int, int]) -> None:
+def _tell_ranges(plan: Plan, roles: dict[int, DayRole], firsts: Mapping[int, int]) -> None:
     """Make start and end of two dates that a word or a dash joins ("[DATE] to [DATE]")."""
     for value, number in firsts.items():
         if roles[value] or not number:
@@ -176,7 +179,7 @@ def _tell_ranges(plan: Plan, roles: dict[int, Role], firsts: Mapping[int, int]) 
             roles[before], roles[value] = "start", "end"
 
 
-def _order_stays(days: dict[int, date], roles: Mapping[int, Role], seed: int) -> None:
+def _order_stays(days: dict[int, date], roles: Mapping[int, DayRole], seed: int) -> None:
     """Put each end some days after the start that belongs to it: the last one before it in the text that has no end yet."""
     waiting: list[int] = []
     ends: list[int] = []
@@ -197,7 +200,7 @@ def _stay(days: dict[int, date], start: int, end: int, seed: int) -> None:
     days[end] = days[start] + timedelta(days=1 + below(mix(seed, _SALT + end), _STAY))
 
 
-def _order_deaths(days: dict[int, date], roles: Mapping[int, Role], seed: int) -> None:
+def _order_deaths(days: dict[int, date], roles: Mapping[int, DayRole], seed: int) -> None:
     """Put the first death after all that does not follow it, and the rest after the death."""
     deaths = [value for value, role in roles.items() if role == "death"]
     if not deaths:
@@ -212,10 +215,139 @@ def _order_deaths(days: dict[int, date], roles: Mapping[int, Role], seed: int) -
             days[value] = died + timedelta(days=1 + below(mix(seed, _SALT + value), _AFTERWARDS))
 
 
-def _present(days: Mapping[int, date], roles: Mapping[int, Role]) -> date:
+def _present(days: Mapping[int, date], roles: Mapping[int, DayRole]) -> date:
     for wanted in ("start", "visit"):
         found: Sequence[date] = [day for value, day in days.items() if roles[value] == wanted]
         if found:
             return found[0]
     alive = [day for value, day in days.items() if roles[value] not in {"birth", "later"}]
     return max(alive or days.values())
+
+
+_AGAIN: Final = 0x60
+_YOUNGEST, _OLDEST_CHILD = 3, 14
+_DAYS_OF_MONTH: Final = 28  # every month has as many
+_NEAR: Final = 400  # code points between an age and the birth date in the text that is the same person's
+People = Sequence[tuple[Persona, ...]]
+Notable = Mapping[int, Place]
+
+
+def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anchor: date, language: str, country: str) -> set[int]:
+    """Set the birth dates of people whose birth date or age is known from originals; return the owners whose birth date is known.
+
+    Other ages of the person keep their distance from the first one.
+    """
+    known = [
+        (mention, owner)
+        for mention, owner in zip(plan.mentions, plan.owners, strict=True)
+        if owner != NOBODY and mention.original and mention.kind in DATING
+    ]
+    known.sort(key=lambda one: one[0].kind)  # a birth date tells more than a year of birth
+    dated: set[int] = set()
+    for mention, owner in known:
+        if mention.kind != "age" and owner not in dated:
+            born = _born(plan.text, mention, people[owner][0], shift, anchor, language, country)
+            if born is not None:
+                people[owner][0].born, people[owner][0].told_birth = born, True
+                dated.add(owner)
+    for mention, owner in known:
+        person = people[owner][0]
+        if mention.kind != "age" or owner in dated or person.told_age is not None:
+            continue
+        years = age_in(mention.original, language)
+        if years is not None:
+            person.told_age = years
+            _tell_age(person, near_age(years, mix(person.seed, _AGAIN), asked_of_age(plan, notable, owner)))
+    return dated
+
+
+def _born(text: str, mention: Mention, person: Persona, shift: int, anchor: date, language: str, country: str) -> date | None:
+    """Return the birth date that the original at *mention* tells, moved by *shift* days; what a mask shows stays. None if it tells none."""
+    shown = shown_part(text, mention, language, country)
+    if shown is not None:
+        return shown.day_near(person.born, anchor)
+    layout = read_date(mention.original, language, date_order(language, country), anchor)
+    moved = shifted_day(layout, shift) if layout is not None and layout.precision not in {"weekday", "decade"} else None
+    if layout is None or moved is None or layout.precision == "day":
+        return moved
+    seed = mix(person.seed, _AGAIN)
+    return moved.replace(
+        month=moved.month if layout.precision != "year" else 1 + below(seed, 12), day=1 + below(mix(seed, 1), _DAYS_OF_MONTH)
+    )
+
+
+def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate], language: str, country: str) -> set[int]:
+    """Set the birth dates of people whose age or birth date, or a part of it, stands in the text and was not redacted; return them.
+
+    Where a birth date is to be put in, it must agree with the age that the text states, and an age with the birth date (of *dates*).
+    """
+    told: set[int] = set()
+    kinds = {(owner, mention.kind) for mention, owner in zip(plan.mentions, plan.owners, strict=True) if mention[2] in DATING}
+    if kinds <= {(NOBODY, kind) for kind in DATING}:
+        return told
+    born = [one for one in dates if one.role == "birth"]
+    for number, mention in enumerate(plan.mentions):
+        owner = plan.owners[number]
+        if mention[2] not in DATING or mention.original or owner == NOBODY or owner in told or plan.clusters[owner].corpus:
+            continue
+        if mention.kind != "age" and _tell_shown(people[owner][0], shown_part(plan.text, mention, language, country)):
+            told.add(owner)
+        elif (owner, "age") not in kinds:
+            stated = stated_age(plan.text, plan.mentions, number)
+            if stated is not None:
+                _tell_age(people[owner][0], stated.number, "months" if stated.months else "")
+                told.add(owner)
+        elif born and not kinds & {(owner, "birth_date"), (owner, "birth_year")}:
+            near = min(born, key=lambda one: abs(one.start - mention.start))
+            if abs(near.start - mention.start) <= _NEAR and near.day < people[owner][0].anchor:
+                people[owner][0].born = near.day
+                told.add(owner)
+    return told
+
+
+def _tell_shown(person: Persona, shown: DateMask | None) -> bool:
+    """Let *person* be born on a day that has what the text shows of it; return whether there is such a day."""
+    day = shown.day_near(person.born, person.anchor) if shown is not None else None
+    person.born = day or person.born
+    return day is not None
+
+
+def tell_young(plan: Plan, people: People, notable: Notable, fixed: Collection[int]) -> set[int]:
+    """Make children of people whose age the text gives in months, weeks or days, or before a word for a child; return them.
+
+    Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus.
+    """
+    told: set[int] = set()
+    for number, mention in enumerate(plan.mentions):
+        owner = plan.owners[number]
+        if mention[2] != "age" or mention.original or owner == NOBODY or owner in fixed or owner in told or plan.clusters[owner].corpus:
+            continue
+        person = people[owner][0]
+        unit = mention.form if mention.form in UNITS else ""
+        if unit or child_follows(plan.text, mention.end):
+            ages = range(1, UNITS[unit][1] + 1) if unit else range(_YOUNGEST, _OLDEST_CHILD + 1)
+            sound = asked_of_age(plan, notable, owner)
+            _tell_age(person, pick(mix(person.seed, _AGAIN + 1), [age for age in ages if sounds(str(age), sound)]), unit)
+            told.add(owner)
+    return told
+
+
+def suit_ages(plan: Plan, people: People, notable: Notable, asked: Asked, fixed: Collection[int]) -> None:
+    """Choose ages that fit their article ("an <AGE>-year-old").
+
+    Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus, who have one age everywhere.
+    """
+    for owner in {owner for _, owner in asked if owner != NOBODY}:
+        sound = asked_of_age(plan, notable, owner)
+        if not sound or owner in fixed or plan.clusters[owner].corpus:
+            continue
+        person = people[owner][0]
+        age = suited_age(person.age, mix(person.seed, _AGAIN), sound)
+        if age != person.age:
+            _tell_age(person, age)
+
+
+def _tell_age(person: Persona, age: int, unit: str = "") -> None:
+    """Let *person* be *age* years old, or as many of a *unit* of ``UNITS``."""
+    days = int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363) if not unit else round(age * UNITS[unit][0])
+    person.born = person.anchor - timedelta(days=days)
