@@ -21,11 +21,11 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.drawers import ValueKind
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.rewriting.amounts import another_age, another_measure, another_numeral, renumbered
+from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered
+from piiloom.pii_values.rewriting.calendars import other_word
 from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, same_layout
-from piiloom.pii_values.rewriting.forms import distance, recased
-from piiloom.pii_values.rewriting.moments import another_moment
-from piiloom.pii_values.rewriting.names import another_name
+from piiloom.pii_values.rewriting.date_shifts import another_moment
+from piiloom.pii_values.rewriting.names import another_name, distance, recased
 from piiloom.pii_values.sampling import Weighted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import load_locales
@@ -33,6 +33,7 @@ from piiloom.taxonomy.locales import load_locales
 _TRIES: Final = 40
 _DRAWS: Final = 60  # from the catalogue, of which the one with the nearest form is taken
 _OF_ONE_PERSON: Final = 6
+_ADULT: Final = (18, 89)  # years of age
 _USUAL: Final = 120  # draws of each subtype by which the subtype of other values is guessed
 _DEFAULT_LOCALE: Final = "en_US"
 _ARTICLE: Final = re.compile(r"(?i)(?<!\w)(an?)\s+$")
@@ -132,7 +133,9 @@ def _rewritten(task: _Task) -> str | None:
         case "datetime":
             return another_moment(value, locale, rng)
         case "age":
-            return another_age(value, rng) if digits else another_numeral(value, locale, rng, low=18, high=89)
+            if digits:
+                return another_age(value, rng)
+            return other_word(value, locale[:2], lambda years: rng.randint(*_ADULT) if years >= _ADULT[0] else years)
         case "appearance" if digits:
             return another_measure(value, rng)
         case "finance" if digits:

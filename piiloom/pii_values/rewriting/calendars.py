@@ -360,6 +360,11 @@ def _told_by_text(language: str) -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{before})(?: |(?<=')))*(?:(?:{some}) )?{told}(?:,? ?(?:{behind}))*")
 
 
+def names_unit(text: str) -> bool:
+    """Whether a word for a unit of time is in *text*: "three weeks", "6 hours later"."""
+    return any(word in _units() for word in _WORD.findall(text.casefold()))
+
+
 def told_by_text(original: str) -> bool:
     """Whether *original* tells a time by that of its text, or how long something took: "tomorrow", "two days ago", "three weeks"."""
     told = " ".join(original.casefold().replace("’", "'").split())

@@ -6,6 +6,7 @@ years, decades). The name of a weekday moves by the shift modulo 7.
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -14,9 +15,14 @@ from typing import Final
 
 from piiloom.foundation.seeding import below, mix, salt_of
 from piiloom.pii_values.country_facts import Order
+from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.rewriting.amounts import THIRD, near_number
 from piiloom.pii_values.rewriting.calendars import (
+    date_order,
     languages_for,
     meanings,
+    names_unit,
+    other_word,
     range_words,
 )
 from piiloom.pii_values.rewriting.date_layouts import Layout, Precision, read_date, write_date
@@ -176,3 +182,66 @@ def _days(first: str, sign: str, two: Layout, shift: int) -> str | None:
     if (start.year, start.month) == (end.year, end.month):
         return f"{start.day}{sign}{write_date(two, end)}"
     return write_date(two, start) + (sign if sign.strip() != sign or sign not in "-/" else f" {sign} ") + write_date(two, end)
+
+
+def time_like(first: str, sign: str, second: str | None, rest: str, hour: int, minute: int) -> str:
+    """Write a time as the hour *first*, *sign*, the minute *second* and *rest* are: 12 hours if am or pm follows, a leading zero for one.
+
+    The hour is changed if it equals the original one.
+    """
+    twelve = re.match(r"(?::[0-9]{2})?\s*[ap]\.?\s?m", rest, re.IGNORECASE) is not None
+    hours = (hour % 12 or 12) if twelve else hour
+    if f"{hours:02d}" == first.zfill(2):
+        hours = hours % 12 + 1 if twelve else (hours + 1) % 24
+    exact = len(first) == 2 and not twelve and rest.startswith(":")  # with seconds, as machines write it
+    width = 2 if first.startswith("0") or (not sign and second) or exact else 1
+    tail = f"{sign}{minute:02d}" if second is not None else sign
+    seconds = re.sub(r"^:[0-9]{2}", lambda m: f":{(int(m.group()[1:]) + minute) % 60:02d}", rest)
+    return f"{hours:0{width}d}{tail}{seconds}"
+
+
+_ANY_TIME: Final = re.compile(r"(?<!\d)(\d{1,2})(?:([:.h])(\d{2})(?!\d)(.*)|()()(\s?[ap]\.?m\b.*))", re.IGNORECASE | re.DOTALL)
+_NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_YEAR: Final = re.compile(r"(?:18|19|20)\d\d")
+_MOVES: Final = 400  # shifts of which one that keeps the layout is taken
+_FURTHEST: Final = 2200  # days
+_A_YEAR: Final = 366
+_LATEST_MONTH: Final = 12
+
+
+def other_duration(text: str, language: str, seed: int) -> str | None:
+    """Return *text* with another number of its first unit of time, near the old one; None if no number is in it."""
+    found = _NUMBER.search(text)
+    if found is not None:
+        return text[: found.start()] + near_number(found.group(), seed) + text[found.end() :]
+    return other_word(text, language, lambda n: n + 1 + below(seed, max(1, n // THIRD)))
+
+
+def another_moment(text: str, locale: str, rng: random.Random) -> str:
+    """Return *text* with another date, time or duration in the same layout; *text* itself if nothing in it is understood.
+
+    Dates move to an earlier day. Of a date in digits, what only a day can be stays so, and what could be a month stays either.
+    """
+    language, _, country = locale.partition("_")
+    lasts = names_unit(text) and _YEAR.search(text) is None
+    for _ in range(0 if lasts else _MOVES):
+        moved = shifted_text(text, -rng.randint(1, _FURTHEST), language, date_order(language, country), REFERENCE_DATE)
+        if moved is None:
+            break
+        if moved != text and (any(map(str.isalpha, text)) or _digits_of(moved) == _digits_of(text)):
+            return moved
+    else:
+        if not lasts:
+            return text
+    if not lasts and _YEAR.search(text):
+        return kept_form(text, -rng.randint(_A_YEAR, _FURTHEST))
+    time = _ANY_TIME.search(text) if not lasts else None
+    if time is not None:
+        hour = rng.randint(7, 22)
+        return text[: time.start()] + time_like(time[1], time[2] or "", time[3], time[4] or time[7] or "", hour, rng.randint(0, 59))
+    return other_duration(text, language, rng.getrandbits(64)) or text
+
+
+def _digits_of(text: str) -> list[tuple[int, bool]]:
+    """Return how many digits each number of a date has, and whether a month can be it."""
+    return [(len(number), int(number) > _LATEST_MONTH) for number in _DIGITS.findall(text)]

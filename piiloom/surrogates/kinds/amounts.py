@@ -13,8 +13,8 @@ from typing import Final
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.holders import in_groups
+from piiloom.pii_values.rewriting.amounts import _FIGURES, AMOUNT, other_score, resized
 from piiloom.pii_values.rewriting.calendars import LARGEST, calendars, in_words, other_word
-from piiloom.pii_values.rewriting.codes import reshaped
 from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.kind import Draw, style_seed
 from piiloom.surrogates.kinds.places import phrase
@@ -126,7 +126,6 @@ def age(draw: Draw, sound: int = ANY) -> str:
 
 
 _MONEY: Final = salt_of("money")
-_AMOUNT: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")
 _STEPS: Final = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000, 50_000)
 _SPREAD: Final = (
     2, 3, 5, 12, 25, 40, 75, 120, 180, 260, 350, 480, 650, 900, 1250, 1800,
@@ -149,9 +148,9 @@ def money(draw: Draw) -> str:
     seed = mix(draw.seed, _MONEY)
     original = draw.original
     if original:
-        found = _AMOUNT.search(original)
+        found = AMOUNT.search(original)
         if found is not None:
-            return original[: found.start()] + _resized(found.group(), seed) + original[found.end() :]
+            return original[: found.start()] + resized(found.group(), seed) + original[found.end() :]
         spelled = other_word(original, draw.language, lambda n: n + 1 + below(seed, max(1, n // 2)))
         if spelled is not None:
             return spelled
@@ -169,36 +168,7 @@ def money(draw: Draw) -> str:
     return text if draw.form == "bare" else pick(style_seed(draw, _MONEY), facts.forms).replace("{n}", text)
 
 
-def _resized(text: str, seed: int) -> str:
-    """Return a number with as many digits as *text*; separators and trailing zeros are kept: "52,400" → "47,800"."""
-    places = [at for at, c in enumerate(text) if c.isdigit()]
-    cents = len(text) > 3 and text[-3] in ".," and text[-2:].isdigit()
-    whole = places[:-2] if cents else places
-    zeros = 0
-    for at in reversed(whole[1:]):
-        if text[at] != "0":
-            break
-        zeros += 1
-    out = list(text)
-    free = whole[: len(whole) - zeros]
-    for turn, at in enumerate(free):
-        low = 1 if at == places[0] and text[at] != "0" else 0
-        old = int(text[at])
-        if turn == 0 and len(free) > 1:  # change the first digit by at most one, to keep the magnitude
-            out[at] = str(min(9, max(low, old - 1 + below(mix(seed, turn), 3))))
-        else:
-            new = low + below(mix(seed, turn), 10 - low)
-            out[at] = str(new if new != old else low + (new - low + 1) % (10 - low))
-    if cents and text[-2:] != "00":
-        out[-2:] = f"{below(mix(seed, 50), 99):02d}"
-    return "".join(out)
-
-
 _GRADE: Final = salt_of("grade")
-_LONGEST: Final = 6  # digits of a score
-_FIGURES: Final = "0123456789"
-_SIGNS_OF_NUMBERS: Final = _FIGURES + ".,"
-_IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
 _LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
 
 
@@ -215,26 +185,6 @@ def grade(draw: Draw) -> str:
     if original[:1] in _FIGURES and original:
         return other_score(original, seed)
     return phrase("grade", draw, seed)
-
-
-def other_score(text: str, seed: int) -> str:
-    """Return another number near *text*, with as many decimals; what follows the number is kept ("/20", "%").
-
-    The new number is lower by 1 to a fifth, or 1 higher if *text* is 0 or 1; it begins with a zero only if *text* does, or where it is
-    less than one. Numbers with more than six digits are only reshaped.
-    """
-    end = next((at for at, c in enumerate(text) if c not in _SIGNS_OF_NUMBERS), len(text))
-    number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
-    digits = number.replace(".", "").replace(",", "")
-    if len(digits) > _LONGEST:
-        return reshaped(text, seed)
-    top = {1: 10, 2: 100}.get(len(digits), 10 ** len(digits))
-    value = min(int(digits), top)
-    reach = max(1, value // 5)
-    new = value - 1 - below(seed, reach) if value > reach else value + 1 + below(seed, reach)
-    places = iter(f"{max(1, new):0{len(digits)}d}")
-    written = "".join(next(places) if c in _FIGURES else c for c in number)
-    return (written if number[0] == "0" else _IDLE_ZEROS.sub("", written)) + rest
 
 
 _PERCENT: Final = salt_of("percent")

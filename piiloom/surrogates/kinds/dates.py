@@ -34,17 +34,14 @@ from piiloom.pii_values.rewriting.calendars import (
     told_by_text,
 )
 from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
-from piiloom.pii_values.rewriting.date_shifts import kept_form, other_day, shifted_text
+from piiloom.pii_values.rewriting.date_shifts import kept_form, other_day, other_duration, shifted_text, time_like
 from piiloom.surrogates.kinds.kind import Draw, cased_like, style_seed
 from piiloom.surrogates.persona_assignment.persona import adult_birth_date
 
 _TIME: Final = salt_of("time")
 _TIME_OF_DAY: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _CLOCK_WORD: Final = re.compile(r"[^\W\d_]{2,}")
-_NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
-_THIRD: Final = 3  # a duration changes by at most one third, or by 1
-_LARGEST: Final = 10**9
 _HALF: Final = 12  # hours; a later one needs no word for its half of the day
 _FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
 
@@ -117,7 +114,7 @@ def time_value(draw: Draw) -> str:
         return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
     known = _TIME_OF_DAY.fullmatch(draw.original.strip()) if draw.original else None
     if known is not None and (int(known[1]) > _HALF or not tells_half(draw.original)):
-        return _like(known, *pick(seed, _HOURS))
+        return time_like(known[1], known[2], known[3], known[4], *pick(seed, _HOURS))
     said = _said(draw, seed) if draw.original else None
     if said is not None:
         return said
@@ -139,45 +136,15 @@ def _other_hour(hour: int, seed: int) -> int:
     return pick(seed, nearby) if nearby else hour
 
 
-def _like(known: re.Match[str], hour: int, minute: int) -> str:
-    """Write a time in the format of the match *known*: 12 hours if am or pm follows, a leading zero if there was one.
-
-    The hour is changed if it equals the original one.
-    """
-    first, sign, second, rest = known.groups()
-    twelve = re.match(r"(?::[0-9]{2})?\s*[ap]\.?\s?m", rest, re.IGNORECASE) is not None
-    hours = (hour % 12 or 12) if twelve else hour
-    if f"{hours:02d}" == first.zfill(2):
-        hours = hours % 12 + 1 if twelve else (hours + 1) % 24
-    exact = len(first) == 2 and not twelve and rest.startswith(":")  # with seconds, as machines write it
-    width = 2 if first.startswith("0") or (not sign and second) or exact else 1
-    tail = f"{sign}{minute:02d}" if second is not None else sign
-    seconds = re.sub(r"^:[0-9]{2}", lambda m: f":{(int(m.group()[1:]) + minute) % 60:02d}", rest)
-    return f"{hours:0{width}d}{tail}{seconds}"
-
-
 def duration(draw: Draw) -> str:
     """Draw a duration. If there is an original, its unit is kept and its number stays near."""
     seed = mix(draw.seed, _TIME + 1)
     original = draw.original
-    found = _NUMBER.search(original)
-    if found is not None:
-        return original[: found.start()] + _near(found.group(), seed) + original[found.end() :]
-    spelled = other_word(original, draw.language, lambda n: n + 1 + below(seed, max(1, n // _THIRD))) if original else None
+    spelled = other_duration(original, draw.language, seed) if original else None
     if spelled is not None:
         return spelled
     form = pick(seed, calendar_of(draw.language).durations)
     return cased_like(original, form.replace("{n}", str(2 + below(mix(seed, 1), 11))))
-
-
-def _near(text: str, seed: int) -> str:
-    """Return another number of about the same size as *text*, with as many decimals."""
-    sign = next((c for c in text if c in ".,"), "")
-    whole, _, part = text.partition(sign) if sign else (text, "", "")
-    number = min(int(whole[:18]), _LARGEST)
-    reach = max(1, number // _THIRD)
-    new = number + 1 + below(seed, reach) if number <= 2 or seed & 1 else max(1, number - 1 - below(seed, min(reach, number - 1)))
-    return f"{new}{sign}{(int(part[:15]) + 3) % 10 ** len(part[:15]):0{len(part[:15])}d}" if part else str(new)
 
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")

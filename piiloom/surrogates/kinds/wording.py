@@ -14,7 +14,7 @@ from typing import Final
 
 from piiloom.foundation.seeding import mix, salt_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
-from piiloom.surrogates.kinds.amounts import other_score
+from piiloom.pii_values.rewriting.amounts import other_score
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.kind import Draw, Drawing, cased_like, owned_seed
 from piiloom.surrogates.kinds.places import FALLBACK, countries, country, gendered, languages, nation, phrase, spoken, words_of
