@@ -177,7 +177,7 @@ _TEST_CARDS: Final = tuple(
 class _Places(Seeded):
     """Seeded choices whose digits are drawn place by place, since accounts and cards have long runs of them."""
 
-    def digits_by_seed(self, salt: int, count: int) -> str:
+    def digits(self, salt: int, count: int) -> str:
         """As in ``Choices``."""
         return digits_by_seed(mix(self.seed, salt), count)
 
