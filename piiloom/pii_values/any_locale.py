@@ -28,7 +28,7 @@ from piiloom.pii_values.country_facts import facts_of, id_rule, supported
 from piiloom.pii_values.dates import age_on, draw_day, draw_year
 from piiloom.pii_values.documents import draw_case_number, draw_employee_id, draw_member_id, draw_student_id, draw_ticket
 from piiloom.pii_values.entity_values.drawers import draw_valid_phone
-from piiloom.pii_values.entity_values.drawing import draw_entity_value, holder_of
+from piiloom.pii_values.entity_values.drawing import draw_entity_value, number_holder
 from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, draw_adult_birth_date, latin_name
 from piiloom.pii_values.identifiers import draw_iban, draw_payment_card
 from piiloom.pii_values.numbering.accounts import national_account
@@ -110,7 +110,7 @@ def drawers_of(locale: str) -> Drawers:
     codes: dict[str, Draw] = {
         "payment_card": lambda p, rng: draw_payment_card(p.locale, rng),
         "bank_account": _account,
-        **({"national_id": lambda p, rng: rule_of(rule)(holder_of(rng, p))} if (rule := id_rule(region)) else {}),
+        **({"national_id": lambda p, rng: rule_of(rule)(number_holder(rng, p))} if (rule := id_rule(region)) else {}),
         **{paper: partial(_paper, paper) for paper in _PAPERS},
         "ticket": lambda _, rng: draw_ticket(rng),
         **({"email": lambda p, rng: draw_email(p.latin_given, p.latin_family, p.born.year, rng)} if named else {}),

@@ -19,7 +19,7 @@ from piiloom.pii_values.countries import CheckedId, country_of, from_mask, shape
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.languages import Gender
-from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban, in_fours
+from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban_of, in_fours
 from piiloom.pii_values.numbering.european_ids import nhs, nino
 from piiloom.pii_values.numbering.holders import Holder, Stream, check_of, completed, digits
 from piiloom.pii_values.numbering.masks import fill_places
@@ -49,7 +49,7 @@ def draw_iban(country: str, rng: random.Random) -> str | None:
     mask, choices = facts_of(country).iban, Stream(rng)
     if mask is None:
         return None
-    return in_fours(iban(country, fill_places(mask.replace("{bank}", bank_code(choices)), rng), choices))
+    return in_fours(iban_of(country, fill_places(mask.replace("{bank}", bank_code(choices)), rng), choices))
 
 
 def draw_bank_account(locale: str, rng: random.Random) -> str:
@@ -57,7 +57,7 @@ def draw_bank_account(locale: str, rng: random.Random) -> str:
     choices = Stream(rng)
     match locale:
         case "en_GB":
-            number = iban("GB", bank_code(choices) + digits(14, rng), choices)
+            number = iban_of("GB", bank_code(choices) + digits(14, rng), choices)
             return in_fours(number) if rng.random() < 0.6 else number
         case "en_CA":
             return f"{digits(5, rng)}-{rng.choice(('001', '002', '003', '004', '006', '010', '016'))} {digits(7, rng)}"

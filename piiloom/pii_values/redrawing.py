@@ -25,7 +25,7 @@ from piiloom.pii_values.rewriting.amounts import another_age, another_measure, r
 from piiloom.pii_values.rewriting.calendars import other_word
 from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, same_layout
 from piiloom.pii_values.rewriting.date_shifts import another_moment
-from piiloom.pii_values.rewriting.names import another_name, distance, recased
+from piiloom.pii_values.rewriting.names import another_name, form_distance, recased
 from piiloom.pii_values.sampling import Weighted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import load_locales
@@ -165,7 +165,7 @@ def _by_form(task: _Task) -> Iterator[str]:
     furthest = max(2, len(task.value.split()) // 2 + 1)
     found: dict[str, int] = {}
     for text in _drawn(task):
-        written, apart = recased(text, task.value, proper=task.proper), distance(text, task.value)
+        written, apart = recased(text, task.value, proper=task.proper), form_distance(text, task.value)
         if written is None:  # "Swedish" for "danish", in a text without capitals: only if nothing else is found
             written, apart = text.lower(), apart + 1
         if not apart:

@@ -19,14 +19,14 @@ from piiloom.pii_values.rewriting.calendars import calendar_of, date_order, year
 from piiloom.pii_values.rewriting.date_layouts import read_date
 from piiloom.pii_values.rewriting.date_shifts import shifted_day
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.fitting import Place, sounds
+from piiloom.surrogates.fitting import Requirement, sounds
 from piiloom.surrogates.kinds.amounts import UNITS, age_in, near_age, suited_age
 from piiloom.surrogates.kinds.dates import near_days
 from piiloom.surrogates.kinds.masked import DateMask, mask_of, read_mask
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
 from piiloom.surrogates.planned_people import DATING, NOBODY
-from piiloom.surrogates.planning import Asked, Plan, asked_of_age
-from piiloom.surrogates.time_cues import DayRole, child_follows, role_before, role_of, stated_age, until
+from piiloom.surrogates.planning import DocumentPlan, Requirements, asked_of_age
+from piiloom.surrogates.time_cues import DayRole, child_follows, nearest_age, role_before, role_of, until
 
 _MOST: Final = 40  # dates read in one document
 _SEARCHED: Final = 60_000  # code points at the beginning of a document in which they are looked for
@@ -113,7 +113,7 @@ class Days(NamedTuple):
     dating: bool = False
 
 
-def planned_days(plan: Plan, value_seed: int, anchor: date, language: str, country: str) -> Days:
+def planned_days(plan: DocumentPlan, value_seed: int, anchor: date, language: str, country: str) -> Days:
     """Return the days of all dates without an original in *plan*, near *anchor* or near the dates that the text tells."""
     firsts: dict[int, int] = {}
     dating = False
@@ -162,7 +162,7 @@ def _show_after(days: dict[int, date], shown: Mapping[int, DateMask], roles: Map
         )
 
 
-def _tell_ranges(plan: Plan, roles: dict[int, DayRole], firsts: Mapping[int, int]) -> None:
+def _tell_ranges(plan: DocumentPlan, roles: dict[int, DayRole], firsts: Mapping[int, int]) -> None:
     """Make start and end of two dates that a word or a dash joins ("[DATE] to [DATE]")."""
     for value, number in firsts.items():
         if roles[value] or not number:
@@ -228,11 +228,11 @@ _AGAIN: Final = 0x60
 _YOUNGEST, _OLDEST_CHILD = 3, 14
 _DAYS_OF_MONTH: Final = 28  # every month has as many
 _NEAR: Final = 400  # code points between an age and the birth date in the text that is the same person's
-People = Sequence[tuple[Persona, ...]]
-Notable = Mapping[int, Place]
+People = Sequence[tuple[FictitiousPerson, ...]]
+Notable = Mapping[int, Requirement]
 
 
-def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anchor: date, language: str, country: str) -> set[int]:
+def tell_known(plan: DocumentPlan, people: People, notable: Notable, *, shift: int, anchor: date, language: str, country: str) -> set[int]:
     """Set the birth dates of people whose birth date or age is known from originals; return the owners whose birth date is known.
 
     Other ages of the person keep their distance from the first one.
@@ -261,7 +261,7 @@ def tell_known(plan: Plan, people: People, notable: Notable, *, shift: int, anch
     return dated
 
 
-def _born(text: str, mention: Mention, person: Persona, shift: int, anchor: date, language: str, country: str) -> date | None:
+def _born(text: str, mention: Mention, person: FictitiousPerson, shift: int, anchor: date, language: str, country: str) -> date | None:
     """Return the birth date that the original at *mention* tells, moved by *shift* days; what a mask shows stays. None if it tells none."""
     shown = shown_part(text, mention, language, country)
     if shown is not None:
@@ -276,7 +276,7 @@ def _born(text: str, mention: Mention, person: Persona, shift: int, anchor: date
     )
 
 
-def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate], language: str, country: str) -> set[int]:
+def tell_stated(plan: DocumentPlan, people: People, dates: Sequence[LiteralDate], language: str, country: str) -> set[int]:
     """Set the birth dates of people whose age or birth date, or a part of it, stands in the text and was not redacted; return them.
 
     Where a birth date is to be put in, it must agree with the age that the text states, and an age with the birth date (of *dates*).
@@ -293,7 +293,7 @@ def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate], langua
         if mention.kind != "age" and _tell_shown(people[owner][0], shown_part(plan.text, mention, language, country)):
             told.add(owner)
         elif (owner, "age") not in kinds:
-            stated = stated_age(plan.text, plan.mentions, number)
+            stated = nearest_age(plan.text, plan.mentions, number)
             if stated is not None:
                 _tell_age(people[owner][0], stated.number, "months" if stated.months else "")
                 told.add(owner)
@@ -305,14 +305,14 @@ def tell_stated(plan: Plan, people: People, dates: Sequence[LiteralDate], langua
     return told
 
 
-def _tell_shown(person: Persona, shown: DateMask | None) -> bool:
+def _tell_shown(person: FictitiousPerson, shown: DateMask | None) -> bool:
     """Let *person* be born on a day that has what the text shows of it; return whether there is such a day."""
     day = shown.day_near(person.born, person.anchor) if shown is not None else None
     person.born = day or person.born
     return day is not None
 
 
-def tell_young(plan: Plan, people: People, notable: Notable, fixed: Collection[int]) -> set[int]:
+def tell_young(plan: DocumentPlan, people: People, notable: Notable, fixed: Collection[int]) -> set[int]:
     """Make children of people whose age the text gives in months, weeks or days, or before a word for a child; return them.
 
     Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus.
@@ -332,7 +332,7 @@ def tell_young(plan: Plan, people: People, notable: Notable, fixed: Collection[i
     return told
 
 
-def suit_ages(plan: Plan, people: People, notable: Notable, asked: Asked, fixed: Collection[int]) -> None:
+def suit_ages(plan: DocumentPlan, people: People, notable: Notable, asked: Requirements, fixed: Collection[int]) -> None:
     """Choose ages that fit their article ("an <AGE>-year-old").
 
     Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus, who have one age everywhere.
@@ -347,7 +347,7 @@ def suit_ages(plan: Plan, people: People, notable: Notable, asked: Asked, fixed:
             _tell_age(person, age)
 
 
-def _tell_age(person: Persona, age: int, unit: str = "") -> None:
+def _tell_age(person: FictitiousPerson, age: int, unit: str = "") -> None:
     """Let *person* be *age* years old, or as many of a *unit* of ``UNITS``."""
     days = int(age * 365.2425) + 1 + below(mix(person.seed, _AGAIN), 363) if not unit else round(age * UNITS[unit][0])
     person.born = person.anchor - timedelta(days=days)

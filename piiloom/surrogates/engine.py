@@ -31,16 +31,16 @@ from piiloom.surrogates.persona_assignment.groups import (
     role_name,
 )
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
-from piiloom.surrogates.placeholders.finder import Finder, Found, KeptScans
+from piiloom.surrogates.placeholders.finder import Finder, FoundTags, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-from piiloom.surrogates.planning import Plan, Planner, apart
+from piiloom.surrogates.planning import DocumentPlan, Planner, apart
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
-from piiloom.surrogates.same_values import Entry, SameValues, Told, entries_of, merge_entries, packed
+from piiloom.surrogates.same_values import Entry, SameValues, _KnownEntry, entries_of, merge_entries, packed_values
 from piiloom.surrogates.settings import OnUnknown, Settings
 
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
-Planned = tuple[Plan, Found | None]
+Planned = tuple[DocumentPlan, FoundTags | None]
 _PER_MENTION = 100  # a mention and what is planned for it take as much as so many code points
 _ROOM = 16_000_000  # code points of plans that are kept between the passes: some 60 MB
 
@@ -48,7 +48,7 @@ _ROOM = 16_000_000  # code points of plans that are kept between the passes: som
 class PlaceholderFinder(Protocol):
     """Finds placeholders in a text."""
 
-    def find(self, text: str, where: str = "document") -> Found:
+    def find(self, text: str, where: str = "document") -> FoundTags:
         """Return the mentions, the unknown placeholders and the brackets that are no placeholders. *where* is for error messages."""
         ...
 
@@ -98,7 +98,7 @@ class Engine:
 
         Raises ``DataError`` if the document has no mentions and there is no finder.
         """
-        found: Found | None = None
+        found: FoundTags | None = None
         mentions: Sequence[Mention]
         if document.mentions is not None:
             mentions = document.mentions if self.same_values is None else self.same_values.widened(document)
@@ -151,7 +151,7 @@ class Engine:
         documents: list[int] = []
         roles = Roles()
         shared: dict[tuple[str, str], list[int]] = {}
-        known: dict[int, Told] = {}
+        known: dict[int, _KnownEntry] = {}
         for scan in scans:
             codes, numbers, names, entries, originals, people = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
@@ -172,7 +172,7 @@ class Engine:
         sizes: list[int],
         roles: Roles,
         shared: dict[tuple[str, str], list[int]],
-        known: Mapping[int, Told],
+        known: Mapping[int, _KnownEntry],
         documents: Sequence[int],
     ) -> bytes:
         local = codes
@@ -202,7 +202,7 @@ class Engine:
         """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
         self._groups, self._starts, people, known, self._document_groups, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
         if self.same_values is not None:
-            self.same_values.corpus = packed(known)
+            self.same_values.corpus = packed_values(known)
         self._shared = {(role, index): (keyed_seeds(self._key, "person", role, index)[0], groups) for role, index, groups in people}
 
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
@@ -232,7 +232,7 @@ class Engine:
                 done.left = list(found.left)
             yield done
 
-    def _person_groups(self, plan: Plan, groups: Sequence[int], number: int) -> dict[str, list[str]]:
+    def _person_groups(self, plan: DocumentPlan, groups: Sequence[int], number: int) -> dict[str, list[str]]:
         """Return the groups of the people of document *number* by their role, "person" for people without one; and its own, "group"."""
         found: dict[str, list[str]] = {}
         if self._by_document and self._document_groups[number] != NO_GROUP:
@@ -249,7 +249,7 @@ class Engine:
     def _name_of(self, group: int) -> str:
         return GROUPS[group][0] if self.settings.own_names else " ".join(GROUPS[group])
 
-    def replace_plan(self, plan: Plan, document: Document, groups: Sequence[int]) -> Replaced:
+    def replace_plan(self, plan: DocumentPlan, document: Document, groups: Sequence[int]) -> Replaced:
         """Replace the mentions of one planned document; *groups* has one group per document-local person."""
         given = self._given(document.number) if self._given is not None else NOTHING_GIVEN
         return self._replacer.replace(plan, document_seeds(self._key, document.text, document.ordinal), groups, self._shared, given)
@@ -264,11 +264,11 @@ class Engine:
             yield from self._both_passes(documents)
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
-        known: dict[int, Told] = {}
+        known: dict[int, _KnownEntry] = {}
         if self.same_values is not None:
             for document in documents:
                 merge_entries(known, entries_of(document))
-            self.same_values.corpus = packed(known.items())
+            self.same_values.corpus = packed_values(known.items())
         planned = [self.plan(document) for document in documents]
         before: Counter[str] = Counter()
         numbered = []
@@ -295,7 +295,7 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _note_people(plan: Plan, codes: bytearray, roles: Roles, shared: dict[tuple[str, str], list[int]]) -> None:
+def _note_people(plan: DocumentPlan, codes: bytearray, roles: Roles, shared: dict[tuple[str, str], list[int]]) -> None:
     """Add the people of *plan*: document-local ones to *codes* and *roles*, those shared across the corpus to *shared*.
 
     *shared* is key -> [code, size].

@@ -26,9 +26,9 @@ from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.companies import beginnings, company_follows, company_precedes, endings, form_precedes
 from piiloom.surrogates.kinds.kind import ELSEWHERE, WITHIN
-from piiloom.surrogates.kinds.places import places_of
+from piiloom.surrogates.kinds.places import country_places
 from piiloom.surrogates.persona_assignment.groups import (
-    Cues,
+    GenderCues,
     title_before,
 )
 from piiloom.surrogates.placeholders.settling import OWN_INDEX
@@ -41,7 +41,7 @@ class RuleContext:
     ``whole_names``: by mention number, the whole name of which a known original is a part; the rule that joins names sets it.
     """
 
-    cues: Cues | None = None
+    cues: GenderCues | None = None
     country: str = ""
     whole_names: Mapping[int, str] = field(default_factory=dict)
 
@@ -138,7 +138,7 @@ def _is_signature(text: str, mentions: Sequence[Mention], number: int) -> bool:
 _SENTENCE_ENDS: Final = (". ", "! ", "? ", "\n", ".\t")
 
 
-def _told_by_titles(text: str, mentions: Sequence[Mention], cues: Cues | None) -> Sequence[Mention]:
+def _told_by_titles(text: str, mentions: Sequence[Mention], cues: GenderCues | None) -> Sequence[Mention]:
     """Return *mentions* with those after one title as one person; the same object if no title stands before two of them."""
     if cues is None:
         return mentions
@@ -242,7 +242,7 @@ def _codes() -> dict[str, str]:
 @cache
 def _country_pattern(country: str) -> re.Pattern[str]:
     """Return the pattern of the name of a country, or of a region of *country* or its abbreviation, behind a comma or in brackets."""
-    regions = {name for region in places_of(country).regions for name in (region.name, region.short) if name}
+    regions = {name for region in country_places(country).regions for name in (region.name, region.short) if name}
     names = sorted({*_codes(), *regions}, key=len, reverse=True)
     return re.compile(rf"(?:,\s{{1,2}}|\s?\()(?:[tT]he )?(?P<name>{any_of(names)})(?![\w-]|\.\w)")
 

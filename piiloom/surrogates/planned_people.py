@@ -19,7 +19,7 @@ from typing import Final
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.amounts import KIN
-from piiloom.surrogates.known_names import KnownNames
+from piiloom.surrogates.known_names import NameResolver
 from piiloom.surrogates.persona_assignment.groups import CODES, OPEN, announced_together, named_before
 from piiloom.surrogates.placeholders.settling import ADDRESS_PARTS, BLANK, OWN_INDEX, address_run
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
@@ -178,11 +178,11 @@ class PlannedPeople:
 
     __slots__ = ("_by_id", "_by_key", "_everywhere", "_names", "_whole_names", "clusters", "names_here", "numbers", "originals")
 
-    def __init__(self, everywhere: bool, names: KnownNames, whole_names: Mapping[int, str]) -> None:
+    def __init__(self, everywhere: bool, names: NameResolver, whole_names: Mapping[int, str]) -> None:
         self.clusters: list[Cluster] = []
         self.numbers: list[int] = []
         self.originals = False
-        self.names_here: KnownNames | None = None
+        self.names_here: NameResolver | None = None
         self._by_key: dict[tuple[str, str] | None, int] = {}  # no entry has the key None: it means a person of one mention
         self._by_id: dict[str, int] = {}  # people with a known original by the id that their span bears
         self._everywhere = everywhere

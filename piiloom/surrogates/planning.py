@@ -16,20 +16,20 @@ from typing import Final
 
 from piiloom.foundation.seeding import mix
 from piiloom.surrogates.documents import Gender, Mention
-from piiloom.surrogates.fitting import ANY, FIRST, Place, contradict, gender_by_article
+from piiloom.surrogates.fitting import ANY, FIRST, Requirement, contradict, gender_by_article
 from piiloom.surrogates.kinds.registry import owned_by
-from piiloom.surrogates.known_names import KnownNames, folded, name_words, parts_of
+from piiloom.surrogates.known_names import NameResolver, name_words, parts_of, unaccented
 from piiloom.surrogates.mention_rules import GENERAL, RuleContext, companies_told, general_tags_told, told_by_place_names
 from piiloom.surrogates.name_joining import joined_names
 from piiloom.surrogates.persona_assignment.groups import (
     AFTER,
     CODES,
     OPEN,
-    Cues,
-    cues_of,
+    GenderCues,
     gender_after,
     gender_after_age,
     gender_before,
+    gender_cues,
 )
 from piiloom.surrogates.placeholders.settling import told_by_neighbours
 from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople, give_places, give_speakers
@@ -41,7 +41,7 @@ _SIGNS: Final = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
-class Plan:
+class DocumentPlan:
     """The people and values of one document.
 
     ``clusters`` are in order of first mention. ``owners`` has each mention's cluster number (or ``NOBODY``), ``values`` its value
@@ -88,12 +88,12 @@ class Planner:
 
     def __init__(self, language: str, country: str = "", *, scope: str = "document", genders: Mapping[str, Gender] | None = None) -> None:
         self._country, self._language = country, language
-        self._cues: Cues | None = cues_of(language)
+        self._cues: GenderCues | None = gender_cues(language)
         self._everywhere = scope == "corpus"
-        self._names = KnownNames(genders, language)
+        self._names = NameResolver(genders, language)
         self._owned = owned_by(PERSON)
 
-    def plan(self, text: str, mentions: Sequence[Mention], turns: Sequence[tuple[int, str]] = ()) -> Plan:
+    def plan(self, text: str, mentions: Sequence[Mention], turns: Sequence[tuple[int, str]] = ()) -> DocumentPlan:
         """Cluster the *mentions* (sorted, disjoint) of *text*. *turns* are those of a document whose speakers are known."""
         context = RuleContext(self._cues, self._country)
         for rule in RULES:
@@ -129,7 +129,7 @@ class Planner:
         clusters = people.clusters
         if turns:
             give_speakers(text, of_persons, mentions, owners, clusters, turns, self._language)
-        return Plan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
+        return DocumentPlan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
 
     def _settle(self, text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: list[int]) -> None:
         """Say whose the *values* of people are, who several people together are, and what gender the text tells of each."""
@@ -149,7 +149,9 @@ class Planner:
             give_places(text, values, mentions, owners, people.add_nobody)
 
 
-def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: Cues, language: str) -> None:
+def _tell_genders(
+    text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: GenderCues, language: str
+) -> None:
     """Set the gender of each person for whom it is open, from cues in the text around the mentions ("she", "mevrouw")."""
     numbers, clusters = people.numbers, people.clusters
     last = len(numbers)
@@ -174,16 +176,16 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople,
             cluster.code = CODES[gender]
 
 
-def _gender_by_title(original: str, cues: Cues, language: str) -> Gender | None:
+def _gender_by_title(original: str, cues: GenderCues, language: str) -> Gender | None:
     """Return the gender that the titles in *original* tell: "la señora García"; of several people, "Mr. and Mrs. Smith", None."""
     names = parts_of(original, language)
     before = original[: names[0].start].split() if names else []
     told = {cues.before.get(word) for word in before} - {None}
-    return told.pop() if len(told) == 1 and not any(folded(word) in name_words().families for word in before) else None
+    return told.pop() if len(told) == 1 and not any(unaccented(word) in name_words().families for word in before) else None
 
 
 def _tell_genders_of_aged(
-    text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: Sequence[int], cues: Cues
+    text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: Sequence[int], cues: GenderCues
 ) -> None:
     """Set the gender that is open of each person whose age a noun follows: "the patient is a [AGE]-year-old woman"."""
     for number in values:
@@ -193,7 +195,7 @@ def _tell_genders_of_aged(
                 cluster.code = CODES[gender_after_age(text, mentions[number][1], cues)]
 
 
-def _tell_genders_by_name(mentions: Sequence[Mention], clusters: Sequence[Cluster], names: KnownNames) -> None:
+def _tell_genders_by_name(mentions: Sequence[Mention], clusters: Sequence[Cluster], names: NameResolver) -> None:
     """Set the gender that the text leaves open of people who are known by a given name alone."""
     for cluster in clusters:
         if cluster.code == OPEN and cluster.size == 1:
@@ -224,7 +226,7 @@ _UNIT = float(1 << 64)
 _CLOSE = 3  # code points between two parts of one name
 
 
-def apart(plan: Plan, seed: int, keep: float) -> Plan:
+def apart(plan: DocumentPlan, seed: int, keep: float) -> DocumentPlan:
     """Return *plan* with each person's mentions split into runs, each replaced as a person of its own.
 
     *keep* is the probability that a mention continues the run before it; 0 makes each mention a run. The runs depend on *seed*, the
@@ -250,10 +252,10 @@ def apart(plan: Plan, seed: int, keep: float) -> Plan:
         if named:
             clusters[at].places.append(number)
         owners[number] = at
-    return Plan(plan.text, plan.mentions, clusters, owners, plan.values, codes_of(clusters), plan.originals, plan.again)
+    return DocumentPlan(plan.text, plan.mentions, clusters, owners, plan.values, codes_of(clusters), plan.originals, plan.again)
 
 
-def _goes_on(plan: Plan, number: int) -> bool:
+def _goes_on(plan: DocumentPlan, number: int) -> bool:
     """Whether mention *number* is a further part of the name that the mention before it begins ("[FIRST_NAME] [LAST_NAME]")."""
     if not number or plan.owners[number - 1] != plan.owners[number]:
         return False
@@ -263,31 +265,31 @@ def _goes_on(plan: Plan, number: int) -> bool:
     )
 
 
-Asked = Mapping[tuple[int, int], Place]  # keys: (value number, cluster number of the owner or NOBODY)
-NOTHING_ASKED: Final[Asked] = {}
+Requirements = Mapping[tuple[int, int], Requirement]  # keys: (value number, cluster number of the owner or NOBODY)
+NOTHING_ASKED: Final[Requirements] = {}
 
 
-def asked_of_values(plan: Plan, notable: Mapping[int, Place]) -> Asked:
+def asked_of_values(plan: DocumentPlan, notable: Mapping[int, Requirement]) -> Requirements:
     """Return what the articles and genitives around *notable* mentions require of each value, people's names excepted.
 
     If two articles contradict each other, the first one in the text counts.
     """
-    asked: dict[tuple[int, int], Place] = {}
+    asked: dict[tuple[int, int], Requirement] = {}
     for number, place in notable.items():
         if (place.sound or place.genitive or place.noun) and plan.mentions[number].kind != PERSON:
             key = plan.values[number], plan.owners[number]
-            known = asked.get(key, Place(place.sound, place.genitive, noun=place.noun))
+            known = asked.get(key, Requirement(place.sound, place.genitive, noun=place.noun))
             codes = {known.sound, *known.also}
             also = (
                 (*known.also, place.sound)
                 if place.sound >= FIRST and place.sound not in codes and not _against(place, known)
                 else known.also
             )
-            asked[key] = Place(known.sound or place.sound, known.genitive or place.genitive, also=also, noun=known.noun or place.noun)
+            asked[key] = Requirement(known.sound or place.sound, known.genitive or place.genitive, also=also, noun=known.noun or place.noun)
     return asked
 
 
-def asked_of_place(of_value: Place | None, here: Place | None) -> Place | None:
+def asked_of_place(of_value: Requirement | None, here: Requirement | None) -> Requirement | None:
     """Return the requirement at one place: that of its value (*of_value*).
 
     If the article at this place contradicts it, the place's own requirement (*here*) is returned instead.
@@ -297,12 +299,12 @@ def asked_of_place(of_value: Place | None, here: Place | None) -> Place | None:
     return here if here.sound < FIRST or _against(here, of_value) else of_value
 
 
-def _against(here: Place, known: Place) -> bool:
+def _against(here: Requirement, known: Requirement) -> bool:
     """Whether no value fits the small word *here* and those of *known*."""
     return any(code >= FIRST and contradict(code, here.sound) for code in (known.sound, *known.also))
 
 
-def asked_of_age(plan: Plan, notable: Mapping[int, Place], owner: int) -> int:
+def asked_of_age(plan: DocumentPlan, notable: Mapping[int, Requirement], owner: int) -> int:
     """Return the sound that the first article before an age of *owner* (a cluster number) requires, or ``ANY``."""
     places = (number for number in notable if plan.owners[number] == owner and plan.mentions[number].kind == "age")
     return next((sound for number in places if (sound := notable[number].sound)), ANY)

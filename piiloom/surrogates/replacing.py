@@ -12,21 +12,21 @@ from piiloom.foundation.seeding import mix, pick
 from piiloom.foundation.words import with_capital
 from piiloom.pii_values.rewriting.calendars import date_order
 from piiloom.pii_values.rewriting.date_shifts import draw_shift, shifted_text, weekly_shift
-from piiloom.surrogates.casting import Cast, Shared, Terms, name_styles
+from piiloom.surrogates.casting import Cast, CastTerms, Shared, name_styles
 from piiloom.surrogates.days import planned_days
 from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced
-from piiloom.surrogates.fitting import ANY, Place, fits, notable_places
+from piiloom.surrogates.fitting import ANY, Requirement, fits, notable_places
 from piiloom.surrogates.kinds.amounts import age as draw_age
 from piiloom.surrogates.kinds.amounts import middle_of_range
 from piiloom.surrogates.kinds.companies import with_form_of, without_form_beside
 from piiloom.surrogates.kinds.kind import Draw, cased_like
-from piiloom.surrogates.kinds.places import words_of
+from piiloom.surrogates.kinds.places import phrase_lists
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
 from piiloom.surrogates.persona_assignment.personas import SUBTYPES, PersonaDrawer, joiner_of, register_of
 from piiloom.surrogates.placeholders.settling import OWN_INDEX
 from piiloom.surrogates.planned_people import NOBODY
-from piiloom.surrogates.planning import NOTHING_ASKED, PERSON, Plan, asked_of_place, asked_of_values, identity
+from piiloom.surrogates.planning import NOTHING_ASKED, PERSON, DocumentPlan, asked_of_place, asked_of_values, identity
 from piiloom.surrogates.settings import Settings
 
 # Facts of which a person has one, and what moves with the document's dates: their values come from the person or from the original alone.
@@ -42,11 +42,11 @@ class OriginalValues:
     The first phone number of a person is the one that the rest of the document would give them; each other one is drawn anew.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: DocumentPlan) -> None:
         self._plan = plan
         self._turns: dict[tuple[int, int], int] = {}  # which of the owner's values of its kind it is: (owner, value number) -> 0, 1 …
         self._values: dict[tuple[str, str], int] = {}  # which value number has a value already
-        self._others: dict[tuple[int, int], Persona] = {}
+        self._others: dict[tuple[int, int], FictitiousPerson] = {}
         counts: dict[tuple[int, str], int] = {}
         for mention, owner, value in zip(plan.mentions, plan.owners, plan.values, strict=True):
             if mention.original and NOBODY not in {owner, value} and (owner, value) not in self._turns:
@@ -80,7 +80,7 @@ class OriginalValues:
             self._values[kind, identity(kind, distinct)] = value_number
         return distinct or first
 
-    def _other(self, owner: int, person: Persona, turn: int) -> Persona:
+    def _other(self, owner: int, person: FictitiousPerson, turn: int) -> FictitiousPerson:
         if not turn:
             return person
         known = self._others.get((owner, turn))
@@ -124,10 +124,10 @@ class Replacer:
         self.anchors = [settings.anchor - timedelta(days=days) for days in range(_SPREAD_OF_DAYS)]
         self.draw_shift = weekly_shift if settings.keep_weekdays else draw_shift
         origin = settings.country if settings.own_names else None
-        self.terms = Terms(drawer, settings.language, settings.country, f" {joiner_of(settings.language)} ", origin)
+        self.terms = CastTerms(drawer, settings.language, settings.country, f" {joiner_of(settings.language)} ", origin)
 
     def replace(
-        self, plan: Plan, seeds: DocumentSeeds, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN
+        self, plan: DocumentPlan, seeds: DocumentSeeds, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN
     ) -> Replaced:
         """Put surrogates into *plan*'s text.
 
@@ -160,7 +160,7 @@ class _DocumentReplacer:
         "_value_seed",
     )
 
-    def __init__(self, replacer: Replacer, plan: Plan, seeds: DocumentSeeds, given: Mapping[int, str]) -> None:
+    def __init__(self, replacer: Replacer, plan: DocumentPlan, seeds: DocumentSeeds, given: Mapping[int, str]) -> None:
         self._replacer = replacer
         self._plan = plan
         self._text = plan.text
@@ -291,14 +291,14 @@ class _DocumentReplacer:
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         named = (
-            [name for name in words_of(draw.language)["country"] if fits(name, place, self._replacer.locale, kind)]
+            [name for name in phrase_lists(draw.language)["country"] if fits(name, place, self._replacer.locale, kind)]
             if kind == "country"
             else ()
         )
         return pick(draw.seed, named) if named else value  # "aux [PAYS]": few names fit
 
 
-def _equal(plan: Plan, done: Replaced) -> Counter[str]:
+def _equal(plan: DocumentPlan, done: Replaced) -> Counter[str]:
     """Count the surrogates that equal their originals but for case and signs, by kind."""
     pairs = zip(plan.mentions, done.placed, strict=True)
     return Counter(
@@ -308,12 +308,12 @@ def _equal(plan: Plan, done: Replaced) -> Counter[str]:
     )
 
 
-def _meant(person: Persona, index: str) -> Persona:
+def _meant(person: FictitiousPerson, index: str) -> FictitiousPerson:
     """Return *person*, with other choices for a value that is told apart from another of theirs by where it stands."""
     return person.again(int(index[1:])) if index[0] == OWN_INDEX else person
 
 
-def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place | None) -> str:
+def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Requirement | None) -> str:
     """Return *value* in the capitals that its *place* requires, and without what already stands beside it.
 
     That is the legal form of a company, the century of a year ("'26"), or the scheme of an address ("https://[URL]").

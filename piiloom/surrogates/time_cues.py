@@ -24,14 +24,14 @@ _LONGEST: Final = 4  # words
 _TAG_WORD: Final = re.compile(r"[^\W\d_]+")
 
 
-class _WordsFile(FileModel):
+class _DayWordsFile(FileModel):
     words: dict[_ToldRole, list[str]]
     small: list[str]
 
 
 @cache
-def _day_words() -> _WordsFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "day_words.yaml", _WordsFile)
+def _day_words() -> _DayWordsFile:
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "day_words.yaml", _DayWordsFile)
 
 
 @cache
@@ -155,7 +155,7 @@ def child_follows(text: str, end: int) -> bool:
     return _child().match(text, end, end + _PHRASE) is not None
 
 
-def stated_age(text: str, mentions: Sequence[Mention], number: int) -> StatedAge | None:
+def nearest_age(text: str, mentions: Sequence[Mention], number: int) -> StatedAge | None:
     """Return the age that the text states nearest to the birth date at mention *number*, or None.
 
     The next person named on either side ends the search if the birth date has a person of its own between.

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import pytest
 
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.places import City, places_of
+from piiloom.surrogates.kinds.places import City, country_places
 from piiloom.surrogates.mention_rules import RuleContext, told_by_place_names
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
 
 def _cities(country: str) -> dict[str, City]:
-    return {city.name: city for city in places_of(country).cities}
+    return {city.name: city for city in country_places(country).cities}
 
 
 @case_by_case(
@@ -40,7 +40,7 @@ def test_a_town_lies_in_the_country_that_stands_behind_it(text: str, locale: str
 )
 def test_a_town_lies_in_the_region_that_stands_behind_it(text: str, region: str) -> None:
     for done in filled(text, count=20):
-        assert region in {city.region.name for city in places_of("US").cities if city.name == words(done)[0]}  # Arlington is in two
+        assert region in {city.region.name for city in country_places("US").cities if city.name == words(done)[0]}  # Arlington is in two
 
 
 def test_the_parts_of_an_address_and_all_mentions_of_one_town_are_in_one_country() -> None:
@@ -61,7 +61,7 @@ def test_known_originals_stay_where_they_were() -> None:
     )
     assert berlin in _cities("DE")
     assert lyon in _cities("FR")
-    assert "Texas" in {city.region.name for city in places_of("US").cities if city.name == austin}
+    assert "Texas" in {city.region.name for city in country_places("US").cities if city.name == austin}
     assert {berlin, lyon, austin}.isdisjoint({"Berlin", "Lyon", "Austin"})
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from piiloom.pii_values.rewriting.calendars import date_order
 from piiloom.pii_values.rewriting.date_layouts import read_date
-from piiloom.surrogates.kinds.places import places_of
+from piiloom.surrogates.kinds.places import country_places
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled
 
@@ -59,7 +59,7 @@ PLACES = [
 
 
 def test_parts_of_an_address_with_one_number_are_one_place():
-    places = places_of("US")
+    places = country_places("US")
     for text in PLACES:
         for done in filled(text, count=MANY):
             values = told(done)

@@ -8,7 +8,7 @@ import pytest
 
 from piiloom.surrogates.casting import share_family_names
 from piiloom.surrogates.documents import Gender, Mention
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
 from piiloom.surrogates.planning import Planner
 from tests.surrogates.persons_filled import filled, filled_spans
 
@@ -46,8 +46,8 @@ def test_a_name_in_the_form_of_the_other_gender_is_not_shared(origin: str, famil
     plan = Planner("en").plan(text, mentions)
     first: Gender = "female" if family.endswith("ová") else "male"
     people = [
-        (Persona(1, first, "Europe", origin, "US", "A", family, date(2024, 5, 1)),),
-        (Persona(2, gender, "Europe", "FR", "US", "B", "Petit", date(2024, 5, 1)),),
+        (FictitiousPerson(1, first, "Europe", origin, "US", "A", family, date(2024, 5, 1)),),
+        (FictitiousPerson(2, gender, "Europe", "FR", "US", "B", "Petit", date(2024, 5, 1)),),
     ]
     share_family_names(plan, people)
     assert people[1][0].family == (family if shared else "Petit")

@@ -14,7 +14,7 @@ import pytest
 from stdnum import iban, luhn
 
 from piiloom.pii_values.numbering.reserved import IDS
-from piiloom.surrogates.kinds.contacts import plan_of
+from piiloom.surrogates.kinds.contacts import phone_plan
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from tests.surrogates.ten_thousand import PEOPLE, People, ten_thousand
 
@@ -143,7 +143,7 @@ def test_every_phone_number_is_valid_or_of_a_block_kept_for_fiction(people: Peop
 
 @cache
 def _blocks(country: str) -> list[re.Pattern[str]]:
-    plan = plan_of(country)
+    plan = phone_plan(country)
     if not plan.reserved:
         return []
     assert plan.source

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.known_names import name_parts, several
+from piiloom.surrogates.known_names import name_parts, names_within
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import Planner
 from tests.longer import case_by_case
@@ -122,7 +122,7 @@ def test_the_family_name_of_a_written_name(name: str, parts: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["Ortega y Gasset", "Mr. and Mrs. Bolton", "Bolton and others", "Andy Anderson", "M. et Mme Petit"])
 def test_one_name_or_family_is_not_several(name: str) -> None:
-    assert several(name) == [name]
+    assert names_within(name) == [name]
 
 
 @case_by_case(

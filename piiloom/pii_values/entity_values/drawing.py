@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, draw_adult_birth_date, plain_words
+from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, ascii_words, draw_adult_birth_date
 from piiloom.pii_values.numbering.holders import Holder, Stream, rule_of
 from piiloom.pii_values.numbering.masks import fill_mask
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
@@ -112,7 +112,7 @@ def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str, person:
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
-        return _rule(generator.rule, entity)(holder_of(rng, person))
+        return _rule(generator.rule, entity)(number_holder(rng, person))
     return _drawer(generator.draw or "", entity)(locale, rng)
 
 
@@ -123,11 +123,11 @@ def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
         raise ConfigError(f"there is no rule {place!r}", where=entity.where, remedy="Name one of piiloom/pii_values/numbering") from None
 
 
-def holder_of(rng: random.Random, person: NamedPerson | None) -> Holder:
+def number_holder(rng: random.Random, person: NamedPerson | None) -> Holder:
     """Return *person*, or anybody, as the holder of a number."""
     if person is None:
         return Holder(Stream(rng), draw_adult_birth_date(rng), rng.random() < 0.5, "", "", REFERENCE_DATE)
-    given, family = plain_words(person.latin_given).upper(), plain_words(person.latin_family).upper()
+    given, family = ascii_words(person.latin_given).upper(), ascii_words(person.latin_family).upper()
     return Holder(Stream(rng), person.born, person.gender == GENDERS[0], given, family, REFERENCE_DATE, person.locale[3:])
 
 

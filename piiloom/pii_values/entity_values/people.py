@@ -213,7 +213,7 @@ def plain_letters(text: str) -> str:
     return "".join(c for c in anyascii(text).lower() if c.isalpha())
 
 
-def plain_words(text: str) -> str:
+def ascii_words(text: str) -> str:
     """The words of *text* in small ASCII letters."""
     return " ".join(filter(None, map(plain_letters, text.split())))
 

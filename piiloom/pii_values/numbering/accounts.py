@@ -8,7 +8,7 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Final
 
-from piiloom.pii_values.numbering.holders import Holder, NumberChoices, check_of, checked
+from piiloom.pii_values.numbering.holders import Holder, NumberChoices, check_of, with_check
 from piiloom.pii_values.numbering.masks import LETTERS
 from piiloom.pii_values.numbering.reserved import BANKS
 from piiloom.taxonomy.entities.validators.travel_documents import vin as valid_vin
@@ -21,7 +21,7 @@ _TRIES: Final = 40
 
 def card_number(head: str, length: int, choices: NumberChoices) -> str:
     """Draw a card number of *length* digits that begins with *head*; the last one is its Luhn digit."""
-    return checked(head + choices.digits(1, length - 1 - len(head)), "luhn")
+    return with_check(head + choices.digits(1, length - 1 - len(head)), "luhn")
 
 
 def card_in_groups(number: str, sign: str) -> str:
@@ -35,7 +35,7 @@ def bank_code(choices: NumberChoices) -> str:
     return choices.one_of(5, BANKS)
 
 
-def iban(country: str, body: str, choices: NumberChoices) -> str:
+def iban_of(country: str, body: str, choices: NumberChoices) -> str:
     """Return an IBAN of *country* with its ISO 7064 check digits.
 
     *body* is the part after the check digits. For Belgium, Spain and Norway it is changed so that the national check digits are valid, too.
@@ -74,7 +74,7 @@ def _norwegian(body: str, choices: NumberChoices) -> str:
 def national_account(country: str, value: str) -> str:
     """Set the check digits of a national account number (not an IBAN), in countries that have them."""
     if country == "AR":
-        number = checked(value[:7], "ar.cbu") + value[8:21]
+        number = with_check(value[:7], "ar.cbu") + value[8:21]
         return number + check_of(number[8:], "ar.cbu")
     if country == "MA":  # RIB: bank, town, account, key modulo 97 (Bank Al-Maghrib)
         return f"{value[:22]}{97 - int(value[:22] + '00') % 97:02d}"
@@ -107,7 +107,7 @@ def iccid(h: Holder) -> str:
     """Draw the number of a SIM card with its Luhn digit."""
     head = h.one_of(1, [one for one in _SIM_ISSUERS if one.startswith("89")])
     length = int(h.one_of(2, _SIM_LENGTHS))
-    return checked(head + h.digits(3, length - 1 - len(head)), "luhn")
+    return with_check(head + h.digits(3, length - 1 - len(head)), "luhn")
 
 
 def vin(h: Holder) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from piiloom.pii_values.numbering.holders import TURNS, Holder, check_of, checked, first_checked, grouped
+from piiloom.pii_values.numbering.holders import TURNS, Holder, check_of, first_checked, in_shape, with_check
 
 _NINO_PREFIXES: Final = ("BG", "GB", "KN", "NK", "NT", "TN", "ZZ", "QQ")
 _AT_OFFICES: Final = ("03", "04", "06", "07", "08", "09", "10", "12", "15", "16")
@@ -23,7 +23,7 @@ _ITALIAN_VOWELS: Final = "AEIOU"
 def nino(h: Holder) -> str:
     """United Kingdom: a national insurance number with a prefix that is not allocated."""
     pairs = h.digits(1, 6)
-    return grouped(f"{h.one_of(2, _NINO_PREFIXES)}{pairs}{h.one_of(3, 'ABCD')}", "## ## ## ## #")
+    return in_shape(f"{h.one_of(2, _NINO_PREFIXES)}{pairs}{h.one_of(3, 'ABCD')}", "## ## ## ## #")
 
 
 def nhs(h: Holder) -> str:
@@ -32,7 +32,7 @@ def nhs(h: Holder) -> str:
         body = "999" + h.digits(10 + turn, 6)
         check = -int(check_of(body + "0", "gb.nhs:checksum")) % 11  # weight 1: the negative of the checksum with 0 there
         if check < 10:
-            return grouped(f"{body}{check}", "### ### ####")
+            return in_shape(f"{body}{check}", "### ### ####")
     return "999 000 0018"
 
 
@@ -44,7 +44,7 @@ def utr(h: Holder) -> str:
 
 def pps(h: Holder) -> str:
     """Ireland: personal public service number."""
-    return checked(str(h.number(1, 1000000, 9999999)), "ie.vat", "A") + "A"
+    return with_check(str(h.number(1, 1000000, 9999999)), "ie.vat", "A") + "A"
 
 
 def bsn(h: Holder) -> str:
@@ -56,7 +56,7 @@ def rijksregister(h: Holder) -> str:
     """Belgium: birth date, serial (odd for men), two check digits."""
     body = f"{h.born:%y%m%d}{h.sexed(1, 2, 997):03d}"
     check = 97 - int(("2" if h.since_2000 else "") + body) % 97
-    return grouped(f"{body}{check:02d}", "##.##.##-###.##")
+    return in_shape(f"{body}{check:02d}", "##.##.##-###.##")
 
 
 def steuer_id(h: Holder) -> str:
@@ -67,7 +67,7 @@ def steuer_id(h: Holder) -> str:
     again = body[h.number(11, 0, 8)]
     place = h.number(12, 1, 9)
     body.insert(place, again)
-    return grouped(checked("".join(body), "iso7064.mod_11_10"), "## ### ### ###")
+    return in_shape(with_check("".join(body), "iso7064.mod_11_10"), "## ### ### ###")
 
 
 def sozialversicherung(h: Holder) -> str:
@@ -82,12 +82,12 @@ def sozialversicherung(h: Holder) -> str:
 
 def abgabenkonto(h: Holder) -> str:
     """Austria: tax number."""
-    return grouped(checked(h.one_of(1, _AT_OFFICES) + h.digits(2, 6), "at.tin", "0"), "##-###/####")
+    return in_shape(with_check(h.one_of(1, _AT_OFFICES) + h.digits(2, 6), "at.tin", "0"), "##-###/####")
 
 
 def ahv(h: Holder) -> str:
     """Switzerland: social insurance number."""
-    return grouped(checked("756" + h.digits(1, 9), "ean"), "###.####.####.##")
+    return in_shape(with_check("756" + h.digits(1, 9), "ean"), "###.####.####.##")
 
 
 def nir(h: Holder) -> str:
@@ -96,27 +96,27 @@ def nir(h: Holder) -> str:
     body = (
         f"{2 if h.female else 1}{h.born:%y%m}{department if department != 20 else 21:02d}{h.number(2, 1, 580):03d}{h.number(3, 1, 650):03d}"
     )
-    return grouped(checked(body, "fr.nir:calc_check_digits", "00"), "# ## ## ## ### ### ##")
+    return in_shape(with_check(body, "fr.nir:calc_check_digits", "00"), "# ## ## ## ### ### ##")
 
 
 def numero_fiscal(h: Holder) -> str:
     """France: tax number."""
-    return grouped(checked(str(h.number(1, 0, 3)) + h.digits(2, 9), "fr.nif:calc_check_digits"), "## ## ### ### ###")
+    return in_shape(with_check(str(h.number(1, 0, 3)) + h.digits(2, 9), "fr.nif:calc_check_digits"), "## ## ### ### ###")
 
 
 def dni(h: Holder) -> str:
     """Spain: identity card, which is the tax number too."""
-    return checked(str(h.number(1, 10000000, 79999999)), "es.dni")
+    return with_check(str(h.number(1, 10000000, 79999999)), "es.dni")
 
 
 def cartao_cidadao(h: Holder) -> str:
     """Portugal: identity card."""
-    return grouped(checked(f"{h.digits(1, 9)}{h.one_of(2, _PT_LETTERS)}{h.one_of(3, _PT_LETTERS)}", "pt.cc"), "######## # ###")
+    return in_shape(with_check(f"{h.digits(1, 9)}{h.one_of(2, _PT_LETTERS)}{h.one_of(3, _PT_LETTERS)}", "pt.cc"), "######## # ###")
 
 
 def nif_pt(h: Holder) -> str:
     """Portugal: tax number."""
-    return grouped(checked(h.one_of(1, "123") + h.digits(2, 7), "pt.nif"), "### ### ###")
+    return in_shape(with_check(h.one_of(1, "123") + h.digits(2, 7), "pt.nif"), "### ### ###")
 
 
 def _tax_code_part(name: str, *, given: bool) -> str:
@@ -135,7 +135,7 @@ def codice_fiscale(h: Holder) -> str:
     day = h.born.day + (40 if h.female else 0)
     name = _tax_code_part(h.family, given=False) + _tax_code_part(h.given, given=True)
     body = f"{name}{h.born:%y}{_IT_MONTHS[h.born.month - 1]}{day:02d}{h.one_of(1, _IT_PLACES)}{h.number(2, 100, 899)}"
-    return checked(body, "it.codicefiscale")
+    return with_check(body, "it.codicefiscale")
 
 
 def _born(h: Holder, added: int) -> str:
@@ -145,13 +145,13 @@ def _born(h: Holder, added: int) -> str:
 
 def pesel(h: Holder) -> str:
     """Poland: birth date (20 added to the month from 2000 on), sex in the tenth digit."""
-    return checked(f"{_born(h, 20 if h.since_2000 else 0)}{h.digits(1, 3)}{h.sexed(2, 0, 9)}", "pl.pesel")
+    return with_check(f"{_born(h, 20 if h.since_2000 else 0)}{h.digits(1, 3)}{h.sexed(2, 0, 9)}", "pl.pesel")
 
 
 def nip(h: Holder) -> str:
     """Poland: tax number."""
     bodies = (f"{h.number(1 + turn, 101, 998)}{h.digits(100 + turn, 6)}" for turn in TURNS)
-    return grouped(first_checked(bodies, "pl.nip:checksum", "0"), "###-###-##-##")
+    return in_shape(first_checked(bodies, "pl.nip:checksum", "0"), "###-###-##-##")
 
 
 def rodne_cislo(h: Holder) -> str:
@@ -165,54 +165,54 @@ def rodne_cislo(h: Holder) -> str:
 
 def cnp(h: Holder) -> str:
     """Romania: sex and century, birth date, county, serial, check digit."""
-    return checked(f"{h.sex_digit(5, 1)}{h.born:%y%m%d}{h.number(1, 1, 46):02d}{h.number(2, 1, 999):03d}", "ro.cnp")
+    return with_check(f"{h.sex_digit(5, 1)}{h.born:%y%m%d}{h.number(1, 1, 46):02d}{h.number(2, 1, 999):03d}", "ro.cnp")
 
 
 def amka(h: Holder) -> str:
     """Greece: birth date, serial with the sex in its last digit, Luhn digit."""
-    return checked(f"{h.born:%d%m%y}{h.digits(1, 3)}{h.sexed(2, 0, 9)}", "luhn")
+    return with_check(f"{h.born:%d%m%y}{h.digits(1, 3)}{h.sexed(2, 0, 9)}", "luhn")
 
 
 def afm(h: Holder) -> str:
     """Greece: tax number."""
-    return checked(h.one_of(1, "014") + h.digits(2, 7), "gr.vat")
+    return with_check(h.one_of(1, "014") + h.digits(2, 7), "gr.vat")
 
 
 def kimlik(h: Holder) -> str:
     """Turkey: identity number, which is the tax number too."""
-    return checked(str(h.number(1, 100000000, 999999999)), "tr.tckimlik:calc_check_digits")
+    return with_check(str(h.number(1, 100000000, 999999999)), "tr.tckimlik:calc_check_digits")
 
 
 def egn(h: Holder) -> str:
     """Bulgaria: birth date (40 added to the month from 2000 on), sex in the ninth digit (odd for women), check digit."""
-    return checked(f"{_born(h, 40 if h.since_2000 else 0)}{h.digits(1, 2)}{h.sexed(2, 0, 9, male_odd=False)}", "bg.egn")
+    return with_check(f"{_born(h, 40 if h.since_2000 else 0)}{h.digits(1, 2)}{h.sexed(2, 0, 9, male_odd=False)}", "bg.egn")
 
 
 def oib(h: Holder) -> str:
     """Croatia: identity and tax number."""
-    return checked(str(h.number(1, 1, 9)) + h.digits(2, 9), "iso7064.mod_11_10")
+    return with_check(str(h.number(1, 1, 9)) + h.digits(2, 9), "iso7064.mod_11_10")
 
 
 def emso(h: Holder) -> str:
     """Slovenia: birth date, region 50, serial from 500 on for women, check digit."""
     serial = h.number(1, 500, 999) if h.female else h.number(1, 0, 499)
-    return checked(f"{h.born:%d%m}{h.born.year % 1000:03d}50{serial:03d}", "si.emso")
+    return with_check(f"{h.born:%d%m}{h.born.year % 1000:03d}50{serial:03d}", "si.emso")
 
 
 def rnokpp(h: Holder) -> str:
     """Ukraine: days since 1899, serial with the sex, check digit."""
-    return checked(f"{(h.born.toordinal() - 693594):05d}{h.digits(1, 3)}{h.sexed(2, 0, 9)}", "ua.rntrc", "0")
+    return with_check(f"{(h.born.toordinal() - 693594):05d}{h.digits(1, 3)}{h.sexed(2, 0, 9)}", "ua.rntrc", "0")
 
 
 def inn(h: Holder) -> str:
     """Russia: tax number of a person."""
-    return checked(f"{h.number(1, 10, 79):02d}{h.digits(2, 8)}", "ru.inn:calc_personal_check_digits")
+    return with_check(f"{h.number(1, 10, 79):02d}{h.digits(2, 8)}", "ru.inn:calc_personal_check_digits")
 
 
 def personnummer(h: Holder) -> str:
     """Sweden: birth date, a birth number reserved for tests (even for women), Luhn digit; "+" from the year the holder turns 100."""
     sign = "+" if h.anchor.year - h.born.year >= 100 else "-"
-    return grouped(checked(f"{h.born:%y%m%d}98{h.sexed(1, 0, 9)}", "luhn"), f"######{sign}####")
+    return in_shape(with_check(f"{h.born:%y%m%d}98{h.sexed(1, 0, 9)}", "luhn"), f"######{sign}####")
 
 
 def hetu(h: Holder) -> str:
@@ -227,10 +227,10 @@ def fodselsnummer(h: Holder) -> str:
     low, high = (500, 999) if h.since_2000 else (0, 499)
     for turn in TURNS:
         body = f"{h.born:%d}{h.born.month + 80}{h.born:%y}{h.sexed(1 + turn, low, high):03d}"
-        number = checked(body, "no.fodselsnummer:calc_check_digit1")
-        number = checked(number, "no.fodselsnummer:calc_check_digit2") if len(number) == 10 else ""
+        number = with_check(body, "no.fodselsnummer:calc_check_digit1")
+        number = with_check(number, "no.fodselsnummer:calc_check_digit2") if len(number) == 10 else ""
         if len(number) == 11:
-            return grouped(number, "###### #####")
+            return in_shape(number, "###### #####")
     raise AssertionError  # one serial in six has no check digits: sixty in a row do not happen
 
 
@@ -242,13 +242,13 @@ def cpr(h: Holder) -> str:
 
 def isikukood(h: Holder) -> str:
     """Estonia and Lithuania: sex and century, birth date, serial, check digit."""
-    return checked(f"{h.sex_digit(5, 3)}{h.born:%y%m%d}{h.digits(1, 3)}", "ee.ik", "0")
+    return with_check(f"{h.sex_digit(5, 3)}{h.born:%y%m%d}{h.digits(1, 3)}", "ee.ik", "0")
 
 
 def personas_kods(h: Holder) -> str:
     """Latvia: birth date, century, serial, check digit."""
     body = f"{h.born:%d%m%y}{h.born.year // 100 - 18}{h.digits(1, 3)}"
-    return grouped(checked(body, "lv.pvn:calc_check_digit_pers"), "######-#####")
+    return in_shape(with_check(body, "lv.pvn:calc_check_digit_pers"), "######-#####")
 
 
 _BELGIAN_BANKS: Final = ("001", "063", "103", "320", "363", "730", "733", "734", "735", "750", "853", "973", "979")
@@ -260,9 +260,9 @@ def iban(h: Holder) -> str:
     They follow the rule of a structured reference: the rest of ten digits divided by 97.
     """
     account = h.one_of(1, _BELGIAN_BANKS) + h.digits(2, 7)
-    account = checked(account, "be.ogm_vcs:calc_check_digits")
+    account = with_check(account, "be.ogm_vcs:calc_check_digits")
     number = f"BE{check_of(f'BE00{account}', 'iban:calc_check_digits')}{account}"
-    return grouped(number, "#### #### #### ####") if h.number(3, 1, 3) > 1 else number
+    return in_shape(number, "#### #### #### ####") if h.number(3, 1, 3) > 1 else number
 
 
 _HEX: Final = "0123456789ABCDEF"

@@ -141,7 +141,7 @@ def check_of(body: str, place: str) -> str:
     return str(_rule(place)(body))
 
 
-def checked(body: str, place: str, blank: str = "") -> str:
+def with_check(body: str, place: str, blank: str = "") -> str:
     """Return *body* with its check digits appended. *blank* is the filler that the rule expects in their place."""
     return body + check_of(body + blank, place)
 
@@ -164,7 +164,7 @@ def completed(body: str, module: str, count: int) -> str | None:
     return next((number for tail in range(10**count) if accepts(number := f"{body}{tail:0{count}d}")), None)
 
 
-def grouped(number: str, shape: str) -> str:
+def in_shape(number: str, shape: str) -> str:
     """Format *number* by *shape*, in which each # stands for one of its characters: ("123456", "###-###") gives "123-456"."""
     return shape.replace("#", "{}").format(*number)
 

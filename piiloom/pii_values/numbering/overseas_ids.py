@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from piiloom.pii_values.numbering.holders import TURNS, Holder, check_of, checked, first_checked, grouped, in_groups
+from piiloom.pii_values.numbering.holders import TURNS, Holder, check_of, first_checked, in_groups, in_shape, with_check
 
 _VOWELS: Final = "AEIOU"
 _STATES: Final = "AS BC BS CC CH CL CM CS DF DG GR GT HG JC MC MN MS NE NL NT OC PL QR QT SL SP SR TC TL TS VZ YN ZS".split()
@@ -32,13 +32,13 @@ def unissued_ssn(h: Holder) -> str:
 
 def sin(h: Holder) -> str:
     """Canada: social insurance number that begins with 0."""
-    return grouped(checked("0" + h.digits(1, 7), "luhn"), "### ### ###")
+    return in_shape(with_check("0" + h.digits(1, 7), "luhn"), "### ### ###")
 
 
 def cpf(h: Holder) -> str:
     """Brazil: tax number of a person (CPF)."""
     body = str(h.number(1, 100000000, 999999998))
-    return grouped(body + "".join(_mod_11(body)), "###.###.###-##")
+    return in_shape(body + "".join(_mod_11(body)), "###.###.###-##")
 
 
 def _mod_11(body: str) -> tuple[str, str]:
@@ -64,7 +64,7 @@ def curp(h: Holder) -> str:
     consonants = "BCDFGHJKLMNPQRSTVWXYZ"
     inner = _inner(h.family, consonants) + "X" + _inner(h.given, consonants)
     century = h.one_of(2, _BUT_O[:10] if h.since_2000 else _DIGITS)
-    return checked(f"{_mexican_head(h)}{'M' if h.female else 'H'}{h.one_of(1, _STATES)}{inner}{century}", "mx.curp")
+    return with_check(f"{_mexican_head(h)}{'M' if h.female else 'H'}{h.one_of(1, _STATES)}{inner}{century}", "mx.curp")
 
 
 def rfc(h: Holder) -> str:
@@ -118,18 +118,18 @@ def dni_pe(h: Holder) -> str:
 
 def ruc(h: Holder) -> str:
     """Peru: tax number of a person: 10, the identity card's number, check digit."""
-    return checked("10" + dni_pe(h), "pe.ruc", "0")
+    return with_check("10" + dni_pe(h), "pe.ruc", "0")
 
 
 def id_za(h: Holder) -> str:
     """South Africa: birth date, serial from 5000 on for men, citizenship, check digit."""
     serial = h.number(1, 0, 4999) if h.female else h.number(1, 5000, 9999)
-    return checked(f"{h.born:%y%m%d}{serial:04d}08", "luhn")
+    return with_check(f"{h.born:%y%m%d}{serial:04d}08", "luhn")
 
 
 def tin_za(h: Holder) -> str:
     """South Africa: tax number."""
-    return checked(h.one_of(1, "0123") + h.digits(2, 8), "luhn")
+    return with_check(h.one_of(1, "0123") + h.digits(2, 8), "luhn")
 
 
 def nin_ng(h: Holder) -> str:
@@ -160,7 +160,7 @@ def id_eg(h: Holder) -> str:
 
 def tn_eg(h: Holder) -> str:
     """Egypt: tax number."""
-    return grouped(h.digits(5, 9), "###-###-###")
+    return in_shape(h.digits(5, 9), "###-###-###")
 
 
 def cin_ma(h: Holder) -> str:
@@ -191,9 +191,9 @@ _VN_PROVINCES: Final = (
 def aadhaar(h: Holder) -> str:
     """India: twelve digits, Verhoeff digit, no palindrome."""
     for turn in TURNS:
-        number = checked(str(h.number(1 + turn, 2, 9)) + h.digits(100 + turn, 10), "verhoeff")
+        number = with_check(str(h.number(1 + turn, 2, 9)) + h.digits(100 + turn, 10), "verhoeff")
         if number != number[::-1]:
-            return grouped(number, "#### #### ####")
+            return in_shape(number, "#### #### ####")
     raise AssertionError  # palindromes are one in a million
 
 
@@ -210,13 +210,13 @@ def nric_sg(h: Holder) -> str:
 
 def my_number(h: Holder) -> str:
     """Japan: individual number."""
-    return grouped(checked(h.digits(1, 11), "jp.in_"), "#### #### ####")
+    return in_shape(with_check(h.digits(1, 11), "jp.in_"), "#### #### ####")
 
 
 def rrn(h: Holder) -> str:
     """Korea: birth date, sex and century, place, serial, check digit."""
     body = f"{h.born:%y%m%d}{h.sex_digit(3, 1)}{h.number(1, 0, 95):02d}{h.digits(2, 3)}"
-    return grouped(checked(body, "kr.rrn"), "######-#######")
+    return in_shape(with_check(body, "kr.rrn"), "######-#######")
 
 
 def brn(h: Holder) -> str:
@@ -226,7 +226,7 @@ def brn(h: Holder) -> str:
 
 def ric(h: Holder) -> str:
     """China: county, birth date, serial (even for women), check character."""
-    return checked(f"{h.one_of(1, _COUNTIES)}{h.born:%Y%m%d}{h.sexed(2, 2, 999):03d}", "cn.ric", "0")
+    return with_check(f"{h.one_of(1, _COUNTIES)}{h.born:%Y%m%d}{h.sexed(2, 2, 999):03d}", "cn.ric", "0")
 
 
 def id_tw(h: Holder) -> str:
@@ -251,7 +251,7 @@ def mst(h: Holder) -> str:
 
 def pin_th(h: Holder) -> str:
     """Thailand: identity and tax number."""
-    return grouped(checked(h.one_of(1, "1345") + h.digits(2, 6) + h.digits(3, 5), "th.pin"), "#-####-#####-##-#")
+    return in_shape(with_check(h.one_of(1, "1345") + h.digits(2, 6) + h.digits(3, 5), "th.pin"), "#-####-#####-##-#")
 
 
 def nik(h: Holder) -> str:
@@ -262,7 +262,7 @@ def nik(h: Holder) -> str:
 
 def npwp(h: Holder) -> str:
     """Indonesia: tax number of the old form."""
-    return grouped(f"{checked('0' + h.digits(4, 7), 'luhn')}{h.number(5, 10, 999):03d}000", "##.###.###.#-###.###")
+    return in_shape(f"{with_check('0' + h.digits(4, 7), 'luhn')}{h.number(5, 10, 999):03d}000", "##.###.###.#-###.###")
 
 
 def philsys(h: Holder) -> str:
@@ -287,12 +287,12 @@ def tin_my(h: Holder) -> str:
 
 def emirates_id(h: Holder) -> str:
     """The Emirates: country, year of birth, serial, Luhn digit."""
-    return grouped(checked(f"784{h.born.year}{h.digits(1, 7)}", "luhn"), "###-####-#######-#")
+    return in_shape(with_check(f"784{h.born.year}{h.digits(1, 7)}", "luhn"), "###-####-#######-#")
 
 
 def id_sa(h: Holder) -> str:
     """Saudi Arabia: 1 for citizens, 2 for residents; Luhn digit."""
-    return checked(h.one_of(1, "12") + h.digits(2, 8), "luhn")
+    return with_check(h.one_of(1, "12") + h.digits(2, 8), "luhn")
 
 
 def vat_ae(h: Holder) -> str:
@@ -308,20 +308,20 @@ def vat_sa(h: Holder) -> str:
 def teudat_zehut(h: Holder) -> str:
     """Israel: identity and tax number."""
     body = h.digits(1, 8) if h.number(2, 0, 9) == 0 else f"{h.number(1, 10_000_000, 69_999_999):08d}"
-    return checked(body, "luhn") if int(body) else "000000018"
+    return with_check(body, "luhn") if int(body) else "000000018"
 
 
 def tfn(h: Holder) -> str:
     """Australia: tax file number."""
     bodies = (h.serial(1 + turn, 8) for turn in TURNS)
     # The last digit has weight 10, which is -1 modulo 11, so it equals the checksum with 0 in its place.
-    return grouped(first_checked(bodies, "au.tfn:checksum", "0"), "### ### ###")
+    return in_shape(first_checked(bodies, "au.tfn:checksum", "0"), "### ### ###")
 
 
 def ird(h: Holder) -> str:
     """New Zealand: tax number; there is no other number of a person."""
     bodies = (str(h.number(1 + turn, 10_100_000, 13_999_999)) for turn in TURNS)
-    return grouped(first_checked(bodies, "nz.ird"), "###-###-###")
+    return in_shape(first_checked(bodies, "nz.ird"), "###-###-###")
 
 
 def tin_fj(h: Holder) -> str:

@@ -315,7 +315,7 @@ def _half() -> re.Pattern[str]:
 
 
 @cache
-def articles() -> frozenset[str]:
+def day_articles() -> frozenset[str]:
     """Return the small words, in small letters, that stand beside the number of a day."""
     return frozenset(word for known in calendars().values() for word in known.articles)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from piiloom.foundation.seeding import mix
-from piiloom.pii_values.numbering.accounts import card_number, iban
+from piiloom.pii_values.numbering.accounts import card_number, iban_of
 from piiloom.pii_values.numbering.holders import Stream, check_of
 from piiloom.pii_values.numbering.masks import LETTERS, choices_by_seed
 
@@ -68,7 +68,7 @@ def another_code(value: str, subtype: str | None, rng: random.Random) -> str:
     if is_iban(value):
         compact = re.sub(r"\s", "", value).upper()
         body = _filled(compact[4:], rng, letters=False)
-        return _like(value, iban(compact[:2], body, Stream(rng)))
+        return _like(value, iban_of(compact[:2], body, Stream(rng)))
     if subtype == "phone":
         return _phone(value, rng)
     if _HEX.fullmatch(value):

@@ -14,7 +14,7 @@ from datetime import date
 from typing import Final, Literal, NamedTuple
 
 from piiloom.pii_values.country_facts import Order
-from piiloom.pii_values.rewriting.calendars import DateWord, articles, languages_for, meanings, ordinal_suffix, written_word
+from piiloom.pii_values.rewriting.calendars import DateWord, day_articles, languages_for, meanings, ordinal_suffix, written_word
 
 Precision = Literal["day", "month", "year", "season", "quarter", "decade", "weekday"]
 
@@ -211,7 +211,7 @@ def _one(parts: list[DatePart], at: int, text: str) -> list[str] | None:
         return ["month"] if 1 <= int(text) <= 12 else None  # a month whose year or day is left out: "7/", "7-/"
     follows = at + 1 < len(parts) and parts[at + 1].field == "suffix"
     weekday = any(part.field == "weekday" for part in parts)
-    strange = any(part.field == "" and part.text.isalpha() and part.text.casefold() not in articles() for part in parts)
+    strange = any(part.field == "" and part.text.isalpha() and part.text.casefold() not in day_articles() for part in parts)
     return ["day"] if (follows or weekday) and not strange and len(text) <= 2 and 1 <= int(text) <= 31 else None
 
 

@@ -200,7 +200,10 @@ def time_like(first: str, sign: str, second: str | None, rest: str, hour: int, m
     return f"{hours:0{width}d}{tail}{seconds}"
 
 
-_ANY_TIME: Final = re.compile(r"(?<!\d)(\d{1,2})(?:([:.h])(\d{2})(?!\d)(.*)|()()(\s?[ap]\.?m\b.*))", re.IGNORECASE | re.DOTALL)
+_CLOCK: Final = re.compile(
+    r"(?<!\d)(?P<hour>\d{1,2})(?:(?P<sign>[:.h])(?P<minute>\d\d)(?!\d)|(?=\s?[ap]\.?m\b))(?P<rest>.*)", re.IGNORECASE | re.DOTALL
+)
+_MILITARY: Final = re.compile(r"(?<!\d)(?P<hour>\d\d)(?P<sign>)(?P<minute>\d\d)(?P<rest>\s?h(?:ou)?rs?\b.*)", re.IGNORECASE | re.DOTALL)
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _YEAR: Final = re.compile(r"(?:18|19|20)\d\d")
 _MOVES: Final = 400  # shifts of which one that keeps the layout is taken
@@ -222,24 +225,28 @@ def another_moment(text: str, locale: str, rng: random.Random) -> str:
 
     Dates move to an earlier day. Of a date in digits, what only a day can be stays so, and what could be a month stays either.
     """
+    time = _MILITARY.search(text)
+    if time is None and (not names_unit(text) or _YEAR.search(text)):
+        earlier = _earlier(text, locale, rng)
+        if earlier is not None:
+            return earlier
+        time = _CLOCK.search(text)
+    if time is None:
+        return other_duration(text, locale[:2], rng.getrandbits(64)) or text
+    new = time_like(time["hour"], time["sign"] or "", time["minute"], time["rest"], rng.randint(7, 22), rng.randint(0, 59))
+    return text[: time.start()] + new
+
+
+def _earlier(text: str, locale: str, rng: random.Random) -> str | None:
+    """Return the date *text* moved to an earlier day, or *text* if none has its layout; None if it cannot be read as a date."""
     language, _, country = locale.partition("_")
-    lasts = names_unit(text) and _YEAR.search(text) is None
-    for _ in range(0 if lasts else _MOVES):
+    for _ in range(_MOVES):
         moved = shifted_text(text, -rng.randint(1, _FURTHEST), language, date_order(language, country), REFERENCE_DATE)
         if moved is None:
-            break
+            return kept_form(text, -rng.randint(_A_YEAR, _FURTHEST)) if _YEAR.search(text) else None
         if moved != text and (any(map(str.isalpha, text)) or _digits_of(moved) == _digits_of(text)):
             return moved
-    else:
-        if not lasts:
-            return text
-    if not lasts and _YEAR.search(text):
-        return kept_form(text, -rng.randint(_A_YEAR, _FURTHEST))
-    time = _ANY_TIME.search(text) if not lasts else None
-    if time is not None:
-        hour = rng.randint(7, 22)
-        return text[: time.start()] + time_like(time[1], time[2] or "", time[3], time[4] or time[7] or "", hour, rng.randint(0, 59))
-    return other_duration(text, language, rng.getrandbits(64)) or text
+    return text
 
 
 def _digits_of(text: str) -> list[tuple[int, bool]]:

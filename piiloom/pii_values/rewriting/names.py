@@ -18,7 +18,7 @@ Capitals = Literal["none", "lower", "first", "each", "all"]
 _LONGEST_INITIALISM = 5
 
 
-def distance(one: str, other: str) -> int:
+def form_distance(one: str, other: str) -> int:
     """Return how far apart the forms of two values are: words, digits, and whether one is more than twice as long; 0 is the same."""
     words = abs(len(one.split()) - len(other.split()))
     short, long = sorted((len(one), len(other)))

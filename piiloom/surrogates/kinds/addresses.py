@@ -21,7 +21,7 @@ from piiloom.pii_values.numbering.masks import fill_by_seed
 from piiloom.pii_values.rewriting.codes import reshaped
 from piiloom.surrogates.kinds import places
 from piiloom.surrogates.kinds.kind import Draw, cased_like, home_of
-from piiloom.surrogates.kinds.places import City, Region, countries, home_city, place_seed, places_of
+from piiloom.surrogates.kinds.places import City, RegionOfPlaces, country_names, country_places, home_city, place_seed
 
 
 class StreetStyle(FileModel):
@@ -117,7 +117,7 @@ def house_number(facts: CountryEntry, seed: int) -> str:
 
 
 @cache
-def _postcode_masks(region: Region, country: str) -> tuple[str, ...]:
+def _postcode_masks(region: RegionOfPlaces, country: str) -> tuple[str, ...]:
     """Return the masks of the region's postcodes.
 
     The region's first characters replace the beginning of the country's masks, or precede the country's fixed tail if it has one.
@@ -199,7 +199,7 @@ def location(draw: Draw) -> str:
         return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
     if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
         return _place(original, home_city(draw), regions)
-    if original and original.casefold() in countries(draw.language):
+    if original and original.casefold() in country_names(draw.language):
         return places.country(draw)
     return places.region(draw) if original.casefold() in regions else places.location(draw)
 
@@ -221,7 +221,7 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
             continue
         first = at == 0 and not seen_street and len(pieces) > 1 and not named
         words, _, code = piece.rpartition(" ") if piece[-1:].isdigit() else (piece, "", "")
-        if words.casefold() in countries(draw.language) or state().search(words):
+        if words.casefold() in country_names(draw.language) or state().search(words):
             own = places.country(draw._replace(form="own", original=""))
             out.append(f"{own} {postcode_of(city, country, seed)}" if code else own)
         else:
@@ -233,12 +233,12 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
 @cache
 def _regions(country: str) -> frozenset[str]:
     """Return the names and abbreviations of the regions of *country*, casefolded."""
-    return frozenset(name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name)
+    return frozenset(name.casefold() for region in country_places(country).regions for name in (region.name, region.short) if name)
 
 
 def _known_city(draw: Draw, country: str) -> str:
     """Return the known city named in an original address, or the whole original if there is none."""
-    known = places_of(country).by_name
+    known = country_places(country).by_name
     parts = (re.sub(r"[0-9]\S*|\b[A-Z]{2}\b", "", part).strip().casefold() for part in draw.original.split(","))
     return next((known[part].name for part in parts if part in known), draw.original)
 

@@ -17,7 +17,7 @@ from piiloom.pii_values.rewriting.amounts import _FIGURES, AMOUNT, other_score, 
 from piiloom.pii_values.rewriting.calendars import LARGEST, calendars, in_words, other_word
 from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.kind import Draw, style_seed
-from piiloom.surrogates.kinds.places import phrase
+from piiloom.surrogates.kinds.places import draw_phrase
 
 _AGE: Final = salt_of("age")
 _AGE_NUMBER: Final = re.compile(r"[0-9]{1,3}")
@@ -184,7 +184,7 @@ def grade(draw: Draw) -> str:
         return pick(seed, known)
     if original[:1] in _FIGURES and original:
         return other_score(original, seed)
-    return phrase("grade", draw, seed)
+    return draw_phrase("grade", draw, seed)
 
 
 _PERCENT: Final = salt_of("percent")

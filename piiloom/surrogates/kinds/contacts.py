@@ -25,7 +25,7 @@ from piiloom.pii_values.numbering.reserved import DOMAINS, HOSTS, NETWORK_V6, NE
 from piiloom.pii_values.rewriting.codes import reshaped
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.kinds.kind import Draw, home_of, numbered_seed, owned_seed, style_seed
-from piiloom.surrogates.kinds.places import phrase
+from piiloom.surrogates.kinds.places import draw_phrase
 
 
 class PhonePlan(FileModel):
@@ -145,7 +145,7 @@ def person(draw: Draw) -> str:
     owner = draw.owner
     if owner is not None:
         return f"{owner.given} {owner.family}"
-    return phrase("person", draw, mix(draw.seed, _USER))
+    return draw_phrase("person", draw, mix(draw.seed, _USER))
 
 
 _PHONE: Final = salt_of("phone")
@@ -164,7 +164,7 @@ def _file(name: str) -> dict[str, PhonePlan]:
 
 
 @cache
-def plan_of(country: str) -> PhonePlan:
+def phone_plan(country: str) -> PhonePlan:
     """Return the phone plan of *country* (ISO 3166 alpha-2); cached."""
     kept = _file("phone_blocks.yaml")
     if country in kept:
@@ -184,7 +184,7 @@ def fax(draw: Draw) -> str:
 
 
 def _written(draw: Draw, seed: int) -> str:
-    plan = plan_of(home_of(draw))
+    plan = phone_plan(home_of(draw))
     original = draw.original.strip()
     if original:
         return _like(original, plan, seed)

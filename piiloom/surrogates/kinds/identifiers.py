@@ -23,12 +23,12 @@ from piiloom.pii_values.numbering.accounts import (
     card_in_groups,
     card_number,
     ethereum,
-    iban,
+    iban_of,
     in_fours,
     litecoin,
     national_account,
 )
-from piiloom.pii_values.numbering.holders import Holder, checked, rule_of
+from piiloom.pii_values.numbering.holders import Holder, rule_of, with_check
 from piiloom.pii_values.numbering.masks import digits_by_seed, fill_by_seed
 from piiloom.pii_values.rewriting.calendars import in_words, other_word
 from piiloom.pii_values.rewriting.codes import reshaped
@@ -95,7 +95,7 @@ def holder_seed(draw: Draw) -> int:
     return mix(draw.seed, _HOLDER) if draw.owner is None else draw.owner.seed
 
 
-def holder_of(draw: Draw, salt: int = 0) -> Holder:
+def id_holder(draw: Draw, salt: int = 0) -> Holder:
     """Return the holder for *draw*: its owner, or a made-up adult if it has none. *salt* sets the choices of one id apart."""
     owner = draw.owner
     seed = holder_seed(draw)
@@ -127,7 +127,7 @@ def _id_number(draw: Draw, rule: str | None, salt: int) -> str:
     if rule is None:
         return fill_by_seed("%########", mix(holder_seed(draw), salt))
     # National and tax id use the same salt, so that they agree in countries where one is or contains the other.
-    return _like(draw.original, rule_of(rule)(holder_of(draw, _ID)))
+    return _like(draw.original, rule_of(rule)(id_holder(draw, _ID)))
 
 
 def national_id(draw: Draw) -> str:
@@ -147,25 +147,22 @@ def tax_id(draw: Draw) -> str:
     return _id_number(draw, id_rule(country, tax=True), _TAX)
 
 
-def _paper(name: str) -> Callable[[Draw], str]:
+def paper(name: str) -> Drawing:
+    """Return the drawing function for a paper: a number in a shape of the country."""
     salt = _PAPERS[name]
 
     def drawn(draw: Draw) -> str:
         seed = numbered_seed(draw, salt)
         mask = pick(mix(seed, 1), getattr(facts_of(home_of(draw)), name))
         if "{" in mask:
-            holder = holder_of(draw)
+            holder = id_holder(draw)
             mask = mask.replace("{yymmdd}", f"{holder.born:%y%m%d}").replace("{ddmmyy}", f"{holder.born:%d%m%y}")
             mask = mask.replace("{F}", holder.family[:1] or "X")
         return _like(draw.original, fill_by_seed(mask, seed))
 
-    drawn.__doc__ = f"A number of kind {name!r} in a shape of the country."
     return drawn
 
 
-passport = _paper("passport")
-driving_licence = _paper("driving_licence")
-licence_plate = _paper("licence_plate")
 _CARD: Final = salt_of("payment_card")
 _ACCOUNT: Final = salt_of("bank_account")
 # Prefixes of card numbers that card networks and processors publish for tests, and the numbers' lengths. The other digits are free.
@@ -198,7 +195,7 @@ def _bic(choices: _Places, country: str) -> str:
 
 def _routing(choices: _Places, _: str) -> str:
     """Return a number of the American Bankers Association. The first two digits are a district of the Fed."""
-    return checked(f"{choices.number(7, 1, 12):02d}{choices.digits(8, 6)}", "us.rtn")
+    return with_check(f"{choices.number(7, 1, 12):02d}{choices.digits(8, 6)}", "us.rtn")
 
 
 def _sort_code(choices: _Places, _: str) -> str:
@@ -223,14 +220,14 @@ def bank_account(draw: Draw) -> str:
     if not draw.original and draw.form in _OTHER_FORMS:
         return _OTHER_FORMS[draw.form](_Places(seed), country)
     if not draw.original and draw.form in _WALLETS:
-        return _WALLETS[draw.form](holder_of(draw._replace(owner=None, seed=seed)))
+        return _WALLETS[draw.form](id_holder(draw._replace(owner=None, seed=seed)))
     if draw.form == "iban" and facts.iban is None:
         country = pick(mix(seed, 6), _WITH_IBAN)
         facts = facts_of(country)
     original = draw.original.strip()
     if facts.iban is not None and not (original and facts.bank_account and not original[:2].isalpha()):
         choices = _Places(seed)
-        number = iban(country, fill_by_seed(facts.iban.replace("{bank}", bank_code(choices)), seed), choices)
+        number = iban_of(country, fill_by_seed(facts.iban.replace("{bank}", bank_code(choices)), seed), choices)
         spaced = " " in original if original else below(mix(seed, 3), 3) > 0
         return in_fours(number) if spaced else number
     value = national_account(country, fill_by_seed(pick(mix(seed, 4), facts.bank_account or ["%#########"]), seed))
@@ -278,7 +275,8 @@ _TAILS: Final = "dan den dis lan len lin mar mon nar nel ren rin ris ros tan tis
 _SHORT: Final = 3
 
 
-def _coded(kind: str) -> Drawing:
+def coded(kind: str) -> Drawing:
+    """Return the drawing function for a code in the original's shape, or in a usual one."""
     salt = salt_of(kind)
     shapes = _SHAPES[kind]
 
@@ -292,20 +290,10 @@ def _coded(kind: str) -> Drawing:
             mask = mask.replace("{year}", str(year)).replace("{yy}", f"{year % 100:02d}")
         return fill_by_seed(mask, seed)
 
-    drawn.__doc__ = f"A value of kind {kind!r}: the original's shape, or a usual one."
     return drawn
 
 
 _OWNED: Final = frozenset({"medical_record", "student_id", "employee_id", "policy_number", "password"})
-medical_record = _coded("medical_record")
-student_id = _coded("student_id")
-employee_id = _coded("employee_id")
-policy_number = _coded("policy_number")
-case_number = _coded("case_number")
-id_number = _coded("id_number")
-device_id = _coded("device_id")
-parcel = _coded("parcel")
-password = _coded("password")
 
 _NUMBER_SALT: Final = salt_of("number")
 _LETTER: Final = salt_of("letter")

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.seeding import mix, seed_of
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
 
 
 class Draw(NamedTuple):
@@ -25,7 +25,7 @@ class Draw(NamedTuple):
     language: str
     anchor: date
     shift: int
-    owner: Persona | None = None
+    owner: FictitiousPerson | None = None
     original: str = ""
     form: str = ""
     index: str = ""  # type: ignore[assignment]  # hides tuple.index, which is not used

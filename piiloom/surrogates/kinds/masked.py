@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.numbering.masks import digits_by_seed
 from piiloom.pii_values.rewriting.calendars import calendar_of, date_order, languages_for, meanings, ordinal_suffix
-from piiloom.surrogates.kinds import contacts, dates, identifiers
+from piiloom.surrogates.kinds import dates
 from piiloom.surrogates.kinds.kind import Draw, Drawing
 
 MASK: Final = "mask:"
@@ -121,7 +121,7 @@ def mask_of(form: str, original: str) -> str:
     return _SIGNS.sub("X", original) if original and _MASKED_DATE.fullmatch(original) and _SIGNS.search(original) else ""
 
 
-def filling(plain: Drawing, day_of: Callable[[Draw], date]) -> Drawing:
+def date_masked(plain: Drawing, day_of: Callable[[Draw], date] = dates.near_day) -> Drawing:
     """Return the drawing function of *plain* that also fills masks, with a day near that of *day_of*."""
 
     def drawn(draw: Draw) -> str:
@@ -129,7 +129,7 @@ def filling(plain: Drawing, day_of: Callable[[Draw], date]) -> Drawing:
         if not mask:
             return plain(draw)
         if _CLOCK.fullmatch(mask):
-            return time_value(draw)
+            return masked_time(draw)
         day = day_of(draw)
         if not _HIDDEN.search(mask):
             return _spelt(mask, day, draw.language)
@@ -143,7 +143,6 @@ def filling(plain: Drawing, day_of: Callable[[Draw], date]) -> Drawing:
             return _HIDDEN.sub(lambda _: next(numbers), mask)
         return read.written(fits, draw.language)
 
-    drawn.__doc__ = plain.__doc__
     return drawn
 
 
@@ -191,13 +190,12 @@ def _spelt(mask: str, day: date, language: str) -> str:
     return _SPELT.sub(written, mask)
 
 
-date_value = filling(dates.date_value, dates.near_day)
-birth_date = filling(dates.birth_date, dates.born_on)
-year = filling(dates.year, dates.near_day)
-birth_year = filling(dates.birth_year, dates.born_on)
+def birth_masked(plain: Drawing) -> Drawing:
+    """As ``date_masked``, with the owner's birth date."""
+    return date_masked(plain, dates.born_on)
 
 
-def time_value(draw: Draw) -> str:
+def masked_time(draw: Draw) -> str:
     """Draw a time of day; of a mask with digits ("14:XX") these stay."""
     mask = mask_of(draw.form, draw.original)
     shown = _CLOCK.match(mask) if _DIGIT.search(mask) else None
@@ -219,7 +217,7 @@ _MASKED: Final = re.compile(r"(?=.*(?:XX|xx|\*\*|##|••))(?=.*\d)[\dXx*#•./
 _SIGN: Final = re.compile("[*#•]")
 
 
-def _masked(plain: Drawing) -> Drawing:
+def number_masked(plain: Drawing) -> Drawing:
     """Return the drawing function of *plain* that also fills masks, with its digits if they are as many as the mask has places.
 
     Where the text has only the last four digits ("a card ending in XXXX"), they are those of the whole number.
@@ -240,7 +238,6 @@ def _masked(plain: Drawing) -> Drawing:
         numbers = iter(known)
         return "".join(_filled(mask, numbers))
 
-    drawn.__doc__ = plain.__doc__
     return drawn
 
 
@@ -252,22 +249,3 @@ def _filled(mask: str, numbers: Iterator[str]) -> Iterator[str]:
             yield c
         else:
             yield next(numbers) if _HIDDEN.match(c) else c
-
-
-tax_id = _masked(identifiers.tax_id)
-passport = _masked(identifiers.passport)
-driving_licence = _masked(identifiers.driving_licence)
-licence_plate = _masked(identifiers.licence_plate)
-fax = _masked(contacts.fax)
-medical_record = _masked(identifiers.medical_record)
-student_id = _masked(identifiers.student_id)
-employee_id = _masked(identifiers.employee_id)
-policy_number = _masked(identifiers.policy_number)
-case_number = _masked(identifiers.case_number)
-device_id = _masked(identifiers.device_id)
-id_number = _masked(identifiers.id_number)
-number = _masked(identifiers.number)
-national_id = _masked(identifiers.national_id)
-phone = _masked(contacts.phone)
-payment_card = _masked(identifiers.payment_card)
-bank_account = _masked(identifiers.bank_account)

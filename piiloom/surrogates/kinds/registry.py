@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final, Literal
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import salt_of
@@ -62,7 +62,9 @@ class _KindEntry(FileModel):
     type: str
     subtype: str | None = None
     owner: Owner
-    draw: str
+    draw: str = ""
+    make: str = ""
+    mask: Literal["number", "date", "birth"] | None = None
 
 
 class _KindsFile(FileModel):
@@ -80,7 +82,7 @@ def _entries() -> dict[str, _KindEntry]:
 def _kind(name: str) -> SurrogateKind:
     """Return the kind *name*, with the module that draws it imported; raises ``KeyError`` if there is none."""
     entry = _entries()[name]
-    return SurrogateKind(name, entry.type, entry.subtype, entry.owner, _drawing(entry.draw))
+    return SurrogateKind(name, entry.type, entry.subtype, entry.owner, _drawing(name, entry))
 
 
 def owned_by(owner: Owner) -> frozenset[str]:
@@ -91,14 +93,22 @@ def owned_by(owner: Owner) -> frozenset[str]:
 @cache
 def fills_masks(kind: str) -> bool:
     """Whether values of *kind* can be written into a mask, such as "XXX-XX-1234"."""
-    return kind in _entries() and _entries()[kind].draw.partition(":")[0] in {"masked", "date_masks"}
+    entry = _entries().get(kind)
+    return entry is not None and (entry.mask is not None or entry.draw == "masked:masked_time")
 
 
-def _drawing(place: str) -> Drawing:
-    """Import the drawing function named *place*, as "module:function" ("contacts:email")."""
-    module, _, name = place.partition(":")
-    drawing: Drawing = getattr(import_module(f"piiloom.surrogates.kinds.{module}"), name)
-    return drawing
+def _drawing(name: str, entry: _KindEntry) -> Drawing:
+    """Import or make the drawing function of the kind *name*."""
+    place, *options = (entry.make or entry.draw).split()
+    found = _imported(place)
+    drawing: Drawing = found(name, **dict.fromkeys(options, True)) if entry.make else found
+    return _imported(f"masked:{entry.mask}_masked")(drawing) if entry.mask else drawing
+
+
+def _imported(place: str) -> Any:
+    """Import the function named *place*, as "module:function" ("contacts:email")."""
+    module, _, function = place.partition(":")
+    return getattr(import_module(f"piiloom.surrogates.kinds.{module}"), function)
 
 
 class _Kinds(Mapping[str, SurrogateKind]):

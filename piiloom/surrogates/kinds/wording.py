@@ -17,12 +17,22 @@ from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.rewriting.amounts import other_score
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.kind import Draw, Drawing, cased_like, owned_seed
-from piiloom.surrogates.kinds.places import FALLBACK, countries, country, gendered, languages, nation, phrase, spoken, words_of
+from piiloom.surrogates.kinds.places import (
+    FALLBACK,
+    country,
+    country_names,
+    draw_phrase,
+    in_gender,
+    languages,
+    nation,
+    phrase_lists,
+    spoken,
+)
 
 _Told = tuple[tuple[re.Pattern[str], str], ...]
 
 
-class _WordsFile(FileModel):
+class _CoarseTypesFile(FileModel):
     """``words/told_by_original.yaml``; ``kinds``: by kind of the type, patterns and the kind that they tell; the first found decides."""
 
     kinds: dict[str, list[dict[str, Text]]]
@@ -31,8 +41,8 @@ class _WordsFile(FileModel):
 
 
 @cache
-def _words_file() -> _WordsFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "told_by_original.yaml", _WordsFile)
+def _words_file() -> _CoarseTypesFile:
+    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "told_by_original.yaml", _CoarseTypesFile)
 
 
 @cache
@@ -130,42 +140,14 @@ def _religion_written(entry: ReligionEntry, form: str, *, female: bool) -> str:
         case "noun":
             return entry.noun
         case "member":
-            return gendered(entry.member, female=female)
+            return in_gender(entry.member, female=female)
         case "attributive" | "church":
-            return entry.attributive or gendered(entry.adjective, female=female)
+            return entry.attributive or in_gender(entry.adjective, female=female)
         case "feminine":
-            return entry.feminine or gendered(entry.adjective, female=True)
+            return entry.feminine or in_gender(entry.adjective, female=True)
         case _:
-            return gendered(entry.adjective, female=female)
+            return in_gender(entry.adjective, female=female)
 
-
-room = spoken("room")
-landmark = spoken("landmark")
-resort = spoken("resort")
-organisation = spoken("organisation", institution=True)
-employer = spoken("employer", numbered=True, institution=True)
-school = spoken("school", institution=True)
-language_school = spoken("language_school", institution=True)
-university = spoken("university", institution=True)
-hospital = spoken("hospital", institution=True)
-department = spoken("department", institution=True)
-bank = spoken("bank", institution=True)
-charity = spoken("charity", institution=True)
-club = spoken("club", institution=True)
-band = spoken("band")
-authority = spoken("authority", institution=True)
-course = spoken("course")
-degree = spoken("degree")
-field = spoken("field")
-occupation = spoken("occupation", numbered=True)
-ethnicity = spoken("ethnicity", owned=True)
-language = spoken("language")
-orientation = spoken("orientation", owned=True)
-condition = spoken("condition")
-medication = spoken("medication")
-product = spoken("product")
-marital_status = spoken("marital_status", owned=True)
-title = spoken("title", owned=True)
 
 _company = spoken("company", institution=True)
 _kin = spoken("kin")
@@ -184,7 +166,7 @@ def company(draw: Draw) -> str:
 
 def kin(draw: Draw) -> str:
     """Draw a relative; several of them where the original is a plural ("two children") and the language has words for it."""
-    if draw.original and "kin_plural" in words_of(draw.language):
+    if draw.original and "kin_plural" in phrase_lists(draw.language):
         number = number_of_kin(draw.original)
         if number is not None:
             return f"{number} {_kin_plural(draw)}".lstrip()
@@ -193,7 +175,7 @@ def kin(draw: Draw) -> str:
 
 def political(draw: Draw) -> str:
     """Draw a party or a leaning; a leaning alone where the original names no party ("Libertarian"), if the language has words for it."""
-    if draw.original and "leaning" in words_of(draw.language) and not names_party(draw.original):
+    if draw.original and "leaning" in phrase_lists(draw.language) and not names_party(draw.original):
         return _leaning(draw)
     return _political(draw)
 
@@ -201,7 +183,7 @@ def political(draw: Draw) -> str:
 def nationality(draw: Draw) -> str:
     """Return the nationality of the owner's origin, in the form for their gender; without an owner, draw any."""
     owner = draw.owner
-    if draw.original.casefold() in countries(draw.language) and draw.original:
+    if draw.original.casefold() in country_names(draw.language) and draw.original:
         return country(draw)  # "I am from Saudi Arabia"
     if owner is not None:
         found = nation(owner.origin, draw.language, female=owner.gender == "female")
@@ -215,10 +197,6 @@ def gender(draw: Draw) -> str:
     value = _gender(draw)
     return value[0].upper() if len(draw.original.strip()) == 1 else value
 
-
-hair = spoken("hair", owned=True)
-eyes = spoken("eyes", owned=True)
-build = spoken("build", owned=True)
 
 _BLOOD: Final = salt_of("blood_type")
 _TURNS: Final = 32  # maximum draws to get a value that differs from the original
@@ -236,7 +214,7 @@ def _grammar(kind: str, draw: Draw) -> str:
     return f"british_{kind}" if (kind, draw.language) == ("weight", "en") and draw.country in _BRITAIN else kind
 
 
-def _measured(kind: str) -> Drawing:
+def measured(kind: str) -> Drawing:
     """Return the drawing function for a measure with its unit.
 
     If the original is a bare number, so is the value, with as many digits and decimals.
@@ -252,7 +230,6 @@ def _measured(kind: str) -> Drawing:
         alike = next((number for number in numbers if _shape(number) == _shape(original)), "")
         return re.sub("[.,]", "." if "." in original else ",", alike) or other_score(original, owned_seed(draw, salt))
 
-    drawn.__doc__ = f"A value of kind {kind!r}."
     return drawn
 
 
@@ -261,7 +238,7 @@ def _phrases(kind: str, draw: Draw, salt: int) -> Iterator[str]:
     seed = owned_seed(draw, salt)
     female = draw.owner is not None and draw.owner.gender == "female"
     for turn in range(_TURNS):
-        yield phrase(kind, draw, mix(seed, turn) if turn else seed, female=female)
+        yield draw_phrase(kind, draw, mix(seed, turn) if turn else seed, female=female)
 
 
 def _shape(number: str) -> str:
@@ -287,20 +264,11 @@ def blood_type(draw: Draw) -> str:
     return value.upper() if words.isupper() else value
 
 
-def _one_of_several(kind: str) -> Drawing:
+def one_of_several(kind: str) -> Drawing:
     """Return the drawing function for a kind of which a person may have several: different originals give different values."""
     plain = spoken(kind, numbered=True)
 
     def drawn(draw: Draw) -> str:
         return plain(draw._replace(index=draw.index or draw.original.casefold()))
 
-    drawn.__doc__ = f"A value of kind {kind!r}."
     return drawn
-
-
-body_mark = _one_of_several("body_mark")
-feature = _one_of_several("feature")
-look = _one_of_several("look")
-appearance = _one_of_several("appearance")
-height = _measured("height")
-weight = _measured("weight")

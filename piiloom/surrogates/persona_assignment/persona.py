@@ -13,7 +13,7 @@ _OTHERS: Final = 0x07
 _ADULT_DAYS: Final = (19 * 366, 79 * 365)  # default range of the age on the anchor, in days: 19 to 78 years
 
 
-class Persona:
+class FictitiousPerson:
     """A fictitious person. ``gender`` and ``region`` (a UN M49 region) make the group.
 
     ``origin`` is the country whose names they have, ``country`` the one they live in (ISO 3166 alpha-2). Equal seeds give equal
@@ -63,9 +63,9 @@ class Persona:
         self.told_age: int | None = None
         self.told_birth = False
 
-    def again(self, turn: int) -> Persona:
+    def again(self, turn: int) -> FictitiousPerson:
         """Return this person with other choices: for a second phone number, address … of theirs."""
-        other = Persona(
+        other = FictitiousPerson(
             mix(self.seed, _OTHERS + turn), self.gender, self.region, self.origin, self.country, self.given, self.family, self.anchor,
             born=self.born, value_id=self.value_id,
         )  # fmt: skip

@@ -26,8 +26,8 @@ from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.documents import Gender
 from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
-from piiloom.surrogates.persona_assignment.groups import GROUPS, Region
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.groups import GROUPS, WorldRegion
+from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
 
 _TRIES: Final = 48  # names of one country that are tried until one is free and fits everywhere
 _MOST_TAKEN: Final = 1000  # at this size the older half of a document's used names is forgotten, so that enough names are left
@@ -37,7 +37,7 @@ _COUNTRIES: Final = 8  # draws of a country in the region; after that, sound and
 class Pools(Protocol):
     """The interface that names are read from; implemented by ``piiloom.pii_values.names.pools.NamePools``."""
 
-    def countries(self, region: Region) -> tuple[str, ...]:
+    def countries(self, region: WorldRegion) -> tuple[str, ...]:
         """Return the countries of a region; a country is repeated according to its weight in the draw."""
         ...
 
@@ -50,7 +50,7 @@ class Pools(Protocol):
         ...
 
 
-class Needs(NamedTuple):
+class NameNeeds(NamedTuple):
     """What the surrounding text requires of a name.
 
     The sounds are ``ANY``, ``VOWEL`` or ``CONSONANT`` (see ``fitting``): what the name must begin with. The genitive flags say that
@@ -63,7 +63,7 @@ class Needs(NamedTuple):
     family_genitive: bool = False
 
 
-NO_NEEDS: Final = Needs()
+NO_NEEDS: Final = NameNeeds()
 Taken = dict[str, None]  # the names already used in a document, oldest first
 # Country, given names, family names, number of given names, number of family names.
 _Names = tuple[str, Sequence[str], Sequence[str], int, int]
@@ -81,8 +81,8 @@ class PersonaDrawer:
         self._own: dict[tuple[str, Gender], _Names] = {}
 
     def draw(
-        self, seed: int, group: int, anchor: date, value_id: str, taken: Taken, needs: Needs = NO_NEEDS, origin: str | None = None
-    ) -> Persona:
+        self, seed: int, group: int, anchor: date, value_id: str, taken: Taken, needs: NameNeeds = NO_NEEDS, origin: str | None = None
+    ) -> FictitiousPerson:
         """Return the person that *seed* determines in *group* (an index into ``GROUPS``).
 
         Names in *taken* are avoided, and the new names are added to it. If no free name is found, a used one is repeated. When *taken*
@@ -112,7 +112,7 @@ class PersonaDrawer:
             if (one and two) or origin:  # no other country to look in
                 break
         taken[given] = taken[family] = None
-        return Persona(own_seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
+        return FictitiousPerson(own_seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
 
     def _of_group(self, group: int, at: int) -> _Names:
         key = self._countries[group][at], GROUPS[group][0]
@@ -173,7 +173,7 @@ class _RegistersFile(FileModel):
     registers: dict[str, _Register]
 
 
-class Register:
+class NameRegister:
     """The usual name forms of one language, by role. Forms are keys of ``name_forms.SUBTYPES``."""
 
     def __init__(self, source: _Register) -> None:
@@ -211,10 +211,10 @@ def joiner_of(language: str) -> str:
 
 
 @cache
-def register_of(language: str) -> Register:
+def register_of(language: str) -> NameRegister:
     """Return the register of a language (ISO 639-1); the English one if it has none."""
     known = _file().registers
-    return Register(known.get(language) or known["en"])
+    return NameRegister(known.get(language) or known["en"])
 
 
 SUBTYPES: Final[dict[str, str | None]] = {
@@ -255,24 +255,24 @@ def initials(given: str) -> str:
     return "".join("-".join(f"{piece[0].upper()}." for piece in part.split("-") if piece) for part in parts)
 
 
-def written(persona: Persona, form: str) -> str:
+def written(persona: FictitiousPerson, form: str) -> str:
     """Return the name of *persona* in *form*, a key of ``SUBTYPES``; any other form gives the full name."""
     return _FORMS.get(form, _full)(persona)
 
 
-def _full(persona: Persona) -> str:
+def _full(persona: FictitiousPerson) -> str:
     # Chinese, Japanese and Korean names in their own script: family name first, without a space.
     if persona.given[0] >= _EAST_ASIAN:
         return f"{persona.family}{persona.given}"
     return f"{persona.given} {persona.family}"
 
 
-def _both_initials(persona: Persona) -> str:
+def _both_initials(persona: FictitiousPerson) -> str:
     last = persona.family.split()[-1:]
     return initials(persona.given) + "".join(f"{word[0].upper()}." for word in last)
 
 
-_FORMS: Final[dict[str, Callable[[Persona], str]]] = {
+_FORMS: Final[dict[str, Callable[[FictitiousPerson], str]]] = {
     "full": _full,
     "given": lambda persona: persona.given,
     # Without the given name before it, "van den Berg" is "Van den Berg".
@@ -293,7 +293,7 @@ _TWO: Final = 2
 Block = tuple[int, int, str]
 
 
-def written_like(original: str, persona: Persona, style: str, language: str = "") -> str:
+def written_like(original: str, persona: FictitiousPerson, style: str, language: str = "") -> str:
     """Return the name of *persona* as *original* is written; *style* tells what a single word is ("given" or "family").
 
     The letters of a name are replaced block by block: given name, further initials, family name. All else of *original* is kept: titles,
@@ -315,7 +315,7 @@ def written_like(original: str, persona: Persona, style: str, language: str = ""
     return "".join(out) + (ending.upper() if plural.group().isupper() else ending) + original[plural.end() :]
 
 
-def _blocks(original: str, words: list[NamedPart], persona: Persona, style: str) -> list[Block]:
+def _blocks(original: str, words: list[NamedPart], persona: FictitiousPerson, style: str) -> list[Block]:
     """Return start, end and new text of each part of the name in *original*, in text order."""
     comma = original.find(",", words[0].end)
     later = [word for word in words if word.start > comma] if comma >= 0 else []
@@ -329,7 +329,7 @@ def _blocks(original: str, words: list[NamedPart], persona: Persona, style: str)
     return _given_first(words, persona, alone=False)
 
 
-def _single(word: NamedPart, persona: Persona, style: str) -> Block:
+def _single(word: NamedPart, persona: FictitiousPerson, style: str) -> Block:
     text = word.text
     if len(text) == 1:
         return word.start, word.end, (persona.family if style == "family" else persona.given)[0]
@@ -338,7 +338,7 @@ def _single(word: NamedPart, persona: Persona, style: str) -> Block:
     return word.start, word.end, persona.given if style == "given" else persona.family
 
 
-def _given_first(words: list[NamedPart], persona: Persona, *, alone: bool) -> list[Block]:
+def _given_first(words: list[NamedPart], persona: FictitiousPerson, *, alone: bool) -> list[Block]:
     """Return the parts of a name that begins with the given name; *alone*: there is no family name in it."""
     first = words[0]
     single = len(first.text) == 1

@@ -14,7 +14,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Gender, Same
 from piiloom.surrogates.kinds.kind import WITHIN
 from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of
-from piiloom.surrogates.placeholders.mapping import Mapping, Rule
+from piiloom.surrogates.placeholders.mapping import Mapping, TagRule
 from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag
 
 Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
@@ -297,7 +297,7 @@ def _without_accounts(words: list[Word]) -> list[Word]:
     return words
 
 
-Status = Literal["known", "unknown", "left", "nothing"]
+TagStatus = Literal["known", "unknown", "left", "nothing"]
 
 UNREAD: Final = "its words are not known"
 UNTOLD: Final = "nothing tells what stood there"
@@ -312,7 +312,7 @@ UNTOLD_MEANING: Final = Meaning(
 )  # what stands around tells the kind, or nothing does
 
 
-class Verdict(NamedTuple):
+class TagVerdict(NamedTuple):
     """The classification of one candidate.
 
     ``status`` is known, unknown (reported), left (ordinary text) or nothing (ignored). ``family`` is the candidate's pattern, ``sure``
@@ -320,7 +320,7 @@ class Verdict(NamedTuple):
     unknown or left one. ``markup`` is the element name if the candidate may be markup.
     """
 
-    status: Status
+    status: TagStatus
     family: str
     meaning: Meaning = NOTHING
     original: str = ""
@@ -365,7 +365,7 @@ def _people(links: Sequence[str]) -> list[list[str]]:
     return people
 
 
-def _rule_of(rules: Sequence[Rule], tag: str) -> tuple[Rule, str]:
+def _rule_of(rules: Sequence[TagRule], tag: str) -> tuple[TagRule, str]:
     """Return the rule that *tag* falls under, and the index that the tag has by it."""
     for rule in rules:
         if rule.tag == tag:
@@ -382,7 +382,7 @@ def _rule_of(rules: Sequence[Rule], tag: str) -> tuple[Rule, str]:
     )
 
 
-def _person(rule: Rule, tag: str) -> Rule:
+def _person(rule: TagRule, tag: str) -> TagRule:
     if rule.kind != "person":
         raise UsageError(f"the tag {tag!r} stands for a {rule.kind} and no person", where=_OPTION, remedy="Link tags of people.")
     return rule

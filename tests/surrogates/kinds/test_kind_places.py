@@ -11,14 +11,14 @@ from kind_draws import COUNTRIES, FAMILY, GIVEN, draw, owned, persona
 
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.surrogates.kinds.identifiers import ascii_letters
-from piiloom.surrogates.kinds.places import SIZES, places_of
+from piiloom.surrogates.kinds.places import SIZES, country_places
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import case_by_case
 
 
 @case_by_case("country", COUNTRIES)
 def test_countries_have_regions_and_cities_of_every_size(country):
-    places = places_of(country)
+    places = country_places(country)
     assert len(places.regions) >= 4
     assert len(places.cities) >= 20
     names = [city.name for region in places.regions for city in places.cities if city.region == region]
@@ -32,7 +32,7 @@ def test_countries_have_regions_and_cities_of_every_size(country):
 
 @pytest.mark.parametrize("country", COUNTRIES)
 def test_city_region_and_postcode_of_a_person_agree(country):
-    places = places_of(country)
+    places = country_places(country)
     for seed in range(150):
         drawn = owned(seed, country)
         region = next(r for r in places.regions if r.name == get_kind("region").draw(drawn))
@@ -43,7 +43,7 @@ def test_city_region_and_postcode_of_a_person_agree(country):
 
 def test_a_city_stays_in_its_size_class_and_becomes_another():
     for country, name in (("US", "Chicago"), ("NL", "Delft"), ("DE", "Husum"), ("BR", "SANTOS"), ("FR", "Lyon")):
-        known = places_of(country).by_name
+        known = country_places(country).by_name
         for seed in range(100):
             new = get_kind("city").draw(draw(seed, country, original=name))
             assert new.casefold() != name.casefold()
@@ -59,7 +59,7 @@ def test_the_original_city_never_comes_back():
 
 
 def test_regions_keep_to_abbreviations():
-    short = {region.short for region in places_of("US").regions}
+    short = {region.short for region in country_places("US").regions}
     for seed in range(60):
         assert get_kind("region").draw(draw(seed, original="CA")) in short - {"CA"}
         assert get_kind("region").draw(draw(seed, original="California")) not in short | {"California"}
@@ -86,7 +86,7 @@ def test_addresses_keep_the_parts_that_stand_there(country, original, shape):
 
 
 def test_parts_of_an_original_address_lie_in_one_place():
-    places = places_of("US")
+    places = country_places("US")
     for seed in range(100):
         _, city, short, code = get_kind("address").draw(draw(seed, original="123 Park Drive, San Diego, CA, 03245")).split(", ")
         regions = [found.region for found in places.cities if found.name == city]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.persona_assignment.groups import cues_of, gender_after, gender_before, title_before
+from piiloom.surrogates.persona_assignment.groups import gender_after, gender_before, gender_cues, title_before
 from tests.longer import case_by_case
 
 
 def told(language, text):
-    cues = cues_of(language)
+    cues = gender_cues(language)
     start = text.index("@")
     return gender_before(text, start, cues) or gender_after(text, start + 1, 10**9, cues)
 
@@ -43,7 +43,7 @@ def test_cues(language, text, gender):
 
 def test_a_pronoun_beyond_the_next_person_does_not_count():
     text = "@ met NAME and her sister."
-    assert gender_after(text, 1, text.index("NAME"), cues_of("en")) is None
+    assert gender_after(text, 1, text.index("NAME"), gender_cues("en")) is None
 
 
 @pytest.mark.parametrize(
@@ -55,32 +55,32 @@ def test_a_pronoun_beyond_the_next_person_does_not_count():
     ],
 )
 def test_a_cue_is_a_whole_word(text, gender):
-    assert gender_after(text, 1, 10**9, cues_of("en")) == gender
+    assert gender_after(text, 1, 10**9, gender_cues("en")) == gender
 
 
 def test_a_part_of_a_word_is_no_cue():
     text = "Chairman Ek left; the book was hers."
-    assert gender_after(text, len("Chair"), text.index("left"), cues_of("en")) is None
-    assert gender_after(text, text.index("Ek") + 2, text.index("hers") + 3, cues_of("en")) is None
-    assert gender_after(text.replace("hers", "her "), text.index("Ek") + 2, text.index("hers") + 3, cues_of("en")) == "female"
+    assert gender_after(text, len("Chair"), text.index("left"), gender_cues("en")) is None
+    assert gender_after(text, text.index("Ek") + 2, text.index("hers") + 3, gender_cues("en")) is None
+    assert gender_after(text.replace("hers", "her "), text.index("Ek") + 2, text.index("hers") + 3, gender_cues("en")) == "female"
 
 
 def test_a_language_without_a_file_has_no_cues():
-    assert cues_of("xx") is None
+    assert gender_cues("xx") is None
 
 
 @pytest.mark.parametrize("text", ["(Mr @)", "“Mr @”", "Mr @", "told Mr. @", "Mr.  @"])
 def test_a_title_stands_at_the_beginning_or_behind_an_opening_sign(text):
     assert told("en", text) == "male"
-    assert title_before(text, text.index("@"), cues_of("en")) == "mr"
+    assert title_before(text, text.index("@"), gender_cues("en")) == "mr"
 
 
 @pytest.mark.parametrize("text", ["@", " @", "the mister-@", "my wife @"])
 def test_no_title_before_a_name(text):
-    assert not title_before(text, text.index("@"), cues_of("en"))
+    assert not title_before(text, text.index("@"), gender_cues("en"))
 
 
 @case_by_case("language", ["en", "nl", "pt", "de", "fr", "es", "it", "sv"])
 def test_professions_are_titles_that_tell_a_gender(language):
-    cues = cues_of(language)
+    cues = gender_cues(language)
     assert cues.professions <= {title.rstrip(".") for title in cues.titles}

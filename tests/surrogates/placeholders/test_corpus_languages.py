@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.placeholders import Finder, Mapping, Rule, auto_mapping
+from piiloom.surrogates.placeholders import Finder, Mapping, TagRule, auto_mapping
 from piiloom.surrogates.placeholders.mapping import kind_caution, language_caution, survey_cautions
-from piiloom.surrogates.placeholders.scanning import language_of, ranking_of
+from piiloom.surrogates.placeholders.scanning import language_told, ranking_of
 from tests.longer import case_by_case
 
 _SPANISH = "El señor [NOMBRE] llamó por la mañana y dijo que no podía venir a la reunión con su abogado."
@@ -35,7 +35,7 @@ _DUTCH = "De verdachte heeft op [datum] met [slachtoffer 1] gesproken, maar dat 
     ],
 )
 def test_common_words_tell_the_language(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert language_told(text) == language
 
 
 def test_a_given_language_leads_but_english_which_options_say_by_default_does_not() -> None:
@@ -88,13 +88,13 @@ def test_a_corpus_without_a_rule_is_told() -> None:
 
 
 def test_a_kind_that_swallows_the_rest_is_told() -> None:
-    rules = (Rule(tag="[A]", kind="number", count=30, confidence=0.7), Rule(tag="[CITY]", kind="city", count=10))
+    rules = (TagRule(tag="[A]", kind="number", count=30, confidence=0.7), TagRule(tag="[CITY]", kind="city", count=10))
     said = survey_cautions(Mapping(rules=rules))
     assert said == ("30 of 40 surrogates are of the kind number (read from [A] 30): if that is not what stood there, correct the mapping",)
     assert not kind_caution({"number": 20, "city": 20})
     assert not kind_caution({"number": 12})
-    assert not kind_caution({"person": 100}, [Rule(tag="[NAME]", kind="person", count=100)])
-    assert kind_caution({"person": 100}, [Rule(tag="@CAPS{index}", kind="person", count=100, confidence=0.7)])
+    assert not kind_caution({"person": 100}, [TagRule(tag="[NAME]", kind="person", count=100)])
+    assert kind_caution({"person": 100}, [TagRule(tag="@CAPS{index}", kind="person", count=100, confidence=0.7)])
 
 
 def test_texts_of_another_language_than_the_locale_are_told() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from piiloom.surrogates.placeholders import Finder, auto_mapping
-from piiloom.surrogates.placeholders.scanning import language_of
+from piiloom.surrogates.placeholders.scanning import language_told
 
 _TEXTS = [
     ("no", "Vitnet [navn] sa at [tiltalte] ikke var i [kommune] den [dato], og hun hadde ikke noe å si om det.", "person person city date"),
@@ -22,7 +22,7 @@ _TEXTS = [
 
 @pytest.mark.parametrize(("language", "text", "kinds"), _TEXTS, ids=[language for language, _, _ in _TEXTS])
 def test_tags_are_read(language: str, text: str, kinds: str) -> None:
-    assert language_of(text) == language
+    assert language_told(text) == language
     for given in (language, ""):
         found = Finder(auto_mapping([text], given)).find(text)
         assert [one.kind for one in found.mentions] == kinds.split()
