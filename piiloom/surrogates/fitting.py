@@ -11,12 +11,11 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final, NamedTuple
 
 from pydantic import RootModel
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Gender, Mention
 
 _APOSTROPHES: Final = frozenset("'’")
@@ -75,7 +74,7 @@ def _rules() -> tuple[Mapping[str, Mapping[str, int]], tuple[_Rule, ...]]:
 
 @cache
 def _file() -> dict[str, _ArticlesOfLanguage]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "articles.yaml", _ArticlesFile).root
+    return load_data("piiloom.surrogates", "words/articles.yaml", _ArticlesFile).root
 
 
 def small_words(language: str) -> Mapping[str, int]:

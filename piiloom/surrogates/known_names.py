@@ -14,13 +14,12 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Gender
 
 PartOfName = Literal["", "given", "family", "middle", "second", "birth"]
@@ -47,7 +46,7 @@ class _LabelsFile(FileModel):
 
 @cache
 def _file() -> _LabelsFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "name_labels.yaml", _LabelsFile)
+    return load_data("piiloom.surrogates", "name_labels.yaml", _LabelsFile)
 
 
 @cache
@@ -138,7 +137,7 @@ class NameWords(FileModel):
 @cache
 def name_words() -> NameWords:
     """Return the words of the file; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "beside_names.yaml", NameWords)
+    return load_data("piiloom.surrogates", "words/beside_names.yaml", NameWords)
 
 
 NAME_PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")

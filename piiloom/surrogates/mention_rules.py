@@ -17,12 +17,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from typing import Final
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.companies import beginnings, company_follows, company_precedes, endings, form_precedes
 from piiloom.surrogates.kinds.kind import ELSEWHERE, WITHIN
@@ -76,7 +75,7 @@ def _closing() -> re.Pattern[str]:
 
 @cache
 def _writers_file() -> _WritersFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "writers.yaml", _WritersFile)
+    return load_data("piiloom.surrogates", "words/writers.yaml", _WritersFile)
 
 
 def general_tags_told(text: str, mentions: Sequence[Mention], context: RuleContext) -> Sequence[Mention]:
@@ -235,7 +234,7 @@ def _key_of_place(mention: Mention) -> tuple[str, str, str, str] | None:
 
 @cache
 def _codes() -> dict[str, str]:
-    read = load_yaml(files("piiloom.surrogates") / "data" / "words" / "countries_named.yaml", _CountriesFile).countries_named
+    read = load_data("piiloom.surrogates", "words/countries_named.yaml", _CountriesFile).countries_named
     return {name: code for code, names in read.items() for name in names}
 
 

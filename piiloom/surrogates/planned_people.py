@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Final
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.amounts import KIN
 from piiloom.surrogates.known_names import NameResolver
@@ -321,7 +320,7 @@ class _SpeakersFile(FileModel):
 @cache
 def _spoken_words(language: str) -> dict[str, str]:
     """Return what words of *language* tell of the person whom they are about: "own", "addressed" or "others"."""
-    read = load_yaml(files("piiloom.surrogates") / "data" / "words" / "speakers.yaml", _SpeakersFile).speakers
+    read = load_data("piiloom.surrogates", "words/speakers.yaml", _SpeakersFile).speakers
     return {word: about for about, words in read.get(language, {}).items() for word in words}
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Final, Literal, NamedTuple
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Mention
 
 _ToldRole = Literal["birth", "start", "end", "visit", "death", "later", "until"]
@@ -31,7 +30,7 @@ class _DayWordsFile(FileModel):
 
 @cache
 def _day_words() -> _DayWordsFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "day_words.yaml", _DayWordsFile)
+    return load_data("piiloom.surrogates", "words/day_words.yaml", _DayWordsFile)
 
 
 @cache
@@ -121,7 +120,7 @@ class _AgesFile(FileModel):
 
 @cache
 def _age_words() -> _AgesFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "stated_ages.yaml", _AgesFile)
+    return load_data("piiloom.surrogates", "words/stated_ages.yaml", _AgesFile)
 
 
 @cache

@@ -11,13 +11,12 @@ import re
 from collections.abc import Callable
 from datetime import date
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from piiloom.foundation.words import any_of, with_capital
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.country_facts import Order, facts_of
 
 
@@ -84,7 +83,7 @@ _SPACES: Final = re.compile(r"[\s-]+")
 
 @cache
 def _lists() -> dict[str, list[str]]:
-    return load_yaml(files("piiloom.pii_values") / "data" / "words" / "numerals.yaml", NumeralsFile).numerals
+    return load_data("piiloom.pii_values", "words/numerals.yaml", NumeralsFile).numerals
 
 
 @cache
@@ -152,13 +151,13 @@ class DateWord(NamedTuple):
 @cache
 def calendars() -> dict[str, CalendarEntry]:
     """Return the date words of all languages by ISO 639-1 code; cached."""
-    return load_yaml(files("piiloom.pii_values") / "data" / "words" / "calendars.yaml", CalendarsFile).calendars
+    return load_data("piiloom.pii_values", "words/calendars.yaml", CalendarsFile).calendars
 
 
 @cache
 def date_names() -> dict[str, DateNamesEntry]:
     """Return the months and weekdays of the languages that ``calendars`` lacks; cached."""
-    return load_yaml(files("piiloom.pii_values") / "data" / "words" / "month_names.yaml", DateNamesFile).names
+    return load_data("piiloom.pii_values", "words/month_names.yaml", DateNamesFile).names
 
 
 @cache

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from pydantic import Field
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.country_facts import CountryEntry, facts_of
 from piiloom.pii_values.numbering.masks import fill_by_seed
 from piiloom.pii_values.rewriting.codes import reshaped
@@ -44,7 +43,7 @@ class StreetsFile(FileModel):
 @cache
 def streets_file() -> StreetsFile:
     """Return the names of streets, and the words by which parts of addresses are told; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "streets.yaml", StreetsFile)
+    return load_data("piiloom.surrogates", "streets.yaml", StreetsFile)
 
 
 @cache

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 
 _WIDTH_BEFORE: Final = 72
 _WIDTH: Final = 48  # code points after a name that may tell that it is a company's
@@ -28,7 +27,7 @@ class _CompaniesFile(FileModel):
 
 @cache
 def _file() -> _CompaniesFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "companies.yaml", _CompaniesFile)
+    return load_data("piiloom.surrogates", "companies.yaml", _CompaniesFile)
 
 
 def _spelled(forms: list[str]) -> str:

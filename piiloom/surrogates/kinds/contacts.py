@@ -13,13 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from pydantic import Field
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.numbering.masks import ALPHABETS, fill_by_seed
 from piiloom.pii_values.numbering.reserved import DOMAINS, HOSTS, NETWORK_V6, NETWORKS, SITE_NAMES
 from piiloom.pii_values.rewriting.codes import reshaped
@@ -160,7 +159,7 @@ _EXTENSION: Final = re.compile(r"\s*(?:x|ext\.?|#)\s*[0-9]+\s*$", re.IGNORECASE)
 
 @cache
 def _file(name: str) -> dict[str, PhonePlan]:
-    return load_yaml(files("piiloom.surrogates") / "data" / name, PhonesFile).plans
+    return load_data("piiloom.surrogates", name, PhonesFile).plans
 
 
 @cache

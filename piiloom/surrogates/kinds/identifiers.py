@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.country_facts import facts_of, id_rule
 from piiloom.pii_values.names.korean import syllable
 from piiloom.pii_values.numbering.accounts import (
@@ -44,7 +43,7 @@ class LettersFile(FileModel):
 
 @cache
 def _letters() -> dict[int, str]:
-    tables = load_yaml(files("piiloom.surrogates") / "data" / "letters.yaml", LettersFile).scripts
+    tables = load_data("piiloom.surrogates", "letters.yaml", LettersFile).scripts
     return {ord(letter): plain for table in tables.values() for letter, plain in table.items()}
 
 

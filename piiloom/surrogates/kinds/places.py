@@ -21,7 +21,7 @@ from pydantic import Field
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import below, mix, pick, salt_of, seed_of
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_data, load_yaml
 from piiloom.pii_values.rewriting.codes import reshaped
 from piiloom.surrogates.kinds.kind import WITHIN, Draw, Drawing, cased_like, home_of, numbered_seed, owned_seed
 from piiloom.surrogates.known_names import unaccented
@@ -166,7 +166,7 @@ def languages() -> tuple[str, ...]:
 @cache
 def _file(language: str) -> _PhrasesFile:
     known = language if language in languages() else FALLBACK
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / f"{known}.yaml", _PhrasesFile)
+    return load_data("piiloom.surrogates", f"words/{known}.yaml", _PhrasesFile)
 
 
 def phrase_lists(language: str) -> Mapping[str, Sequence[str]]:
@@ -384,7 +384,7 @@ _country = spoken("country")
 
 @cache
 def _homelands() -> dict[str, dict[str, str]]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "homelands.yaml", _HomelandsFile).homelands
+    return load_data("piiloom.surrogates", "words/homelands.yaml", _HomelandsFile).homelands
 
 
 @cache

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from typing import Any, Final, Literal
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import salt_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.entity_values.drawing import draw_entity_value
 from piiloom.surrogates.kinds.kind import Draw, Drawing, Owner, SurrogateKind, cased_like, numbered_seed
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
@@ -75,7 +74,7 @@ class _KindsFile(FileModel):
 
 @cache
 def _entries() -> dict[str, _KindEntry]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", _KindsFile).kinds
+    return load_data("piiloom.surrogates", "kinds.yaml", _KindsFile).kinds
 
 
 @cache

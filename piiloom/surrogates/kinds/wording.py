@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.seeding import mix, salt_of
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.rewriting.amounts import other_score
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.kind import Draw, Drawing, cased_like, owned_seed
@@ -42,7 +41,7 @@ class _CoarseTypesFile(FileModel):
 
 @cache
 def _words_file() -> _CoarseTypesFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "told_by_original.yaml", _CoarseTypesFile)
+    return load_data("piiloom.surrogates", "words/told_by_original.yaml", _CoarseTypesFile)
 
 
 @cache
@@ -103,7 +102,7 @@ _CHURCH: Final = "church"
 
 @cache
 def _religions(language: str) -> tuple[ReligionEntry, ...]:
-    known = load_yaml(files("piiloom.surrogates") / "data" / "religions.yaml", ReligionsFile).religions
+    known = load_data("piiloom.surrogates", "religions.yaml", ReligionsFile).religions
     return tuple(known.get(language) or known[FALLBACK])
 
 

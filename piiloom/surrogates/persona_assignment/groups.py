@@ -25,7 +25,7 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import mix
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data, load_yaml
 from piiloom.surrogates.documents import Gender, Mention
 
 WorldRegion = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
@@ -381,7 +381,7 @@ class _JointlyFile(FileModel):
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    known = load_yaml(files("piiloom.surrogates") / "data" / "jointly.yaml", _JointlyFile)
+    known = load_data("piiloom.surrogates", "jointly.yaml", _JointlyFile)
     announcing, between = any_of(known.jointly), any_of(known.against)
     # Between the word and the mention stand a few more words at most, and no end of a sentence.
     return re.compile(rf"\b(?:{announcing})\b[^.;\n\[\]<>]*$", re.IGNORECASE), re.compile(rf"\b(?:{between})\b", re.IGNORECASE)

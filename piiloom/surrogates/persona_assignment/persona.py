@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import Final
 
@@ -13,6 +14,7 @@ _OTHERS: Final = 0x07
 _ADULT_DAYS: Final = (19 * 366, 79 * 365)  # default range of the age on the anchor, in days: 19 to 78 years
 
 
+@dataclass(slots=True, eq=False)
 class FictitiousPerson:
     """A fictitious person. ``gender`` and ``region`` (a UN M49 region) make the group.
 
@@ -21,56 +23,22 @@ class FictitiousPerson:
     told before it was replaced, ``told_birth``: it told the birth date.
     """
 
-    __slots__ = (
-        "_born",
-        "anchor",
-        "country",
-        "family",
-        "gender",
-        "given",
-        "origin",
-        "region",
-        "seed",
-        "told_age",
-        "told_birth",
-        "value_id",
-    )
-
-    def __init__(
-        self,
-        seed: int,
-        gender: Gender,
-        region: str,
-        origin: str,
-        country: str,
-        given: str,
-        family: str,
-        anchor: date,
-        *,
-        born: date | None = None,
-        value_id: str = "",
-    ) -> None:
-        self.seed = seed
-        self.gender: Gender = gender
-        self.region = region
-        self.origin = origin
-        self.country = country
-        self.given = given
-        self.family = family
-        self.anchor = anchor
-        self.value_id = value_id
-        self._born = born
-        self.told_age: int | None = None
-        self.told_birth = False
+    seed: int
+    gender: Gender
+    region: str
+    origin: str
+    country: str
+    given: str
+    family: str
+    anchor: date
+    _born: date | None = field(default=None, kw_only=True)
+    value_id: str = field(default="", kw_only=True)
+    told_age: int | None = field(default=None, kw_only=True)
+    told_birth: bool = field(default=False, kw_only=True)
 
     def again(self, turn: int) -> FictitiousPerson:
         """Return this person with other choices: for a second phone number, address … of theirs."""
-        other = FictitiousPerson(
-            mix(self.seed, _OTHERS + turn), self.gender, self.region, self.origin, self.country, self.given, self.family, self.anchor,
-            born=self.born, value_id=self.value_id,
-        )  # fmt: skip
-        other.told_age, other.told_birth = self.told_age, self.told_birth
-        return other
+        return replace(self, seed=mix(self.seed, _OTHERS + turn), _born=self.born)
 
     @property
     def born(self) -> date:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Final, Literal, NamedTuple, Protocol
 
@@ -22,7 +21,7 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import below, mix, part_seed
 from piiloom.foundation.words import with_capital
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Gender
 from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
@@ -202,7 +201,7 @@ def _plain(style: Style) -> str:
 
 @cache
 def _file() -> _RegistersFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "registers.yaml", _RegistersFile)
+    return load_data("piiloom.surrogates", "registers.yaml", _RegistersFile)
 
 
 def joiner_of(language: str) -> str:
@@ -240,7 +239,7 @@ class _NicknamesFile(FileModel):
 
 @cache
 def _nicknames() -> dict[str, str]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "nicknames.yaml", _NicknamesFile).nicknames
+    return load_data("piiloom.surrogates", "nicknames.yaml", _NicknamesFile).nicknames
 
 
 _EAST_ASIAN: Final = "\u3040"  # kana, Chinese characters and Hangul lie from here on

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.placeholders.grammar import IN_INITIALS, Grammar, has_tokens, pattern_of, sample
-from piiloom.surrogates.placeholders.judging import Judge, mask_form
+from piiloom.surrogates.placeholders.judging import Judge, mask_form, remember
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, TagRule
 from piiloom.surrogates.placeholders.reading import MASK, NUMBER, UNTOLD, Meaning, Reader, TagVerdict
 from piiloom.surrogates.placeholders.scanning import Scanner, TagCandidate, scanner_of
@@ -34,11 +34,11 @@ class TagRules:
         self._by_tag = {rule.tag: rule for rule in rules}
         self._patterns = [(re.compile(pattern_of(rule.tag)), rule) for rule in rules if has_tokens(rule.tag)]
 
-    def rule_of(self, candidate: TagCandidate, verdict: TagVerdict) -> tuple[TagRule | None, TagVerdict]:
-        """Return the rule for *candidate* and the verdict it gives, or None and *verdict* unchanged if there is no rule."""
+    def rule_of(self, literal: str, verdict: TagVerdict) -> tuple[TagRule | None, TagVerdict]:
+        """Return the rule for the candidate *literal* and the verdict it gives, or None and *verdict* unchanged if there is no rule."""
         if not self._by_tag:
             return None, verdict
-        literal = " ".join(candidate.literal.split())
+        literal = " ".join(literal.split())
         rule = self._by_tag.get(literal)
         if rule is not None:
             return rule, by_rule(rule, verdict, {})
@@ -212,8 +212,7 @@ UNSURE: Final = "too unsure to be used"
 UNLISTED: Final = "not in the mapping"
 LISTED: Final = "listed as unknown in the mapping"
 _LEAST: Final = 0.4  # below this confidence a tag is not used, whatever cues surround it
-_MOST_REMEMBERED: Final = 50_000  # entries of the cache of verdicts by literal
-_LONGEST_REMEMBERED: Final = 80
+_LONGEST_ROLE: Final = 80
 _NAMED: Final = 10  # unknown placeholders that an error counts out
 
 
@@ -254,9 +253,9 @@ class Finder:
         self._rules = TagRules(self._mapping)
         self._own = OwnPatterns(self._mapping, self._scanner)
         self._cues = cues(languages)
+        self._verdict = remember(self._ruled)
         self._noted = {noted.tag for noted in self._mapping.unknown}
         self._left = {noted.tag for noted in self._mapping.left_alone}
-        self._memo: dict[tuple[str, str], tuple[TagVerdict, TagRule | None]] = {}
 
     def find(self, text: str, where: str = "document") -> FoundTags:
         """Return the placeholders of *text*.
@@ -311,19 +310,13 @@ class Finder:
             return zip(self._scan(text), repeat(None))
         return self._own.merged(text, self._scan(text))
 
-    def _verdict(self, candidate: TagCandidate) -> tuple[TagVerdict, TagRule | None]:
-        """Return the verdict on a candidate and the rule that applies to it, if any; cached by grammar and literal."""
-        key = (candidate.grammar.name, candidate.literal)
-        known = self._memo.get(key)
-        if known is not None:
-            return known
-        rule, verdict = self._rules.rule_of(candidate, self._judge.judge(candidate))
+    def _ruled(self, grammar: Grammar, literal: str) -> tuple[TagVerdict, TagRule | None]:
+        """Return the verdict on a candidate and the rule that applies to it, if any."""
+        rule, verdict = self._rules.rule_of(literal, self._judge.judge_literal(grammar, literal))
         if rule is None and verdict.family in self._left:
             verdict = verdict._replace(status="left")
         elif rule is None and verdict.family in self._noted and verdict.status != "unknown":
             verdict = verdict._replace(status="unknown", why=LISTED)
-        if len(self._memo) < _MOST_REMEMBERED and len(candidate.literal) <= _LONGEST_REMEMBERED:
-            self._memo[key] = verdict, rule
         return verdict, rule
 
     def _doubt(self, text: str, candidate: TagCandidate, verdict: TagVerdict) -> str:
@@ -349,7 +342,7 @@ class Finder:
     def _unknown(self, candidate: TagCandidate, verdict: TagVerdict, why: str, found: FoundTags) -> None:
         start, end = candidate.start, candidate.end
         if self._on_unknown == "generic":
-            role = candidate.literal.casefold()[:_LONGEST_REMEMBERED]
+            role = candidate.literal.casefold()[:_LONGEST_ROLE]
             found.mentions.append(Mention(start, end, "generic", role=role, rule=verdict.family))
         found.unknown.append(Unknown(start, end, why, verdict.family))
 

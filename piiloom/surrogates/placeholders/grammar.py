@@ -12,14 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_data
 from piiloom.pii_values.rewriting.calendars import month_words
 
 Shape = Literal["signs", "run", "word"]
@@ -110,7 +109,7 @@ class Grammar(NamedTuple):
 @cache
 def grammars_file() -> GrammarsFile:
     """Read the data file; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "grammars.yaml", GrammarsFile)
+    return load_data("piiloom.surrogates", "grammars.yaml", GrammarsFile)
 
 
 @cache

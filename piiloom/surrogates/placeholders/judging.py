@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeVar
 
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.grammar import (
@@ -41,6 +42,7 @@ from piiloom.surrogates.placeholders.reading import (
 )
 from piiloom.surrogates.placeholders.scanning import INITIALS, LETTERS, NUMBERED, ROLE_LETTER, Scanner, TagCandidate
 
+T = TypeVar("T")
 PAIR: Final = "letter_pair"
 UNDERSCORED: Final = "underscored"
 DOTTED: Final = "dotted"
@@ -297,6 +299,20 @@ _ABBREVIATION_LESS: Final = 0.5  # "the account number (IBAN)": what is abbrevia
 _REDACTING_SURE: Final = 0.5
 
 
+_MOST_REMEMBERED: Final = 50_000  # verdicts
+_LONGEST_REMEMBERED: Final = 80  # characters of a literal
+
+
+def remember(judged: Callable[[Grammar, str], T]) -> Callable[[TagCandidate], T]:
+    """Return *judged* as a function of a candidate that keeps the results of short literals."""
+    known = lru_cache(_MOST_REMEMBERED)(judged)
+
+    def judge(candidate: TagCandidate) -> T:
+        return (known if len(candidate.literal) <= _LONGEST_REMEMBERED else judged)(candidate.grammar, candidate.literal)
+
+    return judge
+
+
 class Judge:
     """Classifies candidates by the words of a vocabulary. The surrounding text is examined in ``surroundings``."""
 
@@ -306,10 +322,10 @@ class Judge:
         data = grammars_file()
         self._data = data
         self._by_name: dict[str, Callable[[Grammar, str], TagVerdict]] = {**WordJudge(reader, scanner).by_name, **FORM_VERDICTS}
+        self.judge = remember(self.judge_literal)
 
-    def judge(self, candidate: TagCandidate) -> TagVerdict:
-        """Return the verdict on *candidate*, based on its own text only."""
-        grammar, literal = candidate.grammar, candidate.literal
+    def judge_literal(self, grammar: Grammar, literal: str) -> TagVerdict:
+        """Return the verdict on *literal*, based on its own text only. ``judge`` takes a candidate, and remembers the verdicts."""
         if grammar.kind:
             return mask_verdict(grammar, literal)
         by_name = self._by_name.get(grammar.name)

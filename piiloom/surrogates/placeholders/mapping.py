@@ -298,7 +298,7 @@ def _check_names(document: YamlDocument, key: str, names: list[str], known: Iter
         if name not in allowed:
             raise ConfigError(f"unknown {key[:-1]} {name!r}", where=document.where((key, number)), remedy=_closest(name, allowed))
     if key == "languages" and not names:
-        raise ConfigError("no language is language_name", where=document.where((key,)), remedy=f"Known: {', '.join(allowed)}.")
+        raise ConfigError("no language is named", where=document.where((key,)), remedy=f"Known: {', '.join(allowed)}.")
 
 
 def _closest(name: str, known: list[str]) -> str:

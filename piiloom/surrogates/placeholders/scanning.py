@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -23,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_data
 from piiloom.surrogates.documents import Gender
 from piiloom.surrogates.known_names import name_words
 from piiloom.surrogates.placeholders.grammar import TITLED, WIDENED, Grammar, compiled, grammars, may_be_wider, widened
@@ -64,7 +63,7 @@ class LanguageRanking(NamedTuple):
 @cache
 def _shares() -> dict[str, tuple[tuple[str, float], ...]]:
     """Return what each common word counts for which languages."""
-    listed = load_yaml(files("piiloom.surrogates") / "data" / "function_words.yaml", _FunctionWords).function_words
+    listed = load_data("piiloom.surrogates", "function_words.yaml", _FunctionWords).function_words
     spoken: dict[str, list[str]] = {}
     for language, words in listed.items():
         for word in words:

@@ -7,11 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.rewriting.calendars import in_month, month_words, year_follows
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.companies import form_precedes
@@ -315,7 +314,7 @@ class _JoinersFile(FileModel):
 @cache
 def _joined_parts() -> re.Pattern[str]:
     """Return the pattern of what joins two values of one kind that are not the same."""
-    known = load_yaml(files("piiloom.surrogates") / "data" / "words" / "side_by_side.yaml", _JoinersFile)
+    known = load_data("piiloom.surrogates", "words/side_by_side.yaml", _JoinersFile)
     joiners, beside, labels = map(any_of, (known.joiners, known.beside, known.labels))
     joined = rf"[\s,;/|&*.)-]*(?:\b(?:{joiners})\b)?\s*(?:\b(?:{labels})\b)?[\s,.:*(-]*(?:\b(?:{beside})\b\s*){{0,3}}"
     return re.compile(joined, re.IGNORECASE)

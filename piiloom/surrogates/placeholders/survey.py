@@ -307,8 +307,6 @@ _LOOKED: Final = 20  # places of one pattern whose surroundings are examined, pe
 _SURE_ENOUGH: Final = 0.8  # patterns as sure as this need no cues
 _MOST_HELD: Final = 2**22  # code points of the first documents that are kept until the language is told
 _UNRANKED: Final = LanguageRanking()
-_MOST_REMEMBERED: Final = 50_000
-_LONGEST_REMEMBERED: Final = 80
 
 
 class Survey:
@@ -335,7 +333,6 @@ class Survey:
         self._scan = self._scanner.scan if kept is None else partial(kept.scan, scanner=self._scanner)
         self._judge = Judge(Reader(vocabulary(languages), home), self._scanner)
         self._cues: TagCues = cues(languages)
-        self._memo: dict[tuple[str, str], TagVerdict] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
@@ -350,7 +347,7 @@ class Survey:
         around = TagSurroundings(text)
         here: dict[tuple[str, str], SeenTag] = {}
         for candidate in self._scan(text):
-            verdict = self._verdict(candidate)
+            verdict = self._judge.judge(candidate)
             if verdict.status == "nothing":
                 continue
             if verdict.status != "left" and around.is_real(candidate, verdict):
@@ -377,15 +374,6 @@ class Survey:
             cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
             if cue is not None and cue.sure >= 1:
                 seen.cued += (cue.kind,)
-
-    def _verdict(self, candidate: TagCandidate) -> TagVerdict:
-        key = (candidate.grammar.name, candidate.literal)
-        verdict = self._memo.get(key)
-        if verdict is None:
-            verdict = self._judge.judge(candidate)
-            if len(self._memo) < _MOST_REMEMBERED and len(candidate.literal) <= _LONGEST_REMEMBERED:
-                self._memo[key] = verdict
-        return verdict
 
     def merge(self, later: Survey) -> None:
         """Add the counts of a survey of later documents."""

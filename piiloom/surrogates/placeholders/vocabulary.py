@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, partial
-from importlib.resources import files
 from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_data
 from piiloom.surrogates.documents import Gender, Same
 from piiloom.surrogates.known_names import unaccented
 
@@ -134,7 +133,7 @@ class VocabularyFile(_WordsEntry):
 @cache
 def vocabulary_file(language: str) -> VocabularyFile:
     """Read the vocabulary file of *language*, one of ``LANGUAGES``; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "vocabulary" / f"{language}.yaml", VocabularyFile)
+    return load_data("piiloom.surrogates", f"vocabulary/{language}.yaml", VocabularyFile)
 
 
 _POSSESSIVE: Final = re.compile(r"['’´`]s?\s*$", re.IGNORECASE)

@@ -29,7 +29,7 @@ def persona(seed: int, country: str, *, born: date | None = None) -> FictitiousP
         given=GIVEN[seed % len(GIVEN)],
         family=FAMILY[seed // 3 % len(FAMILY)],
         anchor=ANCHOR,
-        born=born,
+        _born=born,
     )
 
 
