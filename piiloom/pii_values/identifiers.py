@@ -1,6 +1,6 @@
 """Draw payment cards, bank accounts and national ids for a locale, by the rules of ``pii_values.numbering``.
 
-If an authority reserves a range or never issues it (``numbering.reserved``), numbers are drawn from that range, so that they belong to
+If an authority reserves a range or never issues it (``numbering.holders.IDS``), numbers are drawn from that range, so that they belong to
 no living person. AU tax file numbers and IN Aadhaar and PAN have no such range: the check digit is right, the rest is random. Locales
 that the code does not name: a random number that the stdnum module named in ``data/countries.yaml`` accepts; for SE personal numbers,
 birth numbers are from 980 on. US, CA, AU, IN and SG account numbers have no check digit; the shape is the usual one. GB accounts are

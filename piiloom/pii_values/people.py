@@ -12,8 +12,7 @@ from typing import Final, Literal
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.lexicons import Entry, Fitted, entries, merged, phrase
-from piiloom.pii_values.numbering.holders import digits
-from piiloom.pii_values.numbering.reserved import ENDINGS, SITE_NAMES
+from piiloom.pii_values.numbering.holders import ENDINGS, SITE_NAMES, digits
 from piiloom.pii_values.sampling import Weighted, weighted
 
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]

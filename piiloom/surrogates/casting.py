@@ -14,6 +14,7 @@ from piiloom.foundation.seeding import mix, part_seed
 from piiloom.pii_values.names.regions import borne_by
 from piiloom.surrogates.days import LiteralDate, suit_ages, tell_known, tell_stated, tell_young
 from piiloom.surrogates.fitting import ANY, Requirement
+from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.known_names import (
     birth_name_in,
     family_told,
@@ -26,7 +27,6 @@ from piiloom.surrogates.known_names import (
     unaccented,
 )
 from piiloom.surrogates.persona_assignment.groups import GROUPS
-from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
 from piiloom.surrogates.persona_assignment.personas import (
     NO_NEEDS,
     SUBTYPES,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
+from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.persona_assignment.personas import written_like
 from piiloom.surrogates.settings import Settings
 from tests.longer import case_by_case

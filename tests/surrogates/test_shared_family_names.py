@@ -8,7 +8,7 @@ import pytest
 
 from piiloom.surrogates.casting import share_family_names
 from piiloom.surrogates.documents import Gender, Mention
-from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
+from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.planning import Planner
 from tests.surrogates.persons_filled import filled, filled_spans
 

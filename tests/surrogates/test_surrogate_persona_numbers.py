@@ -13,7 +13,7 @@ import phonenumbers
 import pytest
 from stdnum import iban, luhn
 
-from piiloom.pii_values.numbering.reserved import IDS
+from piiloom.pii_values.numbering.holders import IDS
 from piiloom.surrogates.kinds.contacts import phone_plan
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from tests.surrogates.ten_thousand import PEOPLE, People, ten_thousand

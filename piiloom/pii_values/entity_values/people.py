@@ -17,8 +17,7 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.numbering.holders import digits
-from piiloom.pii_values.numbering.reserved import DOMAINS
+from piiloom.pii_values.numbering.holders import DOMAINS, digits
 
 Words = Annotated[list[Text], Field(min_length=10)]
 Gendered = Annotated[dict[str, list[Text]], Field(min_length=2, max_length=2)]

@@ -8,9 +8,8 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import Final
 
-from piiloom.pii_values.numbering.holders import Holder, NumberChoices, check_of, with_check
+from piiloom.pii_values.numbering.holders import BANKS, Holder, NumberChoices, check_of, with_check
 from piiloom.pii_values.numbering.masks import LETTERS
-from piiloom.pii_values.numbering.reserved import BANKS
 from piiloom.taxonomy.entities.validators.travel_documents import vin as valid_vin
 from piiloom.taxonomy.entities.validators.wallets import BASE58, BECH32, BECH32M, RIPPLE_BASE58, bech32_remainder
 

@@ -10,8 +10,7 @@ import json
 import string
 from typing import Final
 
-from piiloom.pii_values.numbering.holders import Holder
-from piiloom.pii_values.numbering.reserved import NETWORK_V6, NETWORKS
+from piiloom.pii_values.numbering.holders import NETWORK_V6, NETWORKS, Holder
 
 HEX: Final = "0123456789abcdef"
 

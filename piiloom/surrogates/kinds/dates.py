@@ -35,8 +35,7 @@ from piiloom.pii_values.rewriting.calendars import (
 )
 from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
 from piiloom.pii_values.rewriting.date_shifts import kept_form, other_day, other_duration, shifted_text, time_like
-from piiloom.surrogates.kinds.kind import Draw, cased_like, style_seed
-from piiloom.surrogates.persona_assignment.persona import adult_birth_date
+from piiloom.surrogates.kinds.kind import Draw, adult_birth_date, cased_like, style_seed
 
 _TIME: Final = salt_of("time")
 _TIME_OF_DAY: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)

@@ -24,9 +24,9 @@ from piiloom.foundation.words import with_capital
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Gender
 from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
+from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
 from piiloom.surrogates.persona_assignment.groups import GROUPS, WorldRegion
-from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
 
 _TRIES: Final = 48  # names of one country that are tried until one is free and fits everywhere
 _MOST_TAKEN: Final = 1000  # at this size the older half of a document's used names is forgotten, so that enough names are left

@@ -165,8 +165,6 @@ FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], TagVerdict]]] = {
     "mention_id": account_verdict,
     "channel_id": channel_verdict,
 }
-
-
 _GLUED_LESS: Final = 0.14  # subtracted from the confidence of PERSON1, compared with PERSON_1
 _LETTER_LESS: Final = 0.13  # subtracted from the confidence of "Dr. B", compared with "Dr. X"
 _FOREIGN_TITLE: Final = 0.3  # the confidence in a title of a language that the texts are not in
@@ -297,8 +295,6 @@ _LONGEST_LETTER: Final = 16
 _ABBREVIATED: Final = frozenset("url ip_address bank_account national_id tax_id medical_record vehicle_id id_number".split())
 _ABBREVIATION_LESS: Final = 0.5  # "the account number (IBAN)": what is abbreviated stands before it, and is no cue
 _REDACTING_SURE: Final = 0.5
-
-
 _MOST_REMEMBERED: Final = 50_000  # verdicts
 _LONGEST_REMEMBERED: Final = 80  # characters of a literal
 

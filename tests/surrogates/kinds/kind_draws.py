@@ -6,8 +6,7 @@ from datetime import date
 
 from piiloom.foundation.seeding import mix
 from piiloom.pii_values.country_facts import supported
-from piiloom.surrogates.kinds.kind import Draw
-from piiloom.surrogates.persona_assignment.persona import FictitiousPerson
+from piiloom.surrogates.kinds.kind import Draw, FictitiousPerson
 
 ANCHOR = date(2024, 5, 1)
 LANGUAGES = {

@@ -9,7 +9,7 @@ from kind_draws import draw, owned
 
 from piiloom.surrogates.kinds.places import FALLBACK, languages
 from piiloom.surrogates.kinds.registry import KINDS, get_kind
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.reading import kind_of_span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case
 
