@@ -1,10 +1,11 @@
-"""Groups are handed out in exact balance over what the texts leave open."""
+"""Groups in balance, cues to genders, and names drawn for a group."""
 
 from __future__ import annotations
 
 import math
 import tracemalloc
 from collections import Counter
+from datetime import date
 from hashlib import sha256
 
 import pytest
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import mix
+from piiloom.pii_values.names.index import builtin
+from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.persona_assignment.groups import (
     FEMALE,
     GROUPS,
@@ -23,9 +26,15 @@ from piiloom.surrogates.persona_assignment.groups import (
     Weights,
     _shuffled,
     assign_groups,
+    gender_after,
+    gender_before,
+    gender_cues,
     quotas,
     spread_groups,
+    title_before,
 )
+from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Taken, joiner_of
+from tests.longer import case_by_case
 
 
 def counted(codes, seed=1, weights=None):
@@ -167,3 +176,122 @@ def test_roles_of_chunks_are_those_of_the_whole() -> None:
     parts.extend(list(many.names), bytes(many.numbers))
     assert max(many.numbers) == 254
     assert parts.numbers == many.numbers
+
+
+def told(language, text):
+    cues = gender_cues(language)
+    start = text.index("@")
+    return gender_before(text, start, cues) or gender_after(text, start + 1, 10**9, cues)
+
+
+@case_by_case(
+    ("language", "text", "gender"),
+    [
+        ("en", "Then @ said that she was late.", "female"),
+        ("en", "Then @ lost his keys.", "male"),
+        ("en", "Mrs. @ and her dog", "female"),
+        ("en", "my husband @ left", "male"),
+        ("en", "Mr @ told her so", "male"),
+        ("en", "@ is a big boy.", "male"),
+        ("en", "I met @ yesterday.", None),
+        ("en", "They told @ that they were late.", None),
+        ("en", "@ left. It rained. Nobody came. She was late.", None),
+        ("en", "the @ is shelled", None),
+        ("nl", "dat @ heeft verklaard dat hij thuis was", "male"),
+        ("nl", "Mevrouw @ is verschenen", "female"),
+        ("nl", "de heer @ te Utrecht", "male"),
+        ("nl", "@ voert aan dat zij geen bericht kreeg", "female"),
+        ("nl", "@ voert aan dat de stukken onvolledig zijn", None),
+        ("pt", "A senhora @ chegou", "female"),
+        ("pt", "@ disse que ele viria", "male"),
+        ("pt", "@ chegou cedo", None),
+    ],
+)
+def test_cues(language, text, gender):
+    assert told(language, text) == gender
+
+
+def test_a_pronoun_beyond_the_next_person_does_not_count():
+    text = "@ met NAME and her sister."
+    assert gender_after(text, 1, text.index("NAME"), gender_cues("en")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "gender"),
+    [
+        ("@ saw them. It rained. Then he left.", None),  # "he" stands in "them", too, before the two sentence ends
+        ("@ saw them. Then he left.", "male"),
+        ("@man left.", "male"),  # a placeholder, and a word behind it
+    ],
+)
+def test_a_cue_is_a_whole_word(text, gender):
+    assert gender_after(text, 1, 10**9, gender_cues("en")) == gender
+
+
+def test_a_part_of_a_word_is_no_cue():
+    text = "Chairman Ek left; the book was hers."
+    assert gender_after(text, len("Chair"), text.index("left"), gender_cues("en")) is None
+    assert gender_after(text, text.index("Ek") + 2, text.index("hers") + 3, gender_cues("en")) is None
+    assert gender_after(text.replace("hers", "her "), text.index("Ek") + 2, text.index("hers") + 3, gender_cues("en")) == "female"
+
+
+def test_a_language_without_a_file_has_no_cues():
+    assert gender_cues("xx") is None
+
+
+@pytest.mark.parametrize("text", ["(Mr @)", "“Mr @”", "Mr @", "told Mr. @", "Mr.  @"])
+def test_a_title_stands_at_the_beginning_or_behind_an_opening_sign(text):
+    assert told("en", text) == "male"
+    assert title_before(text, text.index("@"), gender_cues("en")) == "mr"
+
+
+@pytest.mark.parametrize("text", ["@", " @", "the mister-@", "my wife @"])
+def test_no_title_before_a_name(text):
+    assert not title_before(text, text.index("@"), gender_cues("en"))
+
+
+@case_by_case("language", ["en", "nl", "pt", "de", "fr", "es", "it", "sv"])
+def test_professions_are_titles_that_tell_a_gender(language):
+    cues = gender_cues(language)
+    assert cues.professions <= {title.rstrip(".") for title in cues.titles}
+
+
+POOLS = NamePools(builtin())
+_NEAR = 200
+
+
+def drawn(number: int, origin: str | None = None) -> tuple[list[tuple[str, str]], Taken]:
+    drawer, taken = PersonaDrawer(POOLS, "US"), Taken()
+    people = (drawer.draw(mix(7, one), one % len(GROUPS), date(2025, 1, 1), "p1", taken, origin=origin) for one in range(number))
+    return [(person.given, person.family) for person in people], taken
+
+
+def test_of_thousands_of_people_no_two_near_each_other_share_a_name():
+    people, taken = drawn(4000)
+    for at, (first, family) in enumerate(people):
+        near = {name for one in people[max(0, at - _NEAR) : at] for name in one}
+        assert first not in near
+        assert family not in near
+    assert len(taken) <= 1000
+    assert len({family for _, family in people}) < len(people)  # far apart they come again: the pools go round
+
+
+def test_two_hundred_people_all_have_names_of_their_own():
+    people, _ = drawn(200)
+    assert len({name for one in people for name in one}) == 400
+
+
+@pytest.mark.parametrize("origin", ["NL", "JP", "NG"])
+def test_a_country_that_runs_out_of_names_gives_some_again(origin):
+    people, _ = drawn(3000, origin)
+    own, families = ({gender: set(of(origin, gender)) for gender in ("female", "male")} for of in (POOLS.given, POOLS.family))
+    for at, (first, family) in enumerate(people):
+        gender = GROUPS[at % len(GROUPS)][0]
+        assert first in own[gender]
+        assert family in families[gender]
+    assert len({given for given, _ in people}) < len(people) > len({family for _, family in people})
+
+
+@case_by_case(("language", "joiner"), [("en", "and"), ("es", "y"), ("sv", "och"), ("da", "og"), ("no", "og"), ("fi", "ja"), ("cs", "&")])
+def test_names_of_two_are_joined_in_their_language(language, joiner):
+    assert joiner_of(language) == joiner
