@@ -15,20 +15,7 @@ from tests.longer import case_by_case
 
 SUBTYPES = tuple(subtype.name for subtype in shipped_taxonomy().types["appearance"].subtypes)
 WORDED = ("hair", "eyes", "body_mark", "build", "feature", "look")
-HOMES = {
-    "en": "US",
-    "nl": "NL",
-    "pt": "BR",
-    "de": "DE",
-    "fr": "FR",
-    "es": "ES",
-    "it": "IT",
-    "sv": "SE",
-    "no": "NO",
-    "da": "DK",
-    "fi": "FI",
-    "pl": "PL",
-}
+HOMES = dict(pair.split(":") for pair in "en:US nl:NL pt:BR de:DE fr:FR es:ES it:IT sv:SE no:NO da:DK fi:FI pl:PL".split())
 OTHERS = [language for language in HOMES if language != FALLBACK]
 
 FEET = r"[56](?:'(?:[2-9]|1|10|11)\"?| ft (?:\d|10|11)| feet (?:[2-9]|10|11) inches)"
@@ -46,20 +33,7 @@ HEIGHTS = {
 }
 KILOS = {"nl": "kilo", "pt": "quilos", "de": "Kilo|Kilogramm", "fr": "kilos", "es": "kilos", "it": "chili", "sv": "kilo"}
 KILOS |= {"no": "kilo", "da": "kilo", "fi": "kiloa", "pl": "kilogramów"}
-RHESUS = {
-    "en": "ive",
-    "nl": "ief",
-    "pt": "ivo",
-    "de": "iv",
-    "fr": "if",
-    "es": "ivo",
-    "it": "ivo",
-    "sv": "iv",
-    "no": "iv",
-    "da": "iv",
-    "fi": "iivinen",
-    "pl": "",
-}
+RHESUS = dict(pair.split(":") for pair in "en:ive nl:ief pt:ivo de:iv fr:if es:ivo it:ivo sv:iv no:iv da:iv fi:iivinen pl:".split())
 
 
 def values_of(name: str, language: str, count: int = 200, country: str = "") -> list[str]:

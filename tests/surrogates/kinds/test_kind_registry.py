@@ -22,22 +22,7 @@ NAMES = (
     "height weight hair eyes body_mark build feature blood_type look appearance "
 ).split()
 # Kinds of which there are not two dozen to choose from.
-FEW = {
-    "letter",
-    "year",
-    "month",
-    "weekday",
-    "gender",
-    "orientation",
-    "title",
-    "nationality",
-    "region",
-    "birth_year",
-    "city",
-    "ip_address",
-    "person",
-    "marital_status",
-}
+FEW = set("letter year month weekday gender orientation title nationality region birth_year city ip_address person marital_status".split())
 
 
 def test_every_kind_of_the_contract_is_there_and_no_other():
