@@ -64,10 +64,10 @@ def dense_documents(locale: str, count: int) -> list[str]:
 
 def drawn(entity: Entity, locale: str, rng: random.Random) -> str:
     """Draw a value. Persons, after whom some are named, are there for the thirteen locales only; other locales borrow them."""
-    from piiloom.pii_values.entity_values.drawing import draw_value
+    from piiloom.pii_values.entity_values.drawing import draw_entity_value
     from piiloom.taxonomy.entities.entity_catalogue import LOCALES
 
-    return draw_value(entity, locale if locale in LOCALES else "nl_NL", rng)
+    return draw_entity_value(entity, locale if locale in LOCALES else "nl_NL", rng)
 
 
 def material(locale: str, count: int) -> list[str]:

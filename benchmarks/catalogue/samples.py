@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from piiloom.foundation.seeding import derive_rng
-from piiloom.pii_values.entity_values.drawing import draw_value
+from piiloom.pii_values.entity_values.drawing import draw_entity_value
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
 
@@ -27,7 +27,7 @@ def samples(locale: str) -> Mapping[str, tuple[str, ...]]:
     for entity in entries(locale).values():
         if entity.patterns and entity.generator:
             rng = derive_rng("coverage", locale, entity.id)
-            found[entity.id] = tuple(draw_value(entity, locale, rng) for _ in range(DRAWN))
+            found[entity.id] = tuple(draw_entity_value(entity, locale, rng) for _ in range(DRAWN))
     return found
 
 

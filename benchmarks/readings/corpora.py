@@ -17,7 +17,7 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.reading import kind_of_span
 
 DATA: Final = Path(__file__).parents[3] / "shared" / "data"
 Span = dict[str, Any]

@@ -66,7 +66,7 @@ def list_types(asked: ListTypes) -> None:
 
 
 def _types(own: OwnTypes) -> list[dict[str, Any]]:
-    from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+    from piiloom.surrogates.placeholders.reading import kind_of_span
     from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
     from piiloom.taxonomy.own_entities import without_pattern
     from piiloom.taxonomy.own_types import extended

@@ -18,7 +18,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.settings import Converted, Settings, setting
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.resolving import THRESHOLD, disjoint
-from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
+from piiloom.pii_values.entity_values.drawing import draw_entity_value, spoilt_value
 from piiloom.taxonomy.entities.catalogue_file import read_catalogue_file
 from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, known_locale, shipped_entities
@@ -75,7 +75,7 @@ def drawn_values(entity: Entity) -> list[str]:
         return []
     locale = catalogue_locales()[0] if entity.locale == UNIVERSAL else entity.locale
     rng = derive_rng("entities show", entity.id)
-    return [draw_value(entity, locale, rng) for _ in range(_DRAWN)]
+    return [draw_entity_value(entity, locale, rng) for _ in range(_DRAWN)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def try_entity(entity: Entity, engine: PatternEngine, *, seed: int = 0, positive
     failures: list[Failure] = []
     validated = True
     for number in range(positives):
-        value = draw_value(entity, locale, rng)
+        value = draw_entity_value(entity, locale, rng)
         before, after = _carrier(entity, number)
         matches = disjoint(engine.find(f"{before}{value}{after}"))
         place = (len(before), len(before) + len(value))
@@ -233,7 +233,7 @@ def _look_alikes(entity: Entity, locale: str, rng: random.Random, count: int) ->
     for number in range(_ROUNDS):
         if given >= count:
             return
-        made = _made(entity, locale, number, draw_value(entity, locale, rng), rng)
+        made = _made(entity, locale, number, draw_entity_value(entity, locale, rng), rng)
         if made is not None:
             yield made
             given += 1

@@ -35,7 +35,7 @@ from piiloom.foundation.yaml_files import read_document
 from piiloom.patterns.engine import PatternEngine
 from piiloom.patterns.resolving import disjoint
 from piiloom.patterns.writing import write_pattern
-from piiloom.pii_values.entity_values.drawing import draw_value
+from piiloom.pii_values.entity_values.drawing import draw_entity_value
 from piiloom.providers.protocol import JsonSchema, SamplingSettings
 from piiloom.taxonomy.entities.catalogue_file import CatalogueFile, read_catalogue_file
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
@@ -155,7 +155,7 @@ def _variables(source: CatalogueFile, draft: Entity, seed: int) -> dict[str, Any
     """Return the variables of the prompt. Of listed values only half are shown, so that a list of them is no pattern that passes."""
     listed = draft.generator.values if draft.generator is not None else ()
     rng = derive_rng("entities propose", seed, draft.id)
-    values = listed[: max(1, len(listed) // 2)] if listed else [draw_value(draft, _locale(source), rng) for _ in range(_SHOWN)]
+    values = listed[: max(1, len(listed) // 2)] if listed else [draw_entity_value(draft, _locale(source), rng) for _ in range(_SHOWN)]
     return {
         "name": draft.name,
         "native": draft.native,
@@ -173,7 +173,7 @@ def _judge(source: CatalogueFile, data: Mapping[str, Any], draft: Entity, seed: 
     def judged(reply: Any) -> Proposal:
         entry = _entry(data["entities"][draft.id], reply)
         entity = _read(data, draft.id, entry)
-        values = [draw_value(draft, _locale(source), derive_rng("entities propose", seed, number)) for number in range(_SHOWN)]
+        values = [draw_entity_value(draft, _locale(source), derive_rng("entities propose", seed, number)) for number in range(_SHOWN)]
         check_speed(entity, values)
         catalogue = load_catalogue(_locale(source), [replace(source, entities=(entity,))], unconfirmed=True)
         alone = PatternEngine(catalogue, backend="regex", entity_ids=frozenset({draft.id}))

@@ -94,3 +94,8 @@ def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+def with_capital(value: str) -> str:
+    """Return *value* (not empty) with its first character in upper case."""
+    return value[0].upper() + value[1:]

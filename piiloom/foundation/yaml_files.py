@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
@@ -191,6 +192,11 @@ def load_yaml(source: Traversable | Path, model: type[ModelT], *, noun: str = "k
 
 
 _PACKAGE: Final = Path(__file__).parents[1]
+
+
+def load_data(package: str, path: str, model: type[ModelT]) -> ModelT:
+    """Read the file *path* in the folder ``data`` of *package* ("words/en.yaml"), as ``load_yaml`` does."""
+    return load_yaml(files(package).joinpath("data", *path.split("/")), model)
 
 
 @cache

@@ -27,15 +27,13 @@ from piiloom.pii_values.contacts import draw_email
 from piiloom.pii_values.country_facts import facts_of, id_rule, supported
 from piiloom.pii_values.dates import age_on, draw_day, draw_year
 from piiloom.pii_values.documents import draw_case_number, draw_employee_id, draw_member_id, draw_student_id, draw_ticket
-from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
-from piiloom.pii_values.entity_values.drawers import draw_phone
-from piiloom.pii_values.entity_values.drawing import draw_value, holder_of
-from piiloom.pii_values.entity_values.locale_words import GENDERS
-from piiloom.pii_values.entity_values.named_person import NamedPerson, romanised
+from piiloom.pii_values.entity_values.drawers import draw_valid_phone
+from piiloom.pii_values.entity_values.drawing import draw_entity_value, number_holder
+from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, draw_adult_birth_date, latin_name
 from piiloom.pii_values.identifiers import draw_iban, draw_payment_card
 from piiloom.pii_values.numbering.accounts import national_account
 from piiloom.pii_values.numbering.holders import rule_of
-from piiloom.pii_values.numbering.masks import filled
+from piiloom.pii_values.numbering.masks import fill_places
 from piiloom.pii_values.people import draw_handle
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.locales import cldr_locale, get_locale, locale_codes
@@ -81,7 +79,7 @@ def draw_resident(locale: str, rng: random.Random) -> NamedPerson:
         full=f"{given} {family}" if sign is None else f"{family}{sign}{given}",
         latin_given=latin_given,
         latin_family=latin_family,
-        born=draw_birth_date(rng),
+        born=draw_adult_birth_date(rng),
     )
 
 
@@ -91,7 +89,7 @@ def _names(source: Any, gender: str) -> tuple[tuple[str, str], tuple[str, str]]:
         given, family = getattr(source, f"first_name_{gender}_pair")(), source.last_name_pair()
         return (given[0], given[2]), (family[0], family[2])
     given, family = getattr(source, f"first_name_{gender}")(), getattr(source, f"last_name_{gender}")()
-    return (given, romanised(given)), (family, romanised(family))
+    return (given, latin_name(given)), (family, latin_name(family))
 
 
 @cache
@@ -112,11 +110,11 @@ def drawers_of(locale: str) -> Drawers:
     codes: dict[str, Draw] = {
         "payment_card": lambda p, rng: draw_payment_card(p.locale, rng),
         "bank_account": _account,
-        **({"national_id": lambda p, rng: rule_of(rule)(holder_of(rng, p))} if (rule := id_rule(region)) else {}),
+        **({"national_id": lambda p, rng: rule_of(rule)(number_holder(rng, p))} if (rule := id_rule(region)) else {}),
         **{paper: partial(_paper, paper) for paper in _PAPERS},
         "ticket": lambda _, rng: draw_ticket(rng),
         **({"email": lambda p, rng: draw_email(p.latin_given, p.latin_family, p.born.year, rng)} if named else {}),
-        "phone": lambda p, rng: draw_phone(p.locale, rng),
+        "phone": lambda p, rng: draw_valid_phone(p.locale, rng),
         "ip_address": lambda _, rng: networks.draw_ip_address(rng),
         "student_id": lambda p, rng: draw_student_id(p.born.year, rng),
         "employee_id": lambda _, rng: draw_employee_id(rng),
@@ -141,7 +139,7 @@ def entity_drawer(entity_id: str) -> Draw | None:
     entity = find_shipped(entity_id)
     if entity is None or entity.generator is None or entity.generator.draw is not None:
         return None
-    return lambda person, rng: draw_value(entity, person.locale, rng)
+    return lambda person, rng: draw_entity_value(entity, person.locale, rng)
 
 
 def described(locale: str) -> list[str]:
@@ -307,7 +305,7 @@ def written_amount(amount: float, locale: str) -> str:
 def _account(person: NamedPerson, rng: random.Random) -> str:
     country = person.locale.partition("_")[2]
     found = draw_iban(country, rng)
-    return found or national_account(country, filled(rng.choice(facts_of(country).bank_account or ["%#########"]), rng))
+    return found or national_account(country, fill_places(rng.choice(facts_of(country).bank_account or ["%#########"]), rng))
 
 
 def _paper(paper: Literal["passport", "driving_licence", "licence_plate"], person: NamedPerson, rng: random.Random) -> str:
@@ -315,9 +313,9 @@ def _paper(paper: Literal["passport", "driving_licence", "licence_plate"], perso
     for ending in _PAPERS[paper]:
         entity = find_shipped(f"{country.lower()}_{ending}")
         if entity is not None and entity.generator is not None:
-            return draw_value(entity, person.locale, rng, person=person)
+            return draw_entity_value(entity, person.locale, rng, person=person)
     mask = rng.choice(getattr(facts_of(country), paper))
     given = {"{yymmdd}": f"{person.born:%y%m%d}", "{ddmmyy}": f"{person.born:%d%m%y}", "{F}": person.latin_family[:1].upper() or "X"}
     for slot, text in given.items():
         mask = mask.replace(slot, text)
-    return filled(mask, rng)
+    return fill_places(mask, rng)

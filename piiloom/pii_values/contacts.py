@@ -12,8 +12,7 @@ import random
 from typing import Final
 
 from piiloom.pii_values.countries import shaped
-from piiloom.pii_values.numbering.choices import digits
-from piiloom.pii_values.numbering.reserved import DOMAINS, ENDINGS, SITE_NAMES
+from piiloom.pii_values.numbering.holders import DOMAINS, ENDINGS, SITE_NAMES, digits
 from piiloom.pii_values.people import draw_form, draw_glued_handle, draw_handle
 from piiloom.pii_values.regions import Region
 

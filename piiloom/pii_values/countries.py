@@ -6,14 +6,13 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal
 
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.numbering.digit_groups import in_groups
+from piiloom.foundation.yaml_files import FileModel, load_data
+from piiloom.pii_values.numbering.holders import in_groups
 from piiloom.pii_values.sampling import Weighted, weighted
 
 Period = Literal["year", "month", "week", "hour"]
@@ -81,7 +80,7 @@ class Country:
 @cache
 def country_of(locale: str) -> Country:
     """Return the conventions of the country of *locale*; raises ``UsageError`` for a locale without values."""
-    known = load_yaml(files("piiloom.pii_values") / "data" / "countries.yaml", _File).locales
+    known = load_data("piiloom.pii_values", "countries.yaml", _File).locales
     found = known.get(locale)
     if found is None:
         raise UsageError(f"no values for locale {locale!r}", remedy=f"Known: {', '.join(known)}.")

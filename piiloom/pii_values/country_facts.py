@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
 
 Order = Literal["dmy", "mdy", "ymd"]
 
@@ -67,7 +66,7 @@ _DEFAULT: Final = "ZZ"  # the entry for countries without one (ISO 3166 reserves
 
 @cache
 def _file() -> dict[str, CountryEntry]:
-    return load_yaml(files("piiloom.pii_values") / "data" / "country_facts.yaml", CountriesFile).countries
+    return load_data("piiloom.pii_values", "country_facts.yaml", CountriesFile).countries
 
 
 def supported() -> tuple[str, ...]:

@@ -80,6 +80,6 @@ def _families_by_word(locale: str) -> dict[str, set[str]]:
     return found
 
 
-def pick(words: tuple[str, ...], rng: random.Random) -> str:
+def one_of(words: tuple[str, ...], rng: random.Random) -> str:
     """Draw one of *words*."""
     return words[int(rng.random() * len(words))]

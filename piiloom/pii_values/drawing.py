@@ -10,7 +10,8 @@ from typing import Final
 
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.words import content_words, whole_word
-from piiloom.pii_values.kinds import Kind, kinds_for
+from piiloom.pii_values.drawers import ValueKind
+from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative
@@ -95,7 +96,7 @@ def draw_values(persona: Persona, requests: Sequence[ValueRequest], rng: random.
     )
 
 
-def _order(requests: Sequence[ValueRequest], kinds: Sequence[Weighted[Kind]]) -> list[int]:
+def _order(requests: Sequence[ValueRequest], kinds: Sequence[Weighted[ValueKind]]) -> list[int]:
     """Return the drawing order: referenced requests before those that refer to them, then fixed values (one per person) first.
 
     The sort is stable, so equal requests keep their order.
@@ -157,7 +158,7 @@ class _Circle:
 
 
 def _draw_set(
-    persona: Persona, requests: Sequence[ValueRequest], kinds: Sequence[Weighted[Kind]], order: Sequence[int], rng: random.Random
+    persona: Persona, requests: Sequence[ValueRequest], kinds: Sequence[Weighted[ValueKind]], order: Sequence[int], rng: random.Random
 ) -> tuple[DrawnValue, ...] | None:
     taken: dict[int, _Taken] = {}
     circle = _Circle(persona, rng)
@@ -192,7 +193,7 @@ def _draw_apart(
     subject: str,
     circle: _Circle,
     request: ValueRequest,
-    kinds: Weighted[Kind],
+    kinds: Weighted[ValueKind],
     taken: Sequence[_Taken],
     rng: random.Random,
     *,
@@ -203,7 +204,7 @@ def _draw_apart(
     replaceable = all(t.value.subject != subject for t in taken) or subject == SOMEONE_ELSE
     attempts: dict[str, int] = {}
     for attempt in range(_TRIES):
-        kind: Kind = kinds.draw(rng)
+        kind: ValueKind = kinds.draw(rng)
         number = attempts.get(kind.subtype, 0)
         if request.entity_type == "name" and attempt >= _OWN_NAME_TRIES:
             owner, subject = draw_persona(rng, owner.locale), SOMEONE_ELSE

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import STOP_WORDS
-from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.foundation.yaml_files import FileModel, Text, load_data, load_yaml
 from piiloom.pii_values.languages import Gender, folder
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.sampling import Weighted, weighted
@@ -101,7 +101,7 @@ class Heritage:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, _Names]:
-    return load_yaml(files("piiloom.pii_values") / "data" / "names.yaml", _NamesFile).heritages
+    return load_data("piiloom.pii_values", "names.yaml", _NamesFile).heritages
 
 
 @cache
@@ -206,7 +206,7 @@ def _words(locale: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _faker_lists() -> dict[str, _FakerLists]:
-    return load_yaml(files("piiloom.pii_values") / "data" / "faker_names.yaml", FakerFile).lists
+    return load_data("piiloom.pii_values", "faker_names.yaml", FakerFile).lists
 
 
 @cache

@@ -1,6 +1,6 @@
 """Draw payment cards, bank accounts and national ids for a locale, by the rules of ``pii_values.numbering``.
 
-If an authority reserves a range or never issues it (``numbering.reserved``), numbers are drawn from that range, so that they belong to
+If an authority reserves a range or never issues it (``numbering.holders.IDS``), numbers are drawn from that range, so that they belong to
 no living person. AU tax file numbers and IN Aadhaar and PAN have no such range: the check digit is right, the rest is random. Locales
 that the code does not name: a random number that the stdnum module named in ``data/countries.yaml`` accepts; for SE personal numbers,
 birth numbers are from 980 on. US, CA, AU, IN and SG account numbers have no check digit; the shape is the usual one. GB accounts are
@@ -19,15 +19,11 @@ from piiloom.pii_values.countries import CheckedId, country_of, from_mask, shape
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.languages import Gender
-from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban, in_fours
-from piiloom.pii_values.numbering.american_ids import sin, unissued_ssn
-from piiloom.pii_values.numbering.asian_ids import NRIC_ENDS, aadhaar, pan
-from piiloom.pii_values.numbering.check_digits import check_of, completed
-from piiloom.pii_values.numbering.choices import Stream, digits
-from piiloom.pii_values.numbering.holders import Holder
-from piiloom.pii_values.numbering.masks import filled
-from piiloom.pii_values.numbering.pacific_ids import tfn
-from piiloom.pii_values.numbering.western_european_ids import nhs, nino
+from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban_of, in_fours
+from piiloom.pii_values.numbering.european_ids import nhs, nino
+from piiloom.pii_values.numbering.holders import Holder, Stream, check_of, completed, digits
+from piiloom.pii_values.numbering.masks import fill_places
+from piiloom.pii_values.numbering.overseas_ids import NRIC_ENDS, aadhaar, pan, sin, tfn, unissued_ssn
 
 _TRIES: Final = 100  # most number bodies to try until one has valid check digits
 _PAN_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -53,7 +49,7 @@ def draw_iban(country: str, rng: random.Random) -> str | None:
     mask, choices = facts_of(country).iban, Stream(rng)
     if mask is None:
         return None
-    return in_fours(iban(country, filled(mask.replace("{bank}", bank_code(choices)), rng), choices))
+    return in_fours(iban_of(country, fill_places(mask.replace("{bank}", bank_code(choices)), rng), choices))
 
 
 def draw_bank_account(locale: str, rng: random.Random) -> str:
@@ -61,7 +57,7 @@ def draw_bank_account(locale: str, rng: random.Random) -> str:
     choices = Stream(rng)
     match locale:
         case "en_GB":
-            number = iban("GB", bank_code(choices) + digits(14, rng), choices)
+            number = iban_of("GB", bank_code(choices) + digits(14, rng), choices)
             return in_fours(number) if rng.random() < 0.6 else number
         case "en_CA":
             return f"{digits(5, rng)}-{rng.choice(('001', '002', '003', '004', '006', '010', '016'))} {digits(7, rng)}"

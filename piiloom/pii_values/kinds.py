@@ -9,54 +9,36 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.foundation.errors import UsageError
-from piiloom.pii_values.drawers import (
-    ages,
-    ailments,
-    appearances,
-    codes,
-    convictions,
-    demographics,
-    locations,
-    moments,
-    money,
-    naming,
-    organizations,
-    studies,
-    ties,
-    work,
-)
-from piiloom.pii_values.drawers.kind import Drawer, Kind
-from piiloom.pii_values.entity_values.drawing import draw_value
+from piiloom.pii_values.drawers import Drawer, ValueKind, circumstances, traits
+from piiloom.pii_values.entity_values.drawing import draw_entity_value
 from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.value_patterns import ValueGenerator, draw_own_value
 
-__all__ = ["KINDS", "Kind", "draw_own", "kinds_for"]
-
-KINDS: Final[Mapping[str, tuple[Kind, ...]]] = MappingProxyType(
+KINDS: Final[Mapping[str, tuple[ValueKind, ...]]] = MappingProxyType(
     {
-        "occupation": work.KINDS,
-        "health": ailments.KINDS,
-        "demographic": demographics.KINDS,
-        "finance": money.KINDS,
-        "age": ages.KINDS,
-        "education": studies.KINDS,
-        "location": locations.KINDS,
-        "organization": organizations.KINDS,
-        "relationship": ties.RELATIONSHIP,
-        "sexual orientation": ties.ORIENTATION,
-        "belief": convictions.KINDS,
-        "name": naming.KINDS,
-        "code": codes.KINDS,
-        "datetime": moments.KINDS,
-        "appearance": appearances.KINDS,
+        "occupation": circumstances.OCCUPATION,
+        "health": traits.HEALTH,
+        "demographic": traits.DEMOGRAPHIC,
+        "finance": circumstances.FINANCE,
+        "age": traits.AGE,
+        "education": circumstances.EDUCATION,
+        "location": circumstances.LOCATION,
+        "organization": circumstances.ORGANIZATION,
+        "relationship": traits.RELATIONSHIP,
+        "sexual orientation": traits.ORIENTATION,
+        "belief": traits.BELIEF,
+        "name": traits.NAME,
+        "code": circumstances.CODE,
+        "datetime": circumstances.DATETIME,
+        "appearance": traits.APPEARANCE,
     }
 )
 
 
-def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None, taxonomy: Taxonomy) -> Weighted[Kind]:
+def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None, taxonomy: Taxonomy) -> Weighted[ValueKind]:
     """Return the weighted kinds of a type (*subtypes* None: all); raises ``UsageError`` for unknown names.
 
     A subtype may also be the id of a catalogue entity of the type. The kinds of own types of *taxonomy* come from their value generators.
@@ -67,11 +49,11 @@ def kinds_for(entity_type: str, subtypes: tuple[str, ...] | None, taxonomy: Taxo
 
 
 @lru_cache(maxsize=256)
-def _own_kinds(taxonomy: Taxonomy, entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
+def _own_kinds(taxonomy: Taxonomy, entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[ValueKind]:
     own = taxonomy.types.get(entity_type)
     if own is None or not own.own:
         raise UsageError(f"no values for type {entity_type!r}", remedy=f"Known: {', '.join(taxonomy.types)}.")
-    known = [Kind(subtype=s.name, share=1, draw=_drawer(s.generator)) for s in own.subtypes if s.generator is not None]
+    known = [ValueKind(subtype=s.name, share=1, draw=_drawer(s.generator)) for s in own.subtypes if s.generator is not None]
     return _weighted(entity_type, known, subtypes)
 
 
@@ -90,29 +72,29 @@ def draw_own(generator: ValueGenerator, locale: str, rng: random.Random) -> str:
 
 
 def _draw_entity(entity: Entity, locale: str, rng: random.Random) -> str:
-    return draw_value(entity, locale if entity.locale == UNIVERSAL else entity.locale, rng)
+    return draw_entity_value(entity, locale if entity.locale == UNIVERSAL else entity.locale, rng)
 
 
 @cache
-def _shipped_kinds(entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
+def _shipped_kinds(entity_type: str, subtypes: tuple[str, ...] | None) -> Weighted[ValueKind]:
     known = KINDS[entity_type]
     others = set(subtypes or ()) - {kind.subtype for kind in known}
     return _weighted(entity_type, (*known, *_of_catalogue(entity_type, sorted(others))), subtypes)
 
 
-def _of_catalogue(entity_type: str, subtypes: Iterable[str]) -> Iterator[Kind]:
+def _of_catalogue(entity_type: str, subtypes: Iterable[str]) -> Iterator[ValueKind]:
     """Yield kinds, to be drawn by name only, for those of *subtypes* that are ids of catalogue entities of the type."""
-    fitting = {kind.subtype: kind for kind in (*codes.OF_ENTITIES, *moments.OF_ENTITIES)}
+    fitting = {kind.subtype: kind for kind in (*circumstances.CODES_OF_ENTITIES, *circumstances.DATES_OF_ENTITIES)}
     for entity in map(find_shipped, subtypes):
         if entity is not None and entity.entity_type == entity_type:
-            yield fitting.get(entity.id) or Kind(subtype=entity.id, share=0, draw=_entity_drawer(entity))
+            yield fitting.get(entity.id) or ValueKind(subtype=entity.id, share=0, draw=_entity_drawer(entity))
 
 
 def _entity_drawer(entity: Entity) -> Drawer:
     return lambda persona, rng, _attempt: _draw_entity(entity, persona.locale, rng)
 
 
-def _weighted(entity_type: str, known: Sequence[Kind], subtypes: tuple[str, ...] | None) -> Weighted[Kind]:
+def _weighted(entity_type: str, known: Sequence[ValueKind], subtypes: tuple[str, ...] | None) -> Weighted[ValueKind]:
     names = [kind.subtype for kind in known]
     unknown = [name for name in subtypes or () if name not in names]
     if unknown:

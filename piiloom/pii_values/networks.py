@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from piiloom.pii_values.numbering.reserved import NETWORK_V6, NETWORKS
+from piiloom.pii_values.numbering.holders import NETWORK_V6, NETWORKS
 
 _HEX: Final = "0123456789abcdef"
 _BECH32: Final = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"  # the alphabet of BIP 173

@@ -7,14 +7,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.languages import Gender
 from piiloom.pii_values.lexicons import Entry, Fitted, entries, merged, phrase
-from piiloom.pii_values.numbering.choices import digits
-from piiloom.pii_values.numbering.reserved import ENDINGS, SITE_NAMES
+from piiloom.pii_values.numbering.holders import ENDINGS, SITE_NAMES, digits
 from piiloom.pii_values.sampling import Weighted, weighted
 
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]
@@ -176,7 +174,7 @@ class _Parts(dict[str, str]):
 
 @cache
 def _handles() -> tuple[Mapping[str, Sequence[str]], Mapping[str, Weighted[str]]]:
-    found = load_yaml(files("piiloom.pii_values") / "data" / "handles.yaml", _Handles)
+    found = load_data("piiloom.pii_values", "handles.yaml", _Handles)
     return found.words | {"site": SITE_NAMES, "end": list(ENDINGS)}, {kind: weighted(forms.items()) for kind, forms in found.forms.items()}
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.career import PAY_SHARE, Career, Education, LifeStage, Work
 from piiloom.pii_values.contacts import draw_email, draw_phone
-from piiloom.pii_values.creeds import Creed, pick
+from piiloom.pii_values.creeds import Creed, one_of
 from piiloom.pii_values.heritage import Heritage
 from piiloom.pii_values.languages import Gender, gendered
 from piiloom.pii_values.lexicons import phrase, topical
@@ -140,7 +140,7 @@ class Persona:
     @cached_property
     def religion(self) -> str:
         """What a member of their creed is called."""
-        return gendered(pick(self.creed.members, self._rng("religion")), self.gender)
+        return gendered(one_of(self.creed.members, self._rng("religion")), self.gender)
 
     @cached_property
     def political(self) -> str:

@@ -18,13 +18,14 @@ from typing import Final
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.pii_values.kinds import Kind, kinds_for
+from piiloom.pii_values.drawers import ValueKind
+from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.rewriting.amounts import another_age, another_measure, another_numeral, renumbered
+from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered
+from piiloom.pii_values.rewriting.calendars import other_word
 from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, same_layout
-from piiloom.pii_values.rewriting.forms import distance, recased
-from piiloom.pii_values.rewriting.moments import another_moment
-from piiloom.pii_values.rewriting.names import another_name
+from piiloom.pii_values.rewriting.date_shifts import another_moment
+from piiloom.pii_values.rewriting.names import another_name, form_distance, recased
 from piiloom.pii_values.sampling import Weighted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import load_locales
@@ -32,6 +33,7 @@ from piiloom.taxonomy.locales import load_locales
 _TRIES: Final = 40
 _DRAWS: Final = 60  # from the catalogue, of which the one with the nearest form is taken
 _OF_ONE_PERSON: Final = 6
+_ADULT: Final = (18, 89)  # years of age
 _USUAL: Final = 120  # draws of each subtype by which the subtype of other values is guessed
 _DEFAULT_LOCALE: Final = "en_US"
 _ARTICLE: Final = re.compile(r"(?i)(?<!\w)(an?)\s+$")
@@ -131,7 +133,9 @@ def _rewritten(task: _Task) -> str | None:
         case "datetime":
             return another_moment(value, locale, rng)
         case "age":
-            return another_age(value, rng) if digits else another_numeral(value, locale, rng, low=18, high=89)
+            if digits:
+                return another_age(value, rng)
+            return other_word(value, locale[:2], lambda years: rng.randint(*_ADULT) if years >= _ADULT[0] else years)
         case "appearance" if digits:
             return another_measure(value, rng)
         case "finance" if digits:
@@ -161,7 +165,7 @@ def _by_form(task: _Task) -> Iterator[str]:
     furthest = max(2, len(task.value.split()) // 2 + 1)
     found: dict[str, int] = {}
     for text in _drawn(task):
-        written, apart = recased(text, task.value, proper=task.proper), distance(text, task.value)
+        written, apart = recased(text, task.value, proper=task.proper), form_distance(text, task.value)
         if written is None:  # "Swedish" for "danish", in a text without capitals: only if nothing else is found
             written, apart = text.lower(), apart + 1
         if not apart:
@@ -174,7 +178,7 @@ def _by_form(task: _Task) -> Iterator[str]:
 def _drawn(task: _Task, draws: int = _DRAWS) -> Iterator[str]:
     """Yield values of the catalogue for one person after another."""
     try:
-        kinds: Weighted[Kind] = kinds_for(task.entity_type, None if task.subtype is None else (task.subtype,), task.taxonomy)
+        kinds: Weighted[ValueKind] = kinds_for(task.entity_type, None if task.subtype is None else (task.subtype,), task.taxonomy)
         for number in range(draws):
             if not number % _OF_ONE_PERSON:
                 persona = draw_persona(task.rng, task.locale)

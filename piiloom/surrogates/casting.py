@@ -10,28 +10,47 @@ from datetime import date
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from piiloom.foundation.seeding import mix, part_seed
 from piiloom.pii_values.names.regions import borne_by
-from piiloom.surrogates.day_order import LiteralDate
-from piiloom.surrogates.documents import mix, parted
-from piiloom.surrogates.fitting import ANY, Place
-from piiloom.surrogates.known_names import birth_name_in, family_told, folded, form_of, has_title, name_parts, name_words, parts_of, several
+from piiloom.surrogates.days import LiteralDate, suit_ages, tell_known, tell_stated, tell_young
+from piiloom.surrogates.fitting import ANY, Requirement
+from piiloom.surrogates.kinds.kind import FictitiousPerson
+from piiloom.surrogates.known_names import (
+    birth_name_in,
+    family_told,
+    form_of,
+    has_title,
+    name_parts,
+    name_words,
+    names_within,
+    parts_of,
+    unaccented,
+)
 from piiloom.surrogates.persona_assignment.groups import GROUPS
-from piiloom.surrogates.persona_assignment.persona import Persona
-from piiloom.surrogates.persona_assignment.personas import NO_NEEDS, SUBTYPES, Needs, PersonaDrawer, Register, Taken, written, written_like
+from piiloom.surrogates.persona_assignment.personas import (
+    NO_NEEDS,
+    SUBTYPES,
+    NameNeeds,
+    NameRegister,
+    PersonaDrawer,
+    Taken,
+    written,
+    written_like,
+)
 from piiloom.surrogates.placeholders.surroundings import LETTER, family_letter
 from piiloom.surrogates.planned_people import Cluster
-from piiloom.surrogates.planning import PERSON, Plan, identity
-from piiloom.surrogates.requirements import Asked
-from piiloom.surrogates.told_births import suit_ages, tell_known, tell_stated, tell_young
+from piiloom.surrogates.planning import PERSON, DocumentPlan, Requirements, identity
 
 
-def share_family_names(plan: Plan, people: Sequence[tuple[Persona, ...]], language: str = "") -> Mapping[str, Persona]:
+def share_family_names(
+    plan: DocumentPlan, people: Sequence[tuple[FictitiousPerson, ...]], language: str = ""
+) -> Mapping[str, FictitiousPerson]:
     """Give all people of *plan* whose originals end in one family name, or whose letters do, that of the first of them.
 
     A name in the form of the other gender ("Nováková") is not shared. People of the whole corpus have one name everywhere, and keep it.
     Return the first bearer of each family name, by its last word or its letter.
     """
-    first: dict[str, Persona] = {}
+    first: dict[str, FictitiousPerson] = {}
     for cluster, (person, *_) in zip(plan.clusters, people, strict=True):
         if cluster.size != 1 or cluster.corpus:
             continue
@@ -42,7 +61,7 @@ def share_family_names(plan: Plan, people: Sequence[tuple[Persona, ...]], langua
     return first
 
 
-def _family_name(plan: Plan, cluster: Cluster, language: str) -> str:
+def _family_name(plan: DocumentPlan, cluster: Cluster, language: str) -> str:
     """Return the last word of the family name that the originals of *cluster* tell, folded, or its letter; "" if they tell none."""
     if cluster.key[0] == LETTER:
         return family_letter(cluster.key[1])
@@ -60,10 +79,10 @@ _FURTHER_NAMES: Final = frozenset({"middle", "middle_initial", "second", "birth"
 _FAMILY_FIRST: Final = frozenset({"family", "family_given"})
 _GIVEN_LAST: Final = frozenset({"given", "nick", "family_given"})
 Shared = Mapping[tuple[str, str], tuple[int, Sequence[int]]]
-People = tuple[Persona, ...]
+People = tuple[FictitiousPerson, ...]
 
 
-class Terms(NamedTuple):
+class CastTerms(NamedTuple):
     """What is the same for all documents: where names come from (*origin* None: from everywhere), and how several are joined."""
 
     drawer: PersonaDrawer
@@ -85,22 +104,22 @@ class Cast:
 
     def __init__(
         self,
-        terms: Terms,
-        plan: Plan,
+        terms: CastTerms,
+        plan: DocumentPlan,
         seed: int,
         *,
         anchor: date,
         shift: int,
-        notable: Mapping[int, Place],
-        asked: Asked,
+        notable: Mapping[int, Requirement],
+        asked: Requirements,
         styles: Sequence[str],
         told: Sequence[LiteralDate] | None,
     ) -> None:
         self._terms, self._plan, self._seed = terms, plan, seed
         self._anchor, self._shift, self._told = anchor, shift, told
         self._notable, self._asked, self._styles = notable, asked, styles
-        self._families: Mapping[str, Persona] = {}
-        self._named: Mapping[str, Persona] = {}
+        self._families: Mapping[str, FictitiousPerson] = {}
+        self._named: Mapping[str, FictitiousPerson] = {}
         self.dated: set[int] = set()
 
     def draw(self, groups: Sequence[int], shared: Shared) -> list[People]:
@@ -128,13 +147,15 @@ class Cast:
             if cluster.parts:
                 joined.append(number)
             elif not size:
-                people[-1] = (Persona(parted(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),)
+                people[-1] = (
+                    FictitiousPerson(part_seed(own_seed)[2], "female", "", "", self._terms.country, "", "", anchor, value_id=value_id),
+                )
         for number in joined:
             people[number] = tuple([one for part in self._plan.clusters[number].parts for one in people[part]])
         self._tell(people)
         return people
 
-    def _person(self, cluster: Cluster, seed: int, *arguments: Any) -> Persona:
+    def _person(self, cluster: Cluster, seed: int, *arguments: Any) -> FictitiousPerson:
         """Draw the person of *cluster*, who is not to be named as an original: "J. S." where the initials are the same."""
         person = self._terms.drawer.draw(seed, *arguments)
         for turn in range(1, _TRIES):
@@ -148,7 +169,7 @@ class Cast:
         words = (word.text for mention in self._plan.mentions if mention.kind == PERSON for word in parts_of(mention.original))
         return dict.fromkeys(form for word in words for form in (word, word.capitalize()))
 
-    def _named_as_before(self, cluster: Cluster, person: Persona) -> bool:
+    def _named_as_before(self, cluster: Cluster, person: FictitiousPerson) -> bool:
         """Whether an original of *cluster* would be written for *person* as before."""
         mentions = ((self._plan.mentions[number].original, self._styles[number]) for number in cluster.places)
         return any(
@@ -172,14 +193,16 @@ class Cast:
         if self._asked:
             suit_ages(plan, people, notable, self._asked, self.dated | stated)
 
-    def _people_named(self, people: Sequence[People]) -> dict[str, Persona]:
+    def _people_named(self, people: Sequence[People]) -> dict[str, FictitiousPerson]:
         """Return the people whose originals are known, by each of these, folded."""
         clusters, mentions = self._plan.clusters, self._plan.mentions
         return {
-            folded(mentions[number].original): person for one, (person, *_) in zip(clusters, people, strict=True) for number in one.places
+            unaccented(mentions[number].original): person
+            for one, (person, *_) in zip(clusters, people, strict=True)
+            for number in one.places
         }
 
-    def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: Needs) -> People:
+    def _people(self, seed: int, groups: Sequence[int], value_id: str, taken: Taken, needs: NameNeeds) -> People:
         draw, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
         if len(groups) == 1:
             return (draw(seed, groups[0], anchor, value_id, taken, needs, origin),)
@@ -187,7 +210,7 @@ class Cast:
             [draw(mix(seed, turn), group, anchor, value_id + "ab"[turn], taken, needs, origin) for turn, group in enumerate(groups)]
         )
 
-    def _needs(self, cluster: Cluster) -> Needs:
+    def _needs(self, cluster: Cluster) -> NameNeeds:
         """Return what the articles and genitives around a person's mentions require of the given name and the family name."""
         given = family = ANY
         given_genitive = family_genitive = False
@@ -207,7 +230,7 @@ class Cast:
                 given_genitive = True
             elif place.genitive:
                 family_genitive = True
-        return Needs(given, family, given_genitive, family_genitive)
+        return NameNeeds(given, family, given_genitive, family_genitive)
 
     def _places_of(self, cluster: Cluster) -> Sequence[int]:
         """Return the mentions of a person and those that have the letter of their family name alone, whoever is meant: "d'[W]"."""
@@ -222,21 +245,21 @@ class Cast:
         names = [written(one, form) for one in people]
         return ", ".join(names[:-1]) + self._terms.joiner + names[-1]
 
-    def name(self, person: Persona, style: str, original: str, end: int) -> str:
+    def name(self, person: FictitiousPerson, style: str, original: str, end: int) -> str:
         """Return the name of *person* as *original* is written, or in the form *style*; its place in the text ends at *end*."""
         if original and style != "birth":
             return self._like(original, person, style)
         text = original or self._plan.text[end - 2 : end].removesuffix("]")
         return self._further(person, style, end, text) if style in _FURTHER_NAMES else written(person, style)
 
-    def _like(self, original: str, person: Persona, style: str) -> str:
+    def _like(self, original: str, person: FictitiousPerson, style: str) -> str:
         """Return the name of *person* as *original* is written, with further people in it and a further family name after "née"."""
         language = self._terms.language
         birth = birth_name_in(original)
         if birth is not None:
             told = original[birth.end() :]
             return written_like(original, person, style, language)[: -len(told)] + self._further(person, "birth", 0, told)
-        names = several(original)
+        names = names_within(original)
         if len(names) == 1:
             return written_like(original, person, style, language)
         shared = len(parts_of(names[0], language)) == 1 and not has_title(names[0], language)
@@ -247,25 +270,25 @@ class Cast:
             if number % 2:
                 written_names.append(name)
                 continue
-            known = self._named.get(folded(name)) or self._named.get(parts_of(name, language)[0].key)
+            known = self._named.get(unaccented(name)) or self._named.get(parts_of(name, language)[0].key)
             other = known if known is not None and known is not person else self._other(person, number)
             other.family = person.family if shared else other.family
             one = shared and number < len(names) - 1
             written_names.append(written_like(name, other, "given" if one else "family", language))
         return "".join(written_names)
 
-    def _other(self, person: Persona, number: int) -> Persona:
+    def _other(self, person: FictitiousPerson, number: int) -> FictitiousPerson:
         """Return another person beside *person*, of the other gender."""
         group = GROUPS.index(("male" if person.gender == "female" else "female", person.region))
         taken: Taken = {person.given: None, person.family: None}
         return self._terms.drawer.draw(mix(person.seed, _FURTHER + number), group, self._anchor, "", taken, NO_NEEDS, person.origin)
 
-    def _further(self, person: Persona, style: str, end: int, told: str) -> str:
+    def _further(self, person: FictitiousPerson, style: str, end: int, told: str) -> str:
         """Return a further given name ("middle", or its initial) or family name ("second", "birth") of *person*, of the same origin.
 
         A birth name is that of the people who have the family name, or the letter of one, that was *told*, if there are any.
         """
-        known = self._families.get(folded(told).rpartition(" ")[2]) if style == "birth" else None
+        known = self._families.get(unaccented(told).rpartition(" ")[2]) if style == "birth" else None
         if known is not None:
             return known.family
         group = GROUPS.index((person.gender, person.region))
@@ -307,7 +330,7 @@ def titled(text: str, start: int) -> bool:
     return last.rstrip(".").lower() in _titles() or last in name_words().cased
 
 
-def name_styles(plan: Plan, register: Register, seed: int, known: Container[str] = (), language: str = "") -> list[str]:
+def name_styles(plan: DocumentPlan, register: NameRegister, seed: int, known: Container[str] = (), language: str = "") -> list[str]:
     """Return the form (a key of ``SUBTYPES``) of each mention of a person, by mention number; "" for others. *known*: folded given names.
 
     In order of precedence: the form that the mention gives, that of its original, "family" after a title, "née" or "les époux", the
@@ -317,13 +340,13 @@ def name_styles(plan: Plan, register: Register, seed: int, known: Container[str]
     text, mentions, of_role, ends = plan.text, plan.mentions, register.of_role, _ends()
     for cluster in plan.clusters:
         turn = 0
-        parts: _Parts | None = None
+        parts: _PartsOfNames | None = None
         for number in cluster.places:
             start, _, _, role, index, same, form, _, original, _, _ = mentions[number]
             if form and form in SUBTYPES and not (original and form in _WHOLE):
                 style = form
             elif original:
-                parts = parts or _Parts.of(plan, cluster.places, language)
+                parts = parts or _PartsOfNames.of(plan, cluster.places, language)
                 told = titled(text, start) or has_title(original, language)
                 style = form_of(original, language) or parts.form(original, titled=told, known=known)
             elif ((start < 4 or text[start - 4 : start - 1] in ends) and titled(text, start)) or family_told(text, start):
@@ -337,7 +360,7 @@ def name_styles(plan: Plan, register: Register, seed: int, known: Container[str]
     return styles
 
 
-class _Parts(NamedTuple):
+class _PartsOfNames(NamedTuple):
     """One person's given and family names (folded), as known from originals of several words. ``often``: mentioned more than once."""
 
     givens: frozenset[str]
@@ -346,7 +369,7 @@ class _Parts(NamedTuple):
     language: str
 
     @classmethod
-    def of(cls, plan: Plan, places: Sequence[int], language: str) -> _Parts:
+    def of(cls, plan: DocumentPlan, places: Sequence[int], language: str) -> _PartsOfNames:
         """Collect the names from the mentions *places* of one person in a text in *language*."""
         names = [name_parts(original, language) for original in {plan.mentions[number].original for number in places}]
         full = [(given, family) for given, family in names if given != family]

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Protocol
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds, keyed_seeds
+from piiloom.foundation.seeding import keyed_seeds, mix
+from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
 from piiloom.surrogates.persona_assignment.groups import (
     GROUPS,
@@ -30,17 +31,17 @@ from piiloom.surrogates.persona_assignment.groups import (
     role_name,
 )
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
-from piiloom.surrogates.placeholders.finder import Finder, Found, KeptScans
+from piiloom.surrogates.placeholders.finder import Finder, FoundTags, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-from piiloom.surrogates.planning import Plan, Planner
+from piiloom.surrogates.planned_people import NOBODY, Cluster
+from piiloom.surrogates.planning import PERSON, DocumentPlan, Planner, codes_of
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
-from piiloom.surrogates.same_values import Entry, SameValues, Told, entries_of, merge_entries, packed
+from piiloom.surrogates.same_values import Entry, SameValues, _KnownEntry, entries_of, merge_entries, packed_values
 from piiloom.surrogates.settings import OnUnknown, Settings
-from piiloom.surrogates.strategies import apart
 
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
-Planned = tuple[Plan, Found | None]
+Planned = tuple[DocumentPlan, FoundTags | None]
 _PER_MENTION = 100  # a mention and what is planned for it take as much as so many code points
 _ROOM = 16_000_000  # code points of plans that are kept between the passes: some 60 MB
 
@@ -48,7 +49,7 @@ _ROOM = 16_000_000  # code points of plans that are kept between the passes: som
 class PlaceholderFinder(Protocol):
     """Finds placeholders in a text."""
 
-    def find(self, text: str, where: str = "document") -> Found:
+    def find(self, text: str, where: str = "document") -> FoundTags:
         """Return the mentions, the unknown placeholders and the brackets that are no placeholders. *where* is for error messages."""
         ...
 
@@ -98,7 +99,7 @@ class Engine:
 
         Raises ``DataError`` if the document has no mentions and there is no finder.
         """
-        found: Found | None = None
+        found: FoundTags | None = None
         mentions: Sequence[Mention]
         if document.mentions is not None:
             mentions = document.mentions if self.same_values is None else self.same_values.widened(document)
@@ -151,7 +152,7 @@ class Engine:
         documents: list[int] = []
         roles = Roles()
         shared: dict[tuple[str, str], list[int]] = {}
-        known: dict[int, Told] = {}
+        known: dict[int, _KnownEntry] = {}
         for scan in scans:
             codes, numbers, names, entries, originals, people = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
@@ -172,7 +173,7 @@ class Engine:
         sizes: list[int],
         roles: Roles,
         shared: dict[tuple[str, str], list[int]],
-        known: Mapping[int, Told],
+        known: Mapping[int, _KnownEntry],
         documents: Sequence[int],
     ) -> bytes:
         local = codes
@@ -202,7 +203,7 @@ class Engine:
         """Take over the result of ``assign``. To be called in each process before the first ``replace``."""
         self._groups, self._starts, people, known, self._document_groups, *_ = marshal.loads(assigned)  # noqa: S302 - written by ``assign``
         if self.same_values is not None:
-            self.same_values.corpus = packed(known)
+            self.same_values.corpus = packed_values(known)
         self._shared = {(role, index): (keyed_seeds(self._key, "person", role, index)[0], groups) for role, index, groups in people}
 
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
@@ -232,7 +233,7 @@ class Engine:
                 done.left = list(found.left)
             yield done
 
-    def _person_groups(self, plan: Plan, groups: Sequence[int], number: int) -> dict[str, list[str]]:
+    def _person_groups(self, plan: DocumentPlan, groups: Sequence[int], number: int) -> dict[str, list[str]]:
         """Return the groups of the people of document *number* by their role, "person" for people without one; and its own, "group"."""
         found: dict[str, list[str]] = {}
         if self._by_document and self._document_groups[number] != NO_GROUP:
@@ -249,7 +250,7 @@ class Engine:
     def _name_of(self, group: int) -> str:
         return GROUPS[group][0] if self.settings.own_names else " ".join(GROUPS[group])
 
-    def replace_plan(self, plan: Plan, document: Document, groups: Sequence[int]) -> Replaced:
+    def replace_plan(self, plan: DocumentPlan, document: Document, groups: Sequence[int]) -> Replaced:
         """Replace the mentions of one planned document; *groups* has one group per document-local person."""
         given = self._given(document.number) if self._given is not None else NOTHING_GIVEN
         return self._replacer.replace(plan, document_seeds(self._key, document.text, document.ordinal), groups, self._shared, given)
@@ -264,11 +265,11 @@ class Engine:
             yield from self._both_passes(documents)
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
-        known: dict[int, Told] = {}
+        known: dict[int, _KnownEntry] = {}
         if self.same_values is not None:
             for document in documents:
                 merge_entries(known, entries_of(document))
-            self.same_values.corpus = packed(known.items())
+            self.same_values.corpus = packed_values(known.items())
         planned = [self.plan(document) for document in documents]
         before: Counter[str] = Counter()
         numbered = []
@@ -295,7 +296,7 @@ def gc_paused() -> Iterator[None]:
             gc.enable()
 
 
-def _note_people(plan: Plan, codes: bytearray, roles: Roles, shared: dict[tuple[str, str], list[int]]) -> None:
+def _note_people(plan: DocumentPlan, codes: bytearray, roles: Roles, shared: dict[tuple[str, str], list[int]]) -> None:
     """Add the people of *plan*: document-local ones to *codes* and *roles*, those shared across the corpus to *shared*.
 
     *shared* is key -> [code, size].
@@ -355,3 +356,48 @@ class EngineFactory:
             by_model=given.report if given is not None else None,
         )
         return Engine(settings, pools, finder, genders=names, given=given.of if given is not None else None, statistics=statistics)
+
+
+_STEP = 0x57E9
+_UNIT = float(1 << 64)
+_CLOSE = 3  # code points between two parts of one name
+
+
+def apart(plan: DocumentPlan, seed: int, keep: float) -> DocumentPlan:
+    """Return *plan* with each person's mentions split into runs, each replaced as a person of its own.
+
+    It follows BRATsynthetic (Osborne et al. 2022): a name that de-identification missed does not show as the only one that fits no cluster.
+    *keep* is the probability that a mention continues the run before it; 0 makes each mention a run. The runs depend on *seed*, the
+    document's seed. Each run keeps the person's known gender.
+    """
+    clusters: list[Cluster] = []
+    owners = list(plan.owners)
+    runs: dict[int, int] = {}
+    for number, owner in enumerate(plan.owners):
+        if owner == NOBODY:
+            continue
+        source = plan.clusters[owner]
+        if not source.size and not source.parts:  # whom the document does not name: there is nothing to split
+            return plan
+        named = plan.mentions[number].kind == PERSON  # otherwise a value that belongs to the person
+        if named and not _goes_on(plan, number) and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
+            runs[owner] = len(clusters)
+            clusters.append(Cluster(source.key, source.code, source.size or 2, []))
+        at = runs.get(owner)
+        if at is None:  # a value that comes before its owner's first mention
+            at = runs[owner] = len(clusters)
+            clusters.append(Cluster(source.key, source.code if source.size == 1 else OPEN, source.size or 2, []))
+        if named:
+            clusters[at].places.append(number)
+        owners[number] = at
+    return DocumentPlan(plan.text, plan.mentions, clusters, owners, plan.values, codes_of(clusters), plan.originals, plan.again)
+
+
+def _goes_on(plan: DocumentPlan, number: int) -> bool:
+    """Whether mention *number* is a further part of the name that the mention before it begins ("[FIRST_NAME] [LAST_NAME]")."""
+    if not number or plan.owners[number - 1] != plan.owners[number]:
+        return False
+    before, mention = plan.mentions[number - 1], plan.mentions[number]
+    return bool(before.kind == PERSON == mention.kind and before.form and mention.form and before.form != mention.form) and (
+        mention.start - before.end <= _CLOSE
+    )

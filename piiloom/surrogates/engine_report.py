@@ -9,16 +9,16 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
+from piiloom.pii_values.rewriting.calendars import told_by_text
 from piiloom.surrogates.documents import Gender, Mention, Placed, Replaced
-from piiloom.surrogates.kinds.calendars import told_by_text
 from piiloom.surrogates.kinds.registry import KINDS
-from piiloom.surrogates.known_names import folded
+from piiloom.surrogates.known_names import unaccented
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.outputs.report_page import most_common
-from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread
+from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread_groups
 from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.planning import DocumentPlan
 from piiloom.surrogates.same_values import known_report
 from piiloom.surrogates.settings import Settings
 
@@ -58,7 +58,7 @@ class EngineStatistics:
         """Take over the groups of the corpus from a result of ``Engine.assign``."""
         self._groups = group_report(assigned, own_names=self._settings.own_names)
 
-    def tallies(self, plan: Plan, done: Replaced) -> dict[str, int]:
+    def tallies(self, plan: DocumentPlan, done: Replaced) -> dict[str, int]:
         """Return the counts of one document, to be added up over all."""
         sizes, whole, untold = [], True, 0
         for number, cluster in enumerate(plan.clusters, 1):
@@ -195,7 +195,7 @@ def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> d
     return {
         "people": counts.total(),
         "groups": dict(named),
-        "largest_difference": spread(named),
+        "largest_difference": spread_groups(named),
         "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
     }
 
@@ -203,7 +203,7 @@ def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> d
 def known_given_names(pools: Pools, country: str) -> dict[str, Gender]:
     """Return the genders of folded given names of *country*, the US and Great Britain, for the scan and for known names."""
     return {
-        folded(name): gender
+        unaccented(name): gender
         for place in reversed(dict.fromkeys((country, "US", "GB")))  # the last entry of a name wins: the own country's
         for gender in reversed(GENDERS)
         for name in reversed(pools.given(place, gender)[:_MOST_NAMES])
@@ -215,7 +215,7 @@ def _rule_key(kind: str, rule: str) -> str:
     return f"rule {kind} {rule}"
 
 
-def _torn(plan: Plan, done: Replaced) -> int:
+def _torn(plan: DocumentPlan, done: Replaced) -> int:
     """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine.
 
     There are none where each person's mentions have the value id of their cluster, as nearly always: that is told without many sets.

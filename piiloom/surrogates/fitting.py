@@ -11,12 +11,11 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final, NamedTuple
 
 from pydantic import RootModel
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Gender, Mention
 
 _APOSTROPHES: Final = frozenset("'’")
@@ -40,7 +39,7 @@ _LONGEST_NOUN: Final = 24
 _IMPURE: Final = ("z", "gn", "ps", "pn", "x", "y")
 
 
-class _Language(FileModel):
+class _ArticlesOfLanguage(FileModel):
     names: bool
     female: str
     before: dict[str, str]
@@ -49,7 +48,7 @@ class _Language(FileModel):
     places: dict[str, list[str]]
 
 
-class _ArticlesFile(RootModel[dict[str, _Language]]):
+class _ArticlesFile(RootModel[dict[str, _ArticlesOfLanguage]]):
     pass
 
 
@@ -74,8 +73,8 @@ def _rules() -> tuple[Mapping[str, Mapping[str, int]], tuple[_Rule, ...]]:
 
 
 @cache
-def _file() -> dict[str, _Language]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "articles.yaml", _ArticlesFile).root
+def _file() -> dict[str, _ArticlesOfLanguage]:
+    return load_data("piiloom.surrogates", "words/articles.yaml", _ArticlesFile).root
 
 
 def small_words(language: str) -> Mapping[str, int]:
@@ -200,7 +199,7 @@ _HANGING: Final = frozenset("s'’")  # the first character of a genitive ending
 _LINE: Final = 400  # code points to look at on either side, at most
 
 
-class Place(NamedTuple):
+class Requirement(NamedTuple):
     """What a place requires of its surrogate.
 
     ``sound`` is the sound it must begin with (``ANY``, ``VOWEL`` or ``CONSONANT``), or the code of a small word that it must fit after
@@ -217,9 +216,9 @@ class Place(NamedTuple):
     noun: str = ""
 
 
-def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dict[int, Place]:
+def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dict[int, Requirement]:
     """Return the mentions whose surroundings require something, by mention number. Most require nothing and are skipped cheaply."""
-    found: dict[int, Place] = {}
+    found: dict[int, Requirement] = {}
     english, small = language == "en", small_words(language)
     length = len(text)
     for number, mention in enumerate(mentions):
@@ -244,7 +243,7 @@ def notable_places(text: str, mentions: Sequence[Mention], language: str) -> dic
         capitals = not inside and not after.islower() and in_capitals(text, mentions, number)
         begins = not inside and begins_sentence(text, start)
         if sound or noun or genitive or capitals or begins:
-            found[number] = Place(sound, genitive, capitals, begins, noun=noun)
+            found[number] = Requirement(sound, genitive, capitals, begins, noun=noun)
     return found
 
 
@@ -275,7 +274,7 @@ def needed_sound(text: str, start: int, language: str) -> int:
     return ANY
 
 
-def fits(value: str, place: Place, locale: str, kind: str) -> bool:
+def fits(value: str, place: Requirement, locale: str, kind: str) -> bool:
     """Whether *value*, which is of *kind*, fits all that *place* and the other mentions of it require."""
     if not sounds(value, place.sound, locale, kind) or (place.also and not all(sounds(value, code, locale, kind) for code in place.also)):
         return False
@@ -329,8 +328,3 @@ def begins_sentence(text: str, start: int) -> bool:
     while at >= 0 and text[at] in _OPENING:
         at -= 1
     return at < 0 or (text[at] in _SENTENCE_STARTS and (at + 1 < start or text[at] in "\n\r"))
-
-
-def capitalised(value: str) -> str:
-    """Return *value* (not empty) with its first character in upper case."""
-    return value[0].upper() + value[1:]

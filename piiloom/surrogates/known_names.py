@@ -14,16 +14,15 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Gender
 
-Part = Literal["", "given", "family", "middle", "second", "birth"]
+PartOfName = Literal["", "given", "family", "middle", "second", "birth"]
 
 _LONGEST_LAST: Final = 24
 _BETWEEN: Final = re.compile(r"[^\w.]+")
@@ -47,14 +46,14 @@ class _LabelsFile(FileModel):
 
 @cache
 def _file() -> _LabelsFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "name_labels.yaml", _LabelsFile)
+    return load_data("piiloom.surrogates", "name_labels.yaml", _LabelsFile)
 
 
 @cache
-def labels() -> Mapping[str, Part]:
+def labels() -> Mapping[str, PartOfName]:
     """Return the labels of fields, in small letters and without accents, with the part of a name that they announce."""
     known = _file()
-    parts: tuple[tuple[Part, list[str]], ...] = (
+    parts: tuple[tuple[PartOfName, list[str]], ...] = (
         ("given", known.given),
         ("family", known.family + known.family_beside),
         ("second", known.second),
@@ -109,7 +108,7 @@ def birth_name_in(name: str) -> re.Match[str] | None:
     return found if found is not None and any(word[:1].isupper() for word in name[: found.start()].split()) else None
 
 
-Words = Annotated[frozenset[str], Field(strict=False)]  # YAML has lists
+_WordSet = Annotated[frozenset[str], Field(strict=False)]  # YAML has lists
 
 
 class NameWords(FileModel):
@@ -117,14 +116,14 @@ class NameWords(FileModel):
 
     titles: list[str]
     cased: list[str]
-    within: Words
+    within: _WordSet
     within_first: dict[str, list[str]]
-    family_particles: Words
-    families: Words
-    between: Words
+    family_particles: _WordSet
+    families: _WordSet
+    between: _WordSet
     apart: list[str]
-    before_families: Words
-    given_titles: Words
+    before_families: _WordSet
+    given_titles: _WordSet
     letter_joiners: list[str]
     letter_beginnings: dict[str, list[str]]
     letter_titles: list[str]
@@ -138,7 +137,7 @@ class NameWords(FileModel):
 @cache
 def name_words() -> NameWords:
     """Return the words of the file; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "beside_names.yaml", NameWords)
+    return load_data("piiloom.surrogates", "words/beside_names.yaml", NameWords)
 
 
 NAME_PART = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -157,7 +156,7 @@ def _titles() -> frozenset[str]:
     return name_words().within | name_words().families
 
 
-def folded(text: str) -> str:
+def unaccented(text: str) -> str:
     """Return *text* case-folded and without accents."""
     if text.isascii():
         return text.casefold()
@@ -174,7 +173,7 @@ class NamedPart(NamedTuple):
     @property
     def key(self) -> str:
         """The word, folded."""
-        return folded(self.text)
+        return unaccented(self.text)
 
 
 def parts_of(original: str, language: str = "") -> list[NamedPart]:
@@ -213,7 +212,7 @@ def _names_from(words: list[NamedPart], language: str) -> int:
 
 def is_title(word: str) -> bool:
     """Whether *word* is a title, degree or word for a family, and no part of a name ("Dr", "MD", "familie")."""
-    return folded(word) in _titles()
+    return unaccented(word) in _titles()
 
 
 def has_title(original: str, language: str = "") -> bool:
@@ -221,7 +220,7 @@ def has_title(original: str, language: str = "") -> bool:
 
     Some titles stand before given names ("don Luis").
     """
-    words = [folded(word) for word in NAME_PART.findall(_POSSESSIVE.sub("", original))]
+    words = [unaccented(word) for word in NAME_PART.findall(_POSSESSIVE.sub("", original))]
     return len(words) > len(parts_of(original, language)) and name_words().given_titles.isdisjoint(words)
 
 
@@ -236,7 +235,7 @@ def name_parts(original: str, language: str = "") -> tuple[list[str], list[str]]
 
     Of several people it is the first one's: "John and Mary Smith" is John Smith.
     """
-    people = several(original)
+    people = names_within(original)
     if len(people) > 1:
         first, last = name_parts(people[0], language), name_parts(people[-1], language)
         return (first[0], last[1]) if first[0] == first[1] and last[0] != last[1] and not has_title(people[0], language) else first
@@ -251,7 +250,7 @@ def name_parts(original: str, language: str = "") -> tuple[list[str], list[str]]
     return parts[:1], parts[1:]
 
 
-def several(original: str) -> list[str]:
+def names_within(original: str) -> list[str]:
     """Return the names of several people in *original*, "John and Mary Smith", and at odd places what joins them; else *original* alone.
 
     "Mr. and Mrs. Smith" is one, as is a name with a Spanish "y".
@@ -295,7 +294,7 @@ def form_of(original: str, language: str = "") -> str:
     return "formal" if len(words[0].text) == 1 else "full"
 
 
-class KnownNames:
+class NameResolver:
     """Resolves the known names of one document in *language* to people. *genders* maps folded given names to genders."""
 
     def __init__(self, genders: Mapping[str, Gender] | None = None, language: str = "") -> None:
@@ -307,9 +306,9 @@ class KnownNames:
         self._alone: dict[str, set[int]] = {}  # people by the single name that they were first mentioned with
         self._seen: dict[str, str] = {}
 
-    def of_document(self) -> KnownNames:
+    def of_document(self) -> NameResolver:
         """Return an empty resolver with the same genders, for the next document."""
-        return KnownNames(self._genders, self._language)
+        return NameResolver(self._genders, self._language)
 
     def key_of(self, original: str) -> str:
         """Return the number of the person called *original* in this document, as text: an earlier person whom it fits, else a new one."""

@@ -11,40 +11,32 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.known_names import Part, birth_name_told, folded, is_one_name, labels
+from piiloom.surrogates.known_names import PartOfName, birth_name_told, is_one_name, labels, unaccented
+from piiloom.surrogates.mention_rules import GENERAL, RuleContext
 
 KNOWN_PATIENT: Final = "known patient"  # MIMIC's "Known lastname": whatever its number, the one patient of the document
 PATIENT: Final = "patient"
-_GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
-_PARTS: Final[Mapping[str, Part]] = {"given": "given", "family": "family", "initials": "middle"}
+_PARTS: Final[Mapping[str, PartOfName]] = {"given": "given", "family": "family", "initials": "middle"}
 _FAR: Final = 40  # code points between two parts of a name, at most
 _CLOSE: Final = frozenset({"", " ", "\u00a0", "  ", ", ", ",", ",  ", ". "})
-_NOTHING: Final[Mapping[int, str]] = {}
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _LABELLED: Final = re.compile(r"[^:=\n]{2,32}?\s?[\"']?\s?[:=]\s*[\"'(]?$")
 
 
-class _Piece(NamedTuple):
+class _NamePiece(NamedTuple):
     number: int
-    part: Part
+    part: PartOfName
     labelled: bool
 
 
-class Joined(NamedTuple):
-    """The mentions with their parts told (form, role and index). ``originals``: the whole name of each known part of one, by number."""
-
-    mentions: Sequence[Mention]
-    originals: Mapping[int, str]
-
-
-def joined_names(text: str, mentions: Sequence[Mention]) -> Joined:
-    """Return *mentions* with the parts of each name joined. If there is nothing to join, they are the same object."""
+def joined_names(text: str, mentions: Sequence[Mention], context: RuleContext) -> Sequence[Mention]:
+    """Return *mentions* with the parts of each name joined: their form, role and index. The same object if there is nothing to join."""
     if not _may_join(mentions):
-        return Joined(mentions, _NOTHING)
+        return mentions
     runs = _runs(text, mentions)
     known = any(mention[3] == KNOWN_PATIENT for mention in mentions)
     if not runs and not known:
-        return Joined(mentions, _NOTHING)
+        return mentions
     out = list(mentions)
     if known:
         for number, mention in enumerate(out):
@@ -56,7 +48,8 @@ def joined_names(text: str, mentions: Sequence[Mention]) -> Joined:
         _join(text, run, out, originals, named)
     if named:
         _name_alone(out, named, {piece.number for run in runs for piece in run})
-    return Joined(out, originals)
+    context.whole_names = originals
+    return out
 
 
 def _may_join(mentions: Sequence[Mention]) -> bool:
@@ -72,10 +65,10 @@ def _may_join(mentions: Sequence[Mention]) -> bool:
     return False
 
 
-def _runs(text: str, mentions: Sequence[Mention]) -> list[list[_Piece]]:
+def _runs(text: str, mentions: Sequence[Mention]) -> list[list[_NamePiece]]:
     """Return the parts of each name that is written as several mentions."""
-    found: list[list[_Piece]] = []
-    run: list[_Piece] = []
+    found: list[list[_NamePiece]] = []
+    run: list[_NamePiece] = []
     whole = _words_of_whole_names(mentions)
     for number, mention in enumerate(mentions):
         if mention[2] != "person":
@@ -86,7 +79,7 @@ def _runs(text: str, mentions: Sequence[Mention]) -> list[list[_Piece]]:
             gap = text[mentions[number - 1][1] : start]
             last = mentions[number - 1]
             if birth_name_told(gap) and _one_person(last, mention) and mention.index in {"", last.index}:
-                piece: _Piece | None = _Piece(number, "birth", True)
+                piece: _NamePiece | None = _NamePiece(number, "birth", True)
             else:
                 piece = _next_piece(gap, run, mentions, number, whole)
             if piece is not None:
@@ -94,11 +87,11 @@ def _runs(text: str, mentions: Sequence[Mention]) -> list[list[_Piece]]:
                     found.append(run)
                 run.append(piece)
                 continue
-        run = [_Piece(number, *_first_part(text, mention))]
+        run = [_NamePiece(number, *_first_part(text, mention))]
     return [run for run in found if _whole(run)]
 
 
-def _first_part(text: str, mention: Mention) -> tuple[Part, bool]:
+def _first_part(text: str, mention: Mention) -> tuple[PartOfName, bool]:
     part = _PARTS.get(mention.form, "")
     if part:
         return part, False
@@ -110,9 +103,9 @@ def _first_part(text: str, mention: Mention) -> tuple[Part, bool]:
     return "", False
 
 
-def _label(head: str) -> Part | None:
+def _label(head: str) -> PartOfName | None:
     """Return the part of a name that the label at the end of *head* announces, by its last words."""
-    words = [folded(word) for word in _WORD.findall(head)] if _LABELLED.search(head) else []
+    words = [unaccented(word) for word in _WORD.findall(head)] if _LABELLED.search(head) else []
     for count in (3, 2, 1):
         part = labels().get(" ".join(words[-count:])) if len(words) >= count else None
         if part:
@@ -123,21 +116,21 @@ def _label(head: str) -> Part | None:
 def _words_of_whole_names(mentions: Sequence[Mention]) -> frozenset[str]:
     """Return the words (folded) of all known originals of several words."""
     names = {mention[8] for mention in mentions if mention[8] and mention[2] == "person"}
-    return frozenset(folded(word) for name in names if not is_one_name(name) for word in _WORD.findall(name))
+    return frozenset(unaccented(word) for name in names if not is_one_name(name) for word in _WORD.findall(name))
 
 
-def _next_piece(gap: str, run: list[_Piece], mentions: Sequence[Mention], number: int, whole: frozenset[str]) -> _Piece | None:
+def _next_piece(gap: str, run: list[_NamePiece], mentions: Sequence[Mention], number: int, whole: frozenset[str]) -> _NamePiece | None:
     """Return mention *number* as the next part of the name in *run*, or None if it is somebody else's.
 
     *gap* is what stands between, *whole* are the words of names that are known as a whole.
     """
     mention, last = mentions[number], mentions[run[-1].number]
-    label = labels().get(" ".join(folded(word) for word in _WORD.findall(gap))) if gap not in _CLOSE else None
+    label = labels().get(" ".join(unaccented(word) for word in _WORD.findall(gap))) if gap not in _CLOSE else None
     if gap not in _CLOSE and (label is None or not any(sign in gap for sign in ":=")):
         return None
     if not _one_person(last, mention) or (mention.plural and mention.form != "family"):
         return None
-    part: Part = label or _PARTS.get(mention.form, "")
+    part: PartOfName = label or _PARTS.get(mention.form, "")
     before = run[-1].part
     if not part:
         part = _untold(gap, before, last, mention, whole)
@@ -160,27 +153,27 @@ def _next_piece(gap: str, run: list[_Piece], mentions: Sequence[Mention], number
             fits = before in {"given", "middle"}
         case _:
             fits = before == "family"
-    return _Piece(number, part, label is not None) if fits else None
+    return _NamePiece(number, part, label is not None) if fits else None
 
 
-def _untold(gap: str, before: Part, last: Mention, mention: Mention, whole: frozenset[str]) -> Part:
+def _untold(gap: str, before: PartOfName, last: Mention, mention: Mention, whole: frozenset[str]) -> PartOfName:
     """Return the part of a name that a mention which does not tell it is, right after *last*; "" if it is somebody else."""
     if gap != " ":
         return ""
     if before == "given" and last.form == "given":
         return "family"
     one, two = last.original, mention.original
-    if one and one != two and is_one_name(one) and is_one_name(two) and whole.isdisjoint((folded(one), folded(two))):
+    if one and one != two and is_one_name(one) and is_one_name(two) and whole.isdisjoint((unaccented(one), unaccented(two))):
         return "family"  # detectors of words give "Tom" and "Bos" as two
     return ""
 
 
 def _one_person(last: Mention, mention: Mention) -> bool:
     """Whether two tags may name one person: their roles are equal, or one of them tells no role."""
-    return last.role == mention.role or last.role in _GENERAL or mention.role in _GENERAL
+    return last.role == mention.role or last.role in GENERAL or mention.role in GENERAL
 
 
-def _whole(run: list[_Piece]) -> bool:
+def _whole(run: list[_NamePiece]) -> bool:
     parts = [piece.part for piece in run]
     if parts[-1] == "birth":
         return True
@@ -188,7 +181,7 @@ def _whole(run: list[_Piece]) -> bool:
 
 
 def _join(
-    text: str, run: list[_Piece], out: list[Mention], originals: dict[int, str], named: dict[tuple[str, str, str], tuple[str, str]]
+    text: str, run: list[_NamePiece], out: list[Mention], originals: dict[int, str], named: dict[tuple[str, str, str], tuple[str, str]]
 ) -> None:
     """Give all parts in *run* one role and index, and each its form; note in *named* what each numbered part stands for."""
     members = [out[piece.number] for piece in run]
@@ -203,7 +196,7 @@ def _join(
             named.setdefault(_key(one, piece.part), (role, index))
 
 
-def _form(piece: _Piece, run: list[_Piece], told: str) -> str:
+def _form(piece: _NamePiece, run: list[_NamePiece], told: str) -> str:
     """Return the form of a part of the name *run*; *told* is the one that its tag tells."""
     first, names = run[0], [one for one in run if one.part != "birth"]
     if not piece.part and piece is first and len(names) == 1:
@@ -213,9 +206,9 @@ def _form(piece: _Piece, run: list[_Piece], told: str) -> str:
     return piece.part or "given"
 
 
-def _identity(run: list[_Piece], members: list[Mention], named: Mapping[tuple[str, str, str], tuple[str, str]]) -> tuple[str, str]:
+def _identity(run: list[_NamePiece], members: list[Mention], named: Mapping[tuple[str, str, str], tuple[str, str]]) -> tuple[str, str]:
     """Return role and index of the person whose name *members* are: those of the member that tells a role, or of its number."""
-    told = next((one for one in members if one.role not in _GENERAL and one.same != "mention"), None)
+    told = next((one for one in members if one.role not in GENERAL and one.same != "mention"), None)
     if told is not None:
         return told.role, told.index
     numbers = [one.index for one in members if one.index]
@@ -228,7 +221,7 @@ def _identity(run: list[_Piece], members: list[Mention], named: Mapping[tuple[st
     return members[0].role, f"+{run[0].number}"
 
 
-def _key(mention: Mention, part: Part) -> tuple[str, str, str]:
+def _key(mention: Mention, part: PartOfName) -> tuple[str, str, str]:
     return mention.role, "family" if part in {"family", "second"} else "given", mention.index
 
 

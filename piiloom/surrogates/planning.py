@@ -1,242 +1,33 @@
 """Planning the people and places of a document: mentions that are one person or value, and the owner of each value.
 
 Nothing is drawn here. A plan depends on the text and its mentions alone, so the first pass over a corpus can count the people to be drawn.
-
-General tags without a number are somebody new at each mention, unless the text says otherwise:
-
-- A writer who introduces themselves as "my name is [NAME]" and signs "Sincerely, [NAME]" is one person. Only a text with a single
-  introduction counts, as several people introduce themselves in a conversation.
-- Tags after the same title are one person: "Mr. [NAME]" in a note about a patient, "mevrouw [naam]" in a judgment. Where one sentence has
-  two of one title ("Mr. [NAME] told Mr. [NAME]"), all mentions of that title stay somebody new.
-
-Places that the text puts beside a placeholder count: "[CITY], Germany" gets a town there, "[CITY], TX" one in Texas. The parts of an
-address before it ("[STREET], [ZIP] [CITY], Germany") are of the same place.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
-from itertools import pairwise
 from typing import Final
 
-from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.surrogates.documents import Gender, Mention
-from piiloom.surrogates.fitting import gender_by_article
-from piiloom.surrogates.kinds.companies import companies_told
-from piiloom.surrogates.kinds.kind import ELSEWHERE, WITHIN
-from piiloom.surrogates.kinds.places import places_of
+from piiloom.surrogates.fitting import ANY, FIRST, Requirement, contradict, gender_by_article
 from piiloom.surrogates.kinds.registry import owned_by
-from piiloom.surrogates.known_names import KnownNames, folded, name_words, parts_of
+from piiloom.surrogates.known_names import NameResolver, name_words, parts_of, unaccented
+from piiloom.surrogates.mention_rules import GENERAL, RuleContext, companies_told, general_tags_told, told_by_place_names
 from piiloom.surrogates.name_joining import joined_names
-from piiloom.surrogates.numbered_values import NOBODY, give_places
 from piiloom.surrogates.persona_assignment.groups import (
     AFTER,
     CODES,
     OPEN,
-    Cues,
-    cues_of,
+    GenderCues,
     gender_after,
     gender_after_age,
     gender_before,
-    title_before,
+    gender_cues,
 )
-from piiloom.surrogates.placeholders.settling import OWN_INDEX, told_by_neighbours
-from piiloom.surrogates.planned_people import Cluster, PlannedPeople, give_speakers
-
-GENERAL: Final = frozenset({"", "name"})  # roles of tags that do not say whose name it is
-_BEFORE: Final = 32  # code points before a name within which it is announced
-_CLOSED: Final = 60  # code points before a name within which the closing of a letter stands
-_GAP: Final = re.compile(r"[ \t.,;:!*~_()'\"<>-]*")
-_END: Final = re.compile(r"[ \t.,!*~_)'\"-]*(?:\n|\Z)")
-_BEGINS: Final = re.compile(r"(?:\A|[.!?\n])[\s*~_(-]*\Z")
-_POSSESSED: Final = re.compile(r"['’]s\b")
-_TURN: Final = re.compile(r"^[ \t]*[^\s:][^:\n]{0,24}: ", re.MULTILINE)
-_FEWEST_TURNS: Final = 3
-# What people write beside their signature.
-_SIGNED_WITH: Final = frozenset("email phone fax address location city region country occupation url age postcode street".split())
-
-
-class _WritersFile(FileModel):
-    introducing: list[str]
-    closing: list[str]
-
-
-@cache
-def _introducing() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(_file().introducing)})\s*[:,]?\s*\Z", re.IGNORECASE)
-
-
-@cache
-def _closing() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{'|'.join(_file().closing)})[\s,.;:!*~_-]*\Z", re.IGNORECASE)
-
-
-@cache
-def _file() -> _WritersFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "writers.yaml", _WritersFile)
-
-
-def told_writers(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
-    """Return *mentions* with the writer's introduction and signature as one person; the same object if there are none."""
-    introduced = list(_introductions(text, mentions))
-    if len(introduced) != 1:
-        return mentions
-    first = introduced[0]
-    index = f"{OWN_INDEX}{first}"
-    out = list(mentions)
-    out[first] = out[first]._replace(index=index, same="document", form=out[first].form or "full")
-    signed = [number for number in range(first + 1, len(out)) if _is_signature(text, mentions, number)]
-    if len(signed) == 1 and len(_TURN.findall(text)) < _FEWEST_TURNS:
-        last = out[signed[0]]
-        out[signed[0]] = last._replace(role=out[first].role, index=index, same="document", form=last.form or "given")
-    return out
-
-
-def _introductions(text: str, mentions: Sequence[Mention]) -> Iterator[int]:
-    """Yield the numbers of the mentions with which somebody introduces themselves."""
-    for number, mention in enumerate(mentions):
-        if mention[2] != "person" or not is_anybody(mention) or _POSSESSED.match(text, mention[1]):
-            continue
-        if _introducing().search(text, max(0, mention[0] - _BEFORE), mention[0]):
-            yield number
-
-
-def is_anybody(mention: Mention) -> bool:
-    """Whether a name is redacted by a general tag without a number, which is somebody new at each mention."""
-    return mention[2] == "person" and mention[5] == "mention" and mention[3] in GENERAL and not mention[4] and not mention[8]
-
-
-def _is_signature(text: str, mentions: Sequence[Mention], number: int) -> bool:
-    """Whether mention *number* and what is written beside a signature end their line, after a closing or alone at the end of the text."""
-    mention = mentions[number]
-    if not is_anybody(mention):
-        return False
-    end = mention.end
-    for after in mentions[number + 1 :]:
-        if after.kind not in _SIGNED_WITH or not _GAP.fullmatch(text, end, after.start):
-            break
-        end = after.end
-    last = _END.match(text, end)
-    if last is None:
-        return False
-    if _closing().search(text, max(0, mention.start - _CLOSED), mention.start):
-        return True
-    alone = text.startswith("\n", last.end()) or not text[last.end() :].strip()  # a blank line follows, or nothing
-    return alone and _BEGINS.search(text, 0, mention.start) is not None
-
-
-_SENTENCE_ENDS: Final = (". ", "! ", "? ", "\n", ".\t")
-
-
-def told_by_titles(text: str, mentions: Sequence[Mention], cues: Cues | None) -> Sequence[Mention]:
-    """Return *mentions* with those after one title as one person; the same object if no title stands before two of them."""
-    if cues is None:
-        return mentions
-    titled: dict[str, list[int]] = {}
-    for number, mention in enumerate(mentions):
-        if mention[2] == "person" and is_anybody(mention) and not mention[9]:
-            title = title_before(text, mention[0], cues)
-            if title and title not in cues.professions:
-                titled.setdefault(title, []).append(number)
-    out: list[Mention] | None = None
-    for numbers in titled.values():
-        if len(numbers) < 2 or _meet(text, mentions, numbers):
-            continue
-        out = out or list(mentions)
-        for number in numbers:
-            out[number] = out[number]._replace(index=f"{OWN_INDEX}{numbers[0]}", same="document")
-    return mentions if out is None else out
-
-
-def _meet(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> bool:
-    """Whether two of the mentions stand in one sentence."""
-    for one, two in pairwise(numbers):
-        words = text[mentions[one].end : mentions[two].start].rsplit(maxsplit=1)  # without the title, whose full stop ends no sentence
-        if len(words) < 2 or not any(sign in f"{words[0]} " for sign in _SENTENCE_ENDS):
-            return True
-    return False
-
-
-_TOWNS: Final = frozenset({"city", "location"})
-_OF_PLACES: Final = _TOWNS | {"address", "postcode", "region", "street"}
-_GOES_ON: Final = frozenset({",", "("})
-_BESIDE: Final = re.compile(r"[\s,]{0,3}")
-
-
-class _CountriesFile(FileModel):
-    countries_named: dict[str, list[str]]
-
-
-def told_by_place_names(text: str, mentions: Sequence[Mention], country: str) -> Sequence[Mention]:
-    """Return *mentions* with the form of those whose country, or whose region of *country*, stands right behind them.
-
-    All mentions of one place have one form. If there are none, they are the same object.
-    """
-    forms: dict[int, str] = {}
-    for number, mention in enumerate(mentions):
-        if mention[2] in _OF_PLACES and not mention[6] and text[mention[1] : mention[1] + 2].lstrip(" ")[:1] in _GOES_ON:
-            form = _form(text, mention, country)
-            if form:
-                forms |= dict.fromkeys(_parts_before(text, mentions, number), form)
-    if not forms:
-        return mentions
-    shared = {_key(mentions[number]): form for number, form in forms.items()}
-    shared.pop(None, None)
-    told = [forms.get(number) or ("" if mention.form else shared.get(_key(mention), "")) for number, mention in enumerate(mentions)]
-    return [_placed(mention, form) if form else mention for mention, form in zip(mentions, told, strict=True)]
-
-
-def _parts_before(text: str, mentions: Sequence[Mention], last: int) -> Iterator[int]:
-    """Yield *last* and the numbers of the parts of an address right before it."""
-    yield last
-    for number in range(last - 1, -1, -1):
-        part = mentions[number]
-        if part.kind not in _OF_PLACES or part.form or not _BESIDE.fullmatch(text, part.end, mentions[number + 1].start):
-            return
-        yield number
-
-
-def _form(text: str, mention: Mention, country: str) -> str:
-    found = _pattern(country).match(text, mention.end)
-    if found is None:
-        return ""
-    name = found["name"]
-    code = _codes().get(name)
-    if code is None:
-        return f"{WITHIN}{name}" if mention.kind in _TOWNS else ""
-    return f"{ELSEWHERE}{code}" if code != country else ""
-
-
-def _placed(mention: Mention, form: str) -> Mention:
-    """Return *mention* with *form*; an unspecified place in a region is a town, and no region."""
-    return mention._replace(form=form, kind="city" if mention.kind == "location" and form.startswith(WITHIN) else mention.kind)
-
-
-def _key(mention: Mention) -> tuple[str, str, str, str] | None:
-    """Return what the mentions of one place have in common; None if there is one mention only."""
-    if mention.kind not in _OF_PLACES or (mention.same == "mention" and not mention.index and not mention.original):
-        return None
-    return mention.kind, mention.role, mention.index, mention.original
-
-
-@cache
-def _codes() -> dict[str, str]:
-    read = load_yaml(files("piiloom.surrogates") / "data" / "words" / "countries_named.yaml", _CountriesFile).countries_named
-    return {name: code for code, names in read.items() for name in names}
-
-
-@cache
-def _pattern(country: str) -> re.Pattern[str]:
-    """Return the pattern of the name of a country, or of a region of *country* or its abbreviation, behind a comma or in brackets."""
-    regions = {name for region in places_of(country).regions for name in (region.name, region.short) if name}
-    names = sorted({*_codes(), *regions}, key=len, reverse=True)
-    return re.compile(rf"(?:,\s{{1,2}}|\s?\()(?:[tT]he )?(?P<name>{any_of(names)})(?![\w-]|\.\w)")
-
+from piiloom.surrogates.placeholders.settling import told_by_neighbours
+from piiloom.surrogates.planned_people import NOBODY, Cluster, PlannedPeople, give_places, give_speakers
 
 PERSON: Final = "person"
 _PHONES: Final = frozenset({"phone", "fax"})
@@ -245,7 +36,7 @@ _SIGNS: Final = re.compile(r"[\W_]+")
 
 
 @dataclass(slots=True)
-class Plan:
+class DocumentPlan:
     """The people and values of one document.
 
     ``clusters`` are in order of first mention. ``owners`` has each mention's cluster number (or ``NOBODY``), ``values`` its value
@@ -274,6 +65,16 @@ def codes_of(clusters: Sequence[Cluster]) -> bytes:
     return bytes(found)
 
 
+# Rules of who is who, in the order in which they apply: each returns the mentions with what the text tells of them.
+RULES: Final[Sequence[Callable[[str, Sequence[Mention], RuleContext], Sequence[Mention]]]] = (
+    companies_told,
+    general_tags_told,
+    told_by_place_names,
+    told_by_neighbours,
+    joined_names,
+)
+
+
 class Planner:
     """Makes plans. With *scope* "corpus", equal roles and numbers are one person in all documents.
 
@@ -282,20 +83,17 @@ class Planner:
 
     def __init__(self, language: str, country: str = "", *, scope: str = "document", genders: Mapping[str, Gender] | None = None) -> None:
         self._country, self._language = country, language
-        self._cues: Cues | None = cues_of(language)
+        self._cues: GenderCues | None = gender_cues(language)
         self._everywhere = scope == "corpus"
-        self._names = KnownNames(genders, language)
+        self._names = NameResolver(genders, language)
         self._owned = owned_by(PERSON)
 
-    def plan(self, text: str, mentions: Sequence[Mention], turns: Sequence[tuple[int, str]] = ()) -> Plan:
+    def plan(self, text: str, mentions: Sequence[Mention], turns: Sequence[tuple[int, str]] = ()) -> DocumentPlan:
         """Cluster the *mentions* (sorted, disjoint) of *text*. *turns* are those of a document whose speakers are known."""
-        told = companies_told(text, mentions)
-        if "mention" in [mention[5] for mention in told]:  # somebody may be named by a general tag
-            told = told_by_titles(text, told_writers(text, told), self._cues)
-        if self._country:
-            told = told_by_place_names(text, told, self._country)
-        mentions, whole_names = joined_names(text, told_by_neighbours(text, told))
-        people = PlannedPeople(self._everywhere, self._names, whole_names)
+        context = RuleContext(self._cues, self._country)
+        for rule in RULES:
+            mentions = rule(text, mentions, context)
+        people = PlannedPeople(self._everywhere, self._names, context.whole_names)
         owners: list[int] = []
         values: list[int] = []
         keys: dict[tuple[str, str, str] | int, int] = {}
@@ -326,7 +124,7 @@ class Planner:
         clusters = people.clusters
         if turns:
             give_speakers(text, of_persons, mentions, owners, clusters, turns, self._language)
-        return Plan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
+        return DocumentPlan(text, mentions, clusters, owners, values, codes_of(clusters), originals or people.originals, again)
 
     def _settle(self, text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: list[int]) -> None:
         """Say whose the *values* of people are, who several people together are, and what gender the text tells of each."""
@@ -346,7 +144,9 @@ class Planner:
             give_places(text, values, mentions, owners, people.add_nobody)
 
 
-def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: Cues, language: str) -> None:
+def _tell_genders(
+    text: str, mentions: Sequence[Mention], people: PlannedPeople, owners: Sequence[int], cues: GenderCues, language: str
+) -> None:
     """Set the gender of each person for whom it is open, from cues in the text around the mentions ("she", "mevrouw")."""
     numbers, clusters = people.numbers, people.clusters
     last = len(numbers)
@@ -371,16 +171,16 @@ def _tell_genders(text: str, mentions: Sequence[Mention], people: PlannedPeople,
             cluster.code = CODES[gender]
 
 
-def _gender_by_title(original: str, cues: Cues, language: str) -> Gender | None:
+def _gender_by_title(original: str, cues: GenderCues, language: str) -> Gender | None:
     """Return the gender that the titles in *original* tell: "la señora García"; of several people, "Mr. and Mrs. Smith", None."""
     names = parts_of(original, language)
     before = original[: names[0].start].split() if names else []
     told = {cues.before.get(word) for word in before} - {None}
-    return told.pop() if len(told) == 1 and not any(folded(word) in name_words().families for word in before) else None
+    return told.pop() if len(told) == 1 and not any(unaccented(word) in name_words().families for word in before) else None
 
 
 def _tell_genders_of_aged(
-    text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: Sequence[int], cues: Cues
+    text: str, mentions: Sequence[Mention], people: PlannedPeople, values: Sequence[int], owners: Sequence[int], cues: GenderCues
 ) -> None:
     """Set the gender that is open of each person whose age a noun follows: "the patient is a [AGE]-year-old woman"."""
     for number in values:
@@ -390,7 +190,7 @@ def _tell_genders_of_aged(
                 cluster.code = CODES[gender_after_age(text, mentions[number][1], cues)]
 
 
-def _tell_genders_by_name(mentions: Sequence[Mention], clusters: Sequence[Cluster], names: KnownNames) -> None:
+def _tell_genders_by_name(mentions: Sequence[Mention], clusters: Sequence[Cluster], names: NameResolver) -> None:
     """Set the gender that the text leaves open of people who are known by a given name alone."""
     for cluster in clusters:
         if cluster.code == OPEN and cluster.size == 1:
@@ -414,3 +214,48 @@ def _next_person(place: int, limit: int, mentions: Sequence[Mention], numbers: S
         if owners[numbers[at]] != owner:
             return start
     return limit
+
+
+Requirements = Mapping[tuple[int, int], Requirement]  # keys: (value number, cluster number of the owner or NOBODY)
+NOTHING_ASKED: Final[Requirements] = {}
+
+
+def asked_of_values(plan: DocumentPlan, notable: Mapping[int, Requirement]) -> Requirements:
+    """Return what the articles and genitives around *notable* mentions require of each value, people's names excepted.
+
+    If two articles contradict each other, the first one in the text counts.
+    """
+    asked: dict[tuple[int, int], Requirement] = {}
+    for number, place in notable.items():
+        if (place.sound or place.genitive or place.noun) and plan.mentions[number].kind != PERSON:
+            key = plan.values[number], plan.owners[number]
+            known = asked.get(key, Requirement(place.sound, place.genitive, noun=place.noun))
+            codes = {known.sound, *known.also}
+            also = (
+                (*known.also, place.sound)
+                if place.sound >= FIRST and place.sound not in codes and not _against(place, known)
+                else known.also
+            )
+            asked[key] = Requirement(known.sound or place.sound, known.genitive or place.genitive, also=also, noun=known.noun or place.noun)
+    return asked
+
+
+def asked_of_place(of_value: Requirement | None, here: Requirement | None) -> Requirement | None:
+    """Return the requirement at one place: that of its value (*of_value*).
+
+    If the article at this place contradicts it, the place's own requirement (*here*) is returned instead.
+    """
+    if of_value is None or here is None or here.sound in {ANY, of_value.sound}:
+        return of_value
+    return here if here.sound < FIRST or _against(here, of_value) else of_value
+
+
+def _against(here: Requirement, known: Requirement) -> bool:
+    """Whether no value fits the small word *here* and those of *known*."""
+    return any(code >= FIRST and contradict(code, here.sound) for code in (known.sound, *known.also))
+
+
+def asked_of_age(plan: DocumentPlan, notable: Mapping[int, Requirement], owner: int) -> int:
+    """Return the sound that the first article before an age of *owner* (a cluster number) requires, or ``ANY``."""
+    places = (number for number in notable if plan.owners[number] == owner and plan.mentions[number].kind == "age")
+    return next((sound for number in places if (sound := notable[number].sound)), ANY)

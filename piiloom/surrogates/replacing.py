@@ -8,27 +8,90 @@ from datetime import timedelta
 from io import StringIO
 from typing import Final
 
-from piiloom.surrogates.casting import Cast, Shared, Terms, name_styles
-from piiloom.surrogates.day_order import planned_days
-from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced, mix, pick
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.fitting import ANY, Place, capitalised, fits, notable_places
-from piiloom.surrogates.kinds.ages import age as draw_age
-from piiloom.surrogates.kinds.ages import middle_of_range
-from piiloom.surrogates.kinds.calendars import date_order
+from piiloom.foundation.seeding import mix, pick
+from piiloom.foundation.words import with_capital
+from piiloom.pii_values.rewriting.calendars import date_order
+from piiloom.pii_values.rewriting.date_shifts import draw_shift, shifted_text, weekly_shift
+from piiloom.surrogates.casting import Cast, CastTerms, Shared, name_styles
+from piiloom.surrogates.days import planned_days
+from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced
+from piiloom.surrogates.fitting import ANY, Requirement, fits, notable_places
+from piiloom.surrogates.kinds.amounts import age as draw_age
+from piiloom.surrogates.kinds.amounts import middle_of_range
 from piiloom.surrogates.kinds.companies import with_form_of, without_form_beside
-from piiloom.surrogates.kinds.dates import draw_shift, moved, weekly_shift
-from piiloom.surrogates.kinds.kind import cased_like
-from piiloom.surrogates.kinds.places import words_of
+from piiloom.surrogates.kinds.kind import Draw, FictitiousPerson, cased_like
+from piiloom.surrogates.kinds.places import phrase_lists
 from piiloom.surrogates.kinds.registry import KINDS, Drawings
-from piiloom.surrogates.numbered_values import NOBODY
-from piiloom.surrogates.original_values import FACTS, OriginalValues
-from piiloom.surrogates.persona_assignment.persona import Persona
 from piiloom.surrogates.persona_assignment.personas import SUBTYPES, PersonaDrawer, joiner_of, register_of
 from piiloom.surrogates.placeholders.settling import OWN_INDEX
-from piiloom.surrogates.planning import PERSON, Plan, identity
-from piiloom.surrogates.requirements import NOTHING_ASKED, asked_of_place, asked_of_values
+from piiloom.surrogates.planned_people import NOBODY
+from piiloom.surrogates.planning import NOTHING_ASKED, PERSON, DocumentPlan, asked_of_place, asked_of_values, identity
 from piiloom.surrogates.settings import Settings
+
+# Facts of which a person has one, and what moves with the document's dates: their values come from the person or from the original alone.
+FACTS: Final = frozenset({"age", "birth_date", "birth_year", "gender", "date", "datetime", "year", "month", "weekday", "time", "duration"})
+_TRIES_FOR_ORIGINALS: Final = 12
+_TRIES_FOR_ARTICLES: Final = 48  # where the value must fit an article
+_TURN: Final = 0xD1F
+
+
+class OriginalValues:
+    """The values that were put in for the originals of one document.
+
+    The first phone number of a person is the one that the rest of the document would give them; each other one is drawn anew.
+    """
+
+    def __init__(self, plan: DocumentPlan) -> None:
+        self._plan = plan
+        self._turns: dict[tuple[int, int], int] = {}  # which of the owner's values of its kind it is: (owner, value number) -> 0, 1 …
+        self._values: dict[tuple[str, str], int] = {}  # which value number has a value already
+        self._others: dict[tuple[int, int], FictitiousPerson] = {}
+        counts: dict[tuple[int, str], int] = {}
+        for mention, owner, value in zip(plan.mentions, plan.owners, plan.values, strict=True):
+            if mention.original and NOBODY not in {owner, value} and (owner, value) not in self._turns:
+                turn = counts.get((owner, mention.kind), 0)
+                counts[owner, mention.kind] = turn + 1
+                self._turns[owner, value] = turn
+
+    def distinct(self, number: int, draw: Draw, make: Callable[[Draw], str], fits: Callable[[str], bool] | None = None) -> str:
+        """Return the value that *make* draws for mention *number*: none that another original has, nor the original itself.
+
+        It *fits* the articles before it, if that is given. Where no such value is found (there are few religions), the first one that is
+        distinct is returned, else the first one that is not the original.
+        """
+        kind, value_number, owner = self._plan.mentions[number].kind, self._plan.values[number], self._plan.owners[number]
+        if draw.owner is not None:
+            draw = draw._replace(owner=self._other(owner, draw.owner, self._turns.get((owner, value_number), 0)))
+        old = identity(kind, draw.original)
+        first = distinct = ""
+        for turn in range(_TRIES_FOR_ORIGINALS if fits is None else _TRIES_FOR_ARTICLES):
+            value = make(draw if not turn else self._again(draw, turn))
+            first = first or value
+            told = identity(kind, value)
+            if told != old and self._values.get((kind, told), value_number) == value_number:
+                distinct = distinct or value
+                if fits is None or fits(value):
+                    distinct = value
+                    break
+            if told != old and identity(kind, first) == old:
+                first = value
+        if distinct:
+            self._values[kind, identity(kind, distinct)] = value_number
+        return distinct or first
+
+    def _other(self, owner: int, person: FictitiousPerson, turn: int) -> FictitiousPerson:
+        if not turn:
+            return person
+        known = self._others.get((owner, turn))
+        if known is None:
+            known = self._others[owner, turn] = person.again(turn)
+        return known
+
+    @staticmethod
+    def _again(draw: Draw, turn: int) -> Draw:
+        owner = draw.owner.again(_TURN + turn) if draw.owner is not None else None
+        return draw._replace(seed=mix(draw.seed, _TURN + turn), owner=owner)
+
 
 _SPREAD_OF_DAYS: Final = 730  # a document's own anchor is up to this many days before the anchor of the settings
 _SHIFTS, _MOST_DATES = 24, 64  # shifts that are tried, and dates of a document that are looked at
@@ -60,10 +123,10 @@ class Replacer:
         self.anchors = [settings.anchor - timedelta(days=days) for days in range(_SPREAD_OF_DAYS)]
         self.draw_shift = weekly_shift if settings.keep_weekdays else draw_shift
         origin = settings.country if settings.own_names else None
-        self.terms = Terms(drawer, settings.language, settings.country, f" {joiner_of(settings.language)} ", origin)
+        self.terms = CastTerms(drawer, settings.language, settings.country, f" {joiner_of(settings.language)} ", origin)
 
     def replace(
-        self, plan: Plan, seeds: DocumentSeeds, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN
+        self, plan: DocumentPlan, seeds: DocumentSeeds, groups: Sequence[int], shared: Shared, given: Mapping[int, str] = NOTHING_GIVEN
     ) -> Replaced:
         """Put surrogates into *plan*'s text.
 
@@ -96,7 +159,7 @@ class _DocumentReplacer:
         "_value_seed",
     )
 
-    def __init__(self, replacer: Replacer, plan: Plan, seeds: DocumentSeeds, given: Mapping[int, str]) -> None:
+    def __init__(self, replacer: Replacer, plan: DocumentPlan, seeds: DocumentSeeds, given: Mapping[int, str]) -> None:
         self._replacer = replacer
         self._plan = plan
         self._text = plan.text
@@ -184,7 +247,7 @@ class _DocumentReplacer:
         shifts = [replacer.draw_shift(mix(seed, turn) if turn else seed) for turn in range(_SHIFTS)]
 
         def stay(shift: int) -> int:
-            return sum(moved(one, shift, replacer.language, order, anchor) == one for one in dates[:_MOST_DATES])
+            return sum(shifted_text(one, shift, replacer.language, order, anchor) == one for one in dates[:_MOST_DATES])
 
         return next((shift for shift in shifts if not stay(shift)), None) or min(shifts, key=stay)
 
@@ -227,14 +290,14 @@ class _DocumentReplacer:
                 return found
             found = make(draw._replace(seed=mix(draw.seed, attempt), owner=None))
         named = (
-            [name for name in words_of(draw.language)["country"] if fits(name, place, self._replacer.locale, kind)]
+            [name for name in phrase_lists(draw.language)["country"] if fits(name, place, self._replacer.locale, kind)]
             if kind == "country"
             else ()
         )
         return pick(draw.seed, named) if named else value  # "aux [PAYS]": few names fit
 
 
-def _equal(plan: Plan, done: Replaced) -> Counter[str]:
+def _equal(plan: DocumentPlan, done: Replaced) -> Counter[str]:
     """Count the surrogates that equal their originals but for case and signs, by kind."""
     pairs = zip(plan.mentions, done.placed, strict=True)
     return Counter(
@@ -244,12 +307,12 @@ def _equal(plan: Plan, done: Replaced) -> Counter[str]:
     )
 
 
-def _meant(person: Persona, index: str) -> Persona:
+def _meant(person: FictitiousPerson, index: str) -> FictitiousPerson:
     """Return *person*, with other choices for a value that is told apart from another of theirs by where it stands."""
     return person.again(int(index[1:])) if index[0] == OWN_INDEX else person
 
 
-def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place | None) -> str:
+def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Requirement | None) -> str:
     """Return *value* in the capitals that its *place* requires, and without what already stands beside it.
 
     That is the legal form of a company, the century of a year ("'26"), or the scheme of an address ("https://[URL]").
@@ -267,5 +330,5 @@ def _suited(kind: str, value: str, text: str, at: tuple[int, int], place: Place 
     if place.capitals:
         return value.upper()
     if place.begins and value[0].islower() and "@" not in value and "/" not in value:
-        return capitalised(value)
+        return with_capital(value)
     return value

@@ -15,10 +15,10 @@ from statistics import fmean, stdev
 from typing import Any, Final
 
 from piiloom.foundation.seeding import secret_key
+from piiloom.pii_values.rewriting.calendars import date_order
+from piiloom.pii_values.rewriting.date_layouts import read_date
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.planning import PERSON
 from piiloom.surrogates.settings import Settings
@@ -93,7 +93,7 @@ def report(documents: Sequence[Document], engine_of: Callable[[bytes], Engine], 
 def _is_day(kind: str, original: str, settings: Settings) -> bool:
     if kind not in {"date", "datetime"} or not original:
         return False
-    layout = parse(original, settings.language, date_order(settings.language, settings.country), settings.anchor)
+    layout = read_date(original, settings.language, date_order(settings.language, settings.country), settings.anchor)
     return layout is not None and layout.precision == "day"
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from piiloom.corpus.known_values import Known, PackedValues, Range, ValueTable, like_names_in, repeats
 from piiloom.surrogates.documents import Document, Mention
-from piiloom.surrogates.known_names import birth_name_in, parts_of, several
+from piiloom.surrogates.known_names import birth_name_in, names_within, parts_of
 from piiloom.surrogates.settings import SameValue
 
 RULE: Final = "same value"
@@ -21,8 +21,8 @@ _REPLACED, _UNSURE, _SHORT = "replaced", "unsure", "short numbers"
 FIELDS, FILE_NAMES, HEADERS = "other fields", "file names", "headers"
 PLACES: Final = ("same document", "other documents", FIELDS, FILE_NAMES, HEADERS)
 _PERSON: Final = "person"
-Told = tuple[Any, ...] | None  # kind, form, and what ``Known`` has besides
-Entry = tuple[int, Told]
+_KnownEntry = tuple[Any, ...] | None  # kind, form, and what ``Known`` has besides
+Entry = tuple[int, _KnownEntry]
 
 
 class SameValues:
@@ -75,14 +75,14 @@ class SameValues:
 
 
 def entries_of(document: Document) -> list[Entry]:
-    """Return what ``packed`` needs to know of the originals of *document*; it can be marshalled."""
+    """Return what ``packed_values`` needs to know of the originals of *document*; it can be marshalled."""
     return [
         (digest, None if known is None else (known.what.kind, known.what.form, *known[1:]))
         for digest, known in _table_of(document).digests()
     ]
 
 
-def merge_entries(known: dict[int, Told], entries: Iterable[Entry]) -> None:
+def merge_entries(known: dict[int, _KnownEntry], entries: Iterable[Entry]) -> None:
     """Add the *entries* of a later document to *known*. The first value of equal words stays, but a whole one replaces a part."""
     for digest, told in entries:
         before = known.get(digest)
@@ -90,7 +90,7 @@ def merge_entries(known: dict[int, Told], entries: Iterable[Entry]) -> None:
             known[digest] = told
 
 
-def packed(entries: Iterable[Entry]) -> PackedValues:
+def packed_values(entries: Iterable[Entry]) -> PackedValues:
     """Return the known values of a corpus, from the merged entries of its documents."""
     return PackedValues({digest: None if told is None else Known(told[:2], *told[2:]) for digest, told in entries})
 
@@ -132,7 +132,7 @@ def _table_of(document: Document) -> ValueTable:
     for mention in mentions:
         if mention.kind == _PERSON:
             birth = birth_name_in(mention.original)
-            names = [*several(mention.original)[::2], *([mention.original[birth.end() :]] if birth else [])]
+            names = [*names_within(mention.original)[::2], *([mention.original[birth.end() :]] if birth else [])]
             for word in dict.fromkeys(word.text for name in names for word in parts_of(name)):
                 if word != mention.original and not word[0].islower():
                     table.note(word, mention._replace(form=""), name=True, part=True)

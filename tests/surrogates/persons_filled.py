@@ -11,8 +11,7 @@ from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import known_given_names
 from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.placeholders import Finder, auto_mapping
-from piiloom.surrogates.placeholders.reading import linked
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.reading import kind_of_span, linked
 from piiloom.surrogates.settings import Settings
 
 

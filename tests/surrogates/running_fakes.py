@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Placed, Replaced, mix, pick
+from piiloom.foundation.seeding import mix, pick
+from piiloom.surrogates.documents import Document, Placed, Replaced
 
 TAG = re.compile(r"\[([A-Z]+)(?: ([0-9]+))?\]")
 VALUES = ("Ann", "Zoë Müller", "Nguyễn Văn Bình", "O'Neil, Jr.", 'Bo "Red" Ek', "Lee & Sons", "Ōta 太田", "Kim")

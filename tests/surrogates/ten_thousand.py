@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
+from piiloom.pii_values.rewriting.calendars import date_order
+from piiloom.pii_values.rewriting.date_layouts import read_date
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import group_report
-from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_parsing import parse
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.settings import Settings
 
@@ -48,7 +48,7 @@ class Told(NamedTuple):
     @property
     def born(self) -> date:
         language = self.locale[:2]
-        layout = parse(self.values["birth_date"], language, date_order(language, self.country), Settings().anchor)
+        layout = read_date(self.values["birth_date"], language, date_order(language, self.country), Settings().anchor)
         assert layout is not None
         assert layout.precision == "day"
         return layout.when

@@ -8,9 +8,9 @@ from datetime import date
 from stdnum.pl import pesel
 
 from piiloom.api import detect_files, surrogate
-from piiloom.surrogates.draws import Draw
+from piiloom.surrogates.kinds.kind import Draw
 from piiloom.surrogates.kinds.registry import KINDS
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.reading import kind_of_span
 
 
 def drawn(kind: str, original: str, seed: int = 5) -> str:

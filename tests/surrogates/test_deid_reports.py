@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 import pytest
 
-from piiloom.surrogates.kinds.ages import middle_of_range
+from piiloom.surrogates.kinds.amounts import middle_of_range
 from tests.longer import case_by_case
 from tests.surrogates.kinds.kind_draws import draw
 from tests.surrogates.persons_filled import filled

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.persona_assignment.personas import written_like
 from piiloom.surrogates.settings import Settings
 from tests.longer import case_by_case
@@ -125,7 +125,7 @@ ORIGINALS = st.text(st.sampled_from("Aé b.,'-JDr MD\u2019"), min_size=1, max_si
 @settings(max_examples=60)
 def test_any_original_can_be_written(original, style):
 
-    persona = Persona(7, "female", "Europe", "NL", "NL", "Ana", "de Vries", date(2025, 1, 1))
+    persona = FictitiousPerson(7, "female", "Europe", "NL", "NL", "Ana", "de Vries", date(2025, 1, 1))
     assert written_like(original, persona, style)
 
 

@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from piiloom.surrogates.kinds.calendars import date_order
-from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.kinds.places import places_of
+from piiloom.pii_values.rewriting.calendars import date_order
+from piiloom.pii_values.rewriting.date_layouts import read_date
+from piiloom.surrogates.kinds.places import country_places
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled
 
@@ -46,7 +46,7 @@ def test_ages_and_birth_dates_that_the_text_joins_agree(text, locale):
         dated = [values for values in by_owner.values() if {"age", "birth_date"} <= values.keys()]
         assert len(dated) == 1 + text.count("[AGE_2]"), done.text
         for values in dated:
-            born = parse(values["birth_date"], locale[:2], date_order(locale[:2], locale[3:]), date(2026, 1, 1)).when
+            born = read_date(values["birth_date"], locale[:2], date_order(locale[:2], locale[3:]), date(2026, 1, 1)).when
             assert abs((date(2024, 6, 1) - born).days / 365.25 - int(values["age"])) < 4, done.text
 
 
@@ -59,7 +59,7 @@ PLACES = [
 
 
 def test_parts_of_an_address_with_one_number_are_one_place():
-    places = places_of("US")
+    places = country_places("US")
     for text in PLACES:
         for done in filled(text, count=MANY):
             values = told(done)

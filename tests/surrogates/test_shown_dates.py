@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.calendars import calendar_of, date_order
-from piiloom.surrogates.kinds.date_parsing import parse
-from piiloom.surrogates.kinds.dates import moved
+from piiloom.pii_values.rewriting.calendars import calendar_of, date_order
+from piiloom.pii_values.rewriting.date_layouts import read_date
+from piiloom.pii_values.rewriting.date_shifts import shifted_text
+from piiloom.surrogates.kinds.kind import Draw
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, words
@@ -63,7 +63,7 @@ def test_a_masked_birth_date_keeps_what_it_shows(locale):
             assert place is not None, text
             value = done.text[place.new_start : place.new_end]
             assert re.fullmatch(shape, value), (text, value)
-            layout = parse(value, locale[:2], date_order(locale[:2], locale[3:]), date(2026, 1, 1))
+            layout = read_date(value, locale[:2], date_order(locale[:2], locale[3:]), date(2026, 1, 1))
             assert layout is not None or mask[2] == " ", (text, value)
 
 
@@ -111,7 +111,7 @@ def test_a_year_behind_a_placeholder_is_that_of_its_date():
 def test_masked_dates_keep_the_order_that_the_text_states(text):
     for done in filled(text, count=60):
         told = re.findall(r"\d\d?/\d\d?/\d{4}|[A-Z][a-z]+ \d+(?:st|nd|rd|th)?, \d{4}", done.text)
-        days = [parse(one, "en", "mdy", date(2026, 1, 1)).when for one in told]
+        days = [read_date(one, "en", "mdy", date(2026, 1, 1)).when for one in told]
         assert len(days) >= 2
         assert days == sorted(days), done.text
         assert set(re.findall(r"\d{4}", done.text)) == set(re.findall(r"\d{4}", text))
@@ -211,7 +211,7 @@ def test_intervals_hold_in_every_writing(locale, writings):
     text = ", ".join(writings)
     language = locale[:2]
     values = filled_spans(text, [(one, "date") for one in writings], locale)
-    told = [parse(one, language, date_order(language, locale[3:]), date(2026, 1, 1)).when for one in values]
+    told = [read_date(one, language, date_order(language, locale[3:]), date(2026, 1, 1)).when for one in values]
     assert [(day - told[0]).days for day in told] == [0, 7, 14, 21]
 
 
@@ -226,7 +226,7 @@ def test_a_known_birth_date_moves_with_the_other_dates(born, type_):
     if "X" in born:
         assert re.fullmatch(r"\d\d/\d\d/1984", value)
     else:
-        assert value == moved(born, (date.fromisoformat(seen) - date(2019, 5, 3)).days, "en", "mdy", date(2026, 1, 1))
+        assert value == shifted_text(born, (date.fromisoformat(seen) - date(2019, 5, 3)).days, "en", "mdy", date(2026, 1, 1))
 
 
 PARTS = [
@@ -255,7 +255,7 @@ def test_parts_of_one_date_agree(text, locale, shape):
     words = calendar_of(language)
     for done in filled(text, locale, count=30):
         value = done.text[done.placed[0].new_start : done.placed[-1].new_end]
-        layout = parse(value, language, date_order(language, locale[3:]), date(2026, 1, 1))
+        layout = read_date(value, language, date_order(language, locale[3:]), date(2026, 1, 1))
         assert layout is not None, done.text
         assert layout.precision == "day", done.text
         day = "1er" if language == "fr" and layout.when.day == 1 else str(layout.when.day)
@@ -286,7 +286,7 @@ def test_ages_and_order_hold_for_dates_in_parts():
     ):
         told = re.fullmatch(r".*, (\d+), born (.*)\. Admitted (.*), discharged (.*)\.", done.text)
         assert told is not None, done.text
-        born, came, left = (parse(one, "en", "mdy", date(2026, 1, 1)).when for one in told.groups()[1:])
+        born, came, left = (read_date(one, "en", "mdy", date(2026, 1, 1)).when for one in told.groups()[1:])
         assert born < came < left
         assert int(told[1]) == came.year - born.year - ((came.month, came.day) < (born.month, born.day)), done.text
 
@@ -294,7 +294,7 @@ def test_ages_and_order_hold_for_dates_in_parts():
 def test_a_placeholder_that_is_a_span_is_filled():
     for tag in ("[DATE]", "<DATE_1>", "XXXX"):
         value = filled_spans(f"seen {tag} at noon", [(tag, "date")])[0]
-        assert parse(value, "en", "mdy", date(2026, 1, 1)) is not None, value
+        assert read_date(value, "en", "mdy", date(2026, 1, 1)) is not None, value
 
 
 def test_no_number_is_taken_for_a_masked_date():

@@ -8,8 +8,8 @@ import pytest
 
 from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.placeholders import Finder, auto_mapping
+from piiloom.surrogates.placeholders.reading import kind_of_span
 from piiloom.surrogates.placeholders.settling import told_by_neighbours
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, ids, words
 

@@ -13,9 +13,9 @@ import phonenumbers
 import pytest
 from stdnum import iban, luhn
 
-from piiloom.pii_values.numbering.reserved import IDS
-from piiloom.surrogates.kinds.contacts import plan_of
-from piiloom.surrogates.kinds.folding import folded
+from piiloom.pii_values.numbering.holders import IDS
+from piiloom.surrogates.kinds.contacts import phone_plan
+from piiloom.surrogates.kinds.identifiers import ascii_letters
 from tests.surrogates.ten_thousand import PEOPLE, People, ten_thousand
 
 pytestmark = pytest.mark.long
@@ -113,7 +113,7 @@ def test_sex_and_birth_date_in_national_ids_are_the_owners(people: People) -> No
 def test_letters_of_the_name_in_an_italian_tax_code_are_the_owners(people: People) -> None:
     for one in people.told:
         if one.country == "IT":
-            family, given = (folded(one.values[name]).upper() for name in ("family", "given"))
+            family, given = (ascii_letters(one.values[name]).upper() for name in ("family", "given"))
             assert one.values["tax_id"][:6] == _three(family) + _three(given, skip=True), one
 
 
@@ -143,7 +143,7 @@ def test_every_phone_number_is_valid_or_of_a_block_kept_for_fiction(people: Peop
 
 @cache
 def _blocks(country: str) -> list[re.Pattern[str]]:
-    plan = plan_of(country)
+    plan = phone_plan(country)
     if not plan.reserved:
         return []
     assert plan.source

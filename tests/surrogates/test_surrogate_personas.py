@@ -12,8 +12,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from piiloom.surrogates.documents import below, mix, seed_of
-from piiloom.surrogates.kinds.folding import folded
+from piiloom.foundation.seeding import below, mix, seed_of
+from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.settings import Settings
@@ -118,7 +118,7 @@ PARTICLES = frozenset({"Al", "De", "de", "da", "dos", "van", "der", "bin", "El",
 
 def test_addresses_and_usernames_are_made_of_the_name(people: People) -> None:
     for one in people.told:
-        given, family = folded(one.values["given"]), folded(one.values["family"])
+        given, family = ascii_letters(one.values["given"]), ascii_letters(one.values["family"])
         assert given
         assert family
         local, _, domain = one.values["email"].partition("@")

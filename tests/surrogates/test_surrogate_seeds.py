@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from piiloom.foundation.seeding import secret_key
-from piiloom.surrogates.documents import below, document_seeds, keyed_seeds, mix, parted, pick, seed_of
+from piiloom.foundation.seeding import below, keyed_seeds, mix, part_seed, pick, secret_key, seed_of
+from piiloom.surrogates.documents import document_seeds
 
 KNOWN = [2231157398017938395, 3320111210015995441, 9988604870027030631]
 
@@ -43,9 +43,9 @@ def test_a_pick_is_one_of_the_items():
 def test_seeds_of_documents_depend_on_key_text_and_ordinal_and_are_the_same_everywhere():
     key = secret_key(7)
     assert document_seeds(key, "a", 0).shift == 9845784153468048945
-    assert parted(1)[0] == 18350604582584996838
+    assert part_seed(1)[0] == 18350604582584996838
     many = [document_seeds(one, text, ordinal) for one in (key, secret_key(8)) for text in ("a", "b", "1\0a") for ordinal in (0, 1)]
     many.append(document_seeds(secret_key(), "a", 0))
     assert len({seed for seeds in many for seed in seeds}) == 5 * len(many)
     assert keyed_seeds(key, "person", "a", "b") != keyed_seeds(key, "person", "ab", "")
-    assert len({*parted(1), *parted(2), 1, 2}) == 8
+    assert len({*part_seed(1), *part_seed(2), 1, 2}) == 8

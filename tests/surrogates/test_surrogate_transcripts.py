@@ -14,7 +14,7 @@ from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine, EngineFactory
 from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.inputs.parts import InputSettings
-from piiloom.surrogates.kinds.folding import folded
+from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder
@@ -186,7 +186,7 @@ def names_person(address: str, name: str) -> bool:
     letters = re.sub("[^a-z]", "", address.partition("@")[0])
     words = name.split(" ")
     for cut in range(1, len(words)):
-        given, family = folded(" ".join(words[:cut])), folded(" ".join(words[cut:]))
+        given, family = ascii_letters(" ".join(words[:cut])), ascii_letters(" ".join(words[cut:]))
         for first, second in ((given, family), (family, given)):
             if letters in {first + second, first + second[:1], first[:1] + second, first + second[:3], first[:3] + second}:
                 return True

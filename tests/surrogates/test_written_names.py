@@ -1,13 +1,16 @@
-"""Spans that have more than a name in them: titles, articles, plurals, "et al.", several people, a birth name."""
+"""Names as they are written: known originals, labels and styles of parts, family names that several people share."""
 
 from __future__ import annotations
 
 import re
+from datetime import date
 
 import pytest
 
-from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.known_names import name_parts, several
+from piiloom.surrogates.casting import share_family_names, titled
+from piiloom.surrogates.documents import Gender, Mention
+from piiloom.surrogates.kinds.kind import FictitiousPerson
+from piiloom.surrogates.known_names import family_told, labels, name_parts, names_within
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import Planner
 from tests.longer import case_by_case
@@ -122,7 +125,7 @@ def test_the_family_name_of_a_written_name(name: str, parts: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["Ortega y Gasset", "Mr. and Mrs. Bolton", "Bolton and others", "Andy Anderson", "M. et Mme Petit"])
 def test_one_name_or_family_is_not_several(name: str) -> None:
-    assert several(name) == [name]
+    assert names_within(name) == [name]
 
 
 @case_by_case(
@@ -146,3 +149,96 @@ def test_one_name_or_family_is_not_several(name: str) -> None:
 def test_a_title_within_a_span_tells_the_gender(language: str, name: str, code: int) -> None:
     plan = Planner(language).plan(f"{name} spoke.", [Mention(0, len(name), "person", original=name)])
     assert plan.codes == bytes([code])
+
+
+@case_by_case(
+    "words",
+    [
+        "her maiden name is ", "Last name: ", "her lastname was ", "zijn achternaam is ",
+        "haar geslachtsnaam is ", "mein Nachname ist ", "Zuname: ",
+        "son nom de famille est ",
+        "son nom de naissance est ", "su primer apellido es ",
+        "il suo cognome è ", "o sobrenome é ", "hans efternamn är ",
+    ],
+)  # fmt: skip
+def test_words_of_a_sentence_tell_a_family_name(words: str) -> None:
+    assert family_told(words, len(words))
+
+
+@case_by_case(
+    "words",
+    ["her name is ", "Nom : ", "son nom est ", "seu apelido é ", "her surname, which nobody in town knew, is ", "resurname "],
+)
+def test_what_may_be_the_whole_name_tells_no_family_name(words: str) -> None:
+    assert not family_told(words, len(words))
+
+
+@pytest.mark.parametrize(
+    ("label", "part"), [("nom", "family"), ("apelido", "family"), ("second name", "middle"), ("prenom", "given"), ("maiden name", None)]
+)
+def test_labels_of_fields_tell_more_beside_each_other(label: str, part: str | None) -> None:
+    assert labels().get(label) == part
+
+
+@case_by_case(
+    "text",
+    [
+        "Dr. @", "seen by (Mrs. @", "de heer @", "Mademoiselle @", "M. @", "la señora @", "Docteur @", "Frau Doktor @",
+        "la doctora @", "il dottor @",
+        "la dottoressa @", "Fräulein @",
+    ],
+)  # fmt: skip
+def test_a_title_comes_right_before_a_name(text: str) -> None:
+    assert titled(text, text.index("@"))
+
+
+@pytest.mark.parametrize("text", ["@", "Dr.@", "the doctrine @", "m. @", "Mr. Jo @"])
+def test_other_words_are_no_title(text: str) -> None:
+    assert not titled(text, text.index("@"))
+
+
+def _spans(*names: str) -> tuple[str, list[tuple[str, ...]]]:
+    return " met ".join(names) + ".", [(name, "name") for name in names]
+
+
+def test_relatives_keep_one_family_name_and_others_have_their_own() -> None:
+    john, mary, doctor, tom, anna = filled_spans(*_spans("John Smith", "Mary Smith", "Smith, Ann", "Tom B. Smith", "Anna Lopez"))
+    family = john.split(maxsplit=1)[1]
+    assert mary.split(maxsplit=1)[1] == family
+    assert doctor.startswith(f"{family}, ")
+    assert tom.endswith(family)
+    assert family not in anna
+    assert len({john.split()[0], mary.split()[0], doctor.split(", ")[1], tom.split()[0]}) == 4
+
+
+def test_codes_of_de_id_tell_families_too() -> None:
+    for done in filled("**NAME[AAA, BBB] came with **NAME[CCC AAA]; **NAME[DDD EEE] did not.", count=10):
+        first, rest = done.text.split(" came with ")
+        second, third = rest.split("; ")
+        family = first.split(", ")[0]
+        assert second.endswith(f" {family}")
+        assert family not in third
+
+
+@pytest.mark.parametrize(
+    ("origin", "family", "gender", "shared"),
+    [("CZ", "Dvořák", "female", False), ("CZ", "Dvořák", "male", True), ("GB", "Baker", "female", True), ("CZ", "Kolářová", "male", False)],
+)
+def test_a_name_in_the_form_of_the_other_gender_is_not_shared(origin: str, family: str, gender: Gender, shared: bool) -> None:
+    text = "Jan Novak met Eva Novak"
+    mentions = (Mention(0, 9, "person", original="Jan Novak"), Mention(14, 23, "person", original="Eva Novak"))
+    plan = Planner("en").plan(text, mentions)
+    first: Gender = "female" if family.endswith("ová") else "male"
+    people = [
+        (FictitiousPerson(1, first, "Europe", origin, "US", "A", family, date(2024, 5, 1)),),
+        (FictitiousPerson(2, gender, "Europe", "FR", "US", "B", "Petit", date(2024, 5, 1)),),
+    ]
+    share_family_names(plan, people)
+    assert people[1][0].family == (family if shared else "Petit")
+
+
+def test_one_word_names_are_no_family() -> None:
+    one, two = filled_spans(*_spans("Kim", "Ada Kim"))
+    assert one.split()[-1] == two.split()[-1]  # "Kim" may be Ada Kim, who is the only one of that name
+    first, second = filled_spans(*_spans("Rosa", "Rosa Diaz"))
+    assert first in second

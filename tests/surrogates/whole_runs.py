@@ -16,8 +16,8 @@ from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, REGIONS
-from piiloom.surrogates.placeholders import Finder, Found, Mapping, auto_mapping
-from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.placeholders import Finder, FoundTags, Mapping, auto_mapping
+from piiloom.surrogates.planning import DocumentPlan
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
 
@@ -33,12 +33,12 @@ class WholeRun(NamedTuple):
     mapping: Mapping
     report: dict[str, Any]
     documents: list[Document]
-    found: list[Found]
-    plans: list[Plan]
+    found: list[FoundTags]
+    plans: list[DocumentPlan]
     records: list[dict[str, Any]]
     maps: list[dict[str, Any]]
 
-    def rows(self) -> Iterator[tuple[Document, Found, Plan, dict[str, Any], dict[str, Any]]]:
+    def rows(self) -> Iterator[tuple[Document, FoundTags, DocumentPlan, dict[str, Any], dict[str, Any]]]:
         """All there is of each document."""
         return zip(self.documents, self.found, self.plans, self.records, self.maps, strict=True)
 

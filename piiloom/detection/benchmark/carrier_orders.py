@@ -14,7 +14,7 @@ from typing import Any, Final
 from piiloom.detection.benchmark.carriers import LENGTHS, Length, word_count
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
+from piiloom.pii_values.entity_values.drawing import draw_entity_value, spoilt_value
 from piiloom.taxonomy.entities.entity import DOMAINS, Domain, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 
@@ -236,4 +236,4 @@ class _Deck:
 
     def _is_brief(self, entity: Entity) -> bool:
         rng = derive_rng("carrier brief", self._seed, self._locale, entity.id)
-        return max(word_count(draw_value(entity, self._locale, rng), self._locale) for _ in range(_LOOKED_AT)) <= _BRIEF_WORDS
+        return max(word_count(draw_entity_value(entity, self._locale, rng), self._locale) for _ in range(_LOOKED_AT)) <= _BRIEF_WORDS

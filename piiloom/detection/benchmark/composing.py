@@ -15,12 +15,11 @@ from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, Docum
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
 from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
 from piiloom.foundation.errors import ConfigError
-from piiloom.pii_values.entity_values.birth_dates import age_at, draw_birth_date_text
-from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, draw_gender, money_form
-from piiloom.pii_values.entity_values.drawing import draw_value, spoilt_value
-from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
-from piiloom.pii_values.entity_values.masks import tells_birth
-from piiloom.pii_values.entity_values.named_person import NamedPerson, email_of, username_of
+from piiloom.pii_values.dates import age_on
+from piiloom.pii_values.entity_values.drawers import amount_of, draw_gender_word, draw_postal_address, money_form
+from piiloom.pii_values.entity_values.drawing import draw_entity_value, spoilt_value
+from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, draw_birth_date_text, email_of, locale_words, username_of
+from piiloom.pii_values.numbering.masks import tells_birth
 from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
@@ -176,11 +175,11 @@ class _Composing:
             community = person.community if person is not None else 0
             return self._unused(lambda: words.of_person(WORDS_OF_A_PERSON[slot.name], gender, community, self.rng))
         if self.city is not None and slot.name in ("address", "city"):
-            return draw_address(locale, self.rng, self.city) if slot.name == "address" else self.city
+            return draw_postal_address(locale, self.rng, self.city) if slot.name == "address" else self.city
         if slot.name == "age" and person is not None:
-            return str(age_at(person.born, self.clock.today))
+            return str(age_on(person.born, self.clock.today))
         made = _of_person(slot.name, person, self.rng) if person is not None else None
-        return made or self._unused(lambda: draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person))
+        return made or self._unused(lambda: draw_entity_value(self._entity(slot.name), locale, self.rng, slot.begins, person))
 
     def _unlabeled_text(self, slot: Slot) -> str:
         """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
@@ -226,7 +225,7 @@ def _labeled_as(name: str) -> str:
 
 
 def _gender_of(person: NamedPerson, rng: random.Random) -> str:
-    return draw_gender(person.locale, rng, person.gender)
+    return draw_gender_word(person.locale, rng, person.gender)
 
 
 def _birth_date_of(person: NamedPerson, rng: random.Random) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from piiloom.detection.benchmark.carriers import Carrier
 from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Part, Slot
-from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person
+from piiloom.pii_values.entity_values.people import NamedPerson, draw_person
 
 NAMES: Final = ("person_name", "given_name")
 OF_A_PERSON: Final = (*NAMES, "family_name", "email", "username", "gender", "passport_mrz", "id_card_mrz", "boarding_pass")

@@ -10,7 +10,7 @@ from typing import Final
 
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.entity_values.drawers import DRAWERS
-from piiloom.pii_values.entity_values.masks import fill_mask
+from piiloom.pii_values.numbering.masks import fill_mask
 
 Draw = Callable[[str, random.Random], str]
 

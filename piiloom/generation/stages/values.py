@@ -26,7 +26,7 @@ from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_sch
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.pii_values.any_locale import Draw, draw_resident, drawers_of, entity_drawer, written_amount
 from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, draw_values
-from piiloom.pii_values.entity_values.named_person import NamedPerson
+from piiloom.pii_values.entity_values.people import NamedPerson
 from piiloom.pii_values.kinds import draw_own
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped

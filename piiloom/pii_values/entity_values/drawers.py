@@ -11,13 +11,11 @@ from typing import Final
 import phonenumbers
 from phonenumbers import PhoneNumber, PhoneNumberFormat, PhoneNumberType
 
-from piiloom.pii_values.entity_values.birth_dates import draw_birth_date_text
-from piiloom.pii_values.entity_values.locale_words import GENDERS, locale_words
-from piiloom.pii_values.entity_values.masks import fill_mask
-from piiloom.pii_values.entity_values.named_person import draw_person, email_of, username_of
-from piiloom.pii_values.numbering.choices import digits
+from piiloom.pii_values.entity_values.people import GENDERS, draw_birth_date_text, draw_person, email_of, locale_words, username_of
+from piiloom.pii_values.numbering.holders import digits
+from piiloom.pii_values.numbering.masks import fill_mask
 
-Draw = Callable[[str, random.Random], str]
+EntityDrawer = Callable[[str, random.Random], str]
 
 _FORMATS: Final = (PhoneNumberFormat.INTERNATIONAL, PhoneNumberFormat.NATIONAL, PhoneNumberFormat.NATIONAL, PhoneNumberFormat.E164)
 _TRIES: Final = 200
@@ -68,7 +66,7 @@ def _examples(region: str) -> tuple[str, ...]:
     return tuple(str(one.national_number) for one in found if one is not None)
 
 
-def draw_phone(locale: str, rng: random.Random) -> str:
+def draw_valid_phone(locale: str, rng: random.Random) -> str:
     """Draw a telephone number that libphonenumber takes for valid in the region of *locale*, in one of its usual formats."""
     region = locale.partition("_")[2]
     code = phonenumbers.country_code_for_region(region)
@@ -82,7 +80,7 @@ def draw_phone(locale: str, rng: random.Random) -> str:
     return phonenumbers.format_number(number, rng.choice(_FORMATS))
 
 
-def draw_address(locale: str, rng: random.Random, city: str | None = None) -> str:
+def draw_postal_address(locale: str, rng: random.Random, city: str | None = None) -> str:
     """Draw a whole postal address in one line, in *city* or any."""
     words = locale_words(locale)
     city = city or rng.choice(list(words.cities))
@@ -109,7 +107,7 @@ def amount_of(locale: str, rng: random.Random, low: float, high: float) -> str:
     return f"{rounded:,}".replace(",", group)
 
 
-def draw_gender(locale: str, rng: random.Random, gender: str | None = None) -> str:
+def draw_gender_word(locale: str, rng: random.Random, gender: str | None = None) -> str:
     """Draw a word for a gender: for that of a person with a name of *gender*, mostly, or any."""
     words = _GENDERS.get(locale[:2], _GENDERS["en"])
     if words[2] and rng.random() < _OTHER_RATE:
@@ -130,11 +128,11 @@ def _password(locale: str, rng: random.Random) -> str:  # noqa: ARG001 - the sig
     return "".join(letters) + digits(2, rng)
 
 
-def _one_of(words: str) -> Draw:
+def _one_of(words: str) -> EntityDrawer:
     return lambda locale, rng: locale_words(locale).any_of(words, rng)
 
 
-DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
+DRAWERS: Final[Mapping[str, EntityDrawer]] = MappingProxyType(
     {
         "person_name": lambda locale, rng: draw_person(locale, rng).full,
         "given_name": lambda locale, rng: draw_person(locale, rng).given,
@@ -142,13 +140,13 @@ DRAWERS: Final[Mapping[str, Draw]] = MappingProxyType(
         "username": lambda locale, rng: username_of(draw_person(locale, rng), rng),
         "email": lambda locale, rng: email_of(draw_person(locale, rng), rng),
         "password": _password,
-        "phone": draw_phone,
+        "phone": draw_valid_phone,
         "date_of_birth": draw_birth_date_text,
-        "address": draw_address,
+        "address": draw_postal_address,
         "salary": draw_salary,
         "city": lambda locale, rng: rng.choice(list(locale_words(locale).cities)),
         "age": lambda locale, rng: str(rng.randint(18, 94)),  # noqa: ARG005
-        "gender": draw_gender,
+        "gender": draw_gender_word,
         "street": _one_of("streets"),
         "employer": _one_of("employers"),
         "occupation": _one_of("occupations"),

@@ -1,33 +1,63 @@
-"""Draw a value of a catalogue entry, with the check digits that its validator asks for."""
+"""Draw a value of a catalogue entry, with the check digits that its validator asks for, and of the sex and century of its holder."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.entity_values.agreeing import agrees
-from piiloom.pii_values.entity_values.birth_dates import draw_birth_date
-from piiloom.pii_values.entity_values.locale_words import GENDERS
-from piiloom.pii_values.entity_values.masks import fill_mask
-from piiloom.pii_values.entity_values.named_person import NamedPerson, plain_words
-from piiloom.pii_values.numbering.choices import Stream
-from piiloom.pii_values.numbering.holders import Holder, rule_of
+from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, ascii_words, draw_adult_birth_date
+from piiloom.pii_values.numbering.holders import Holder, Stream, rule_of
+from piiloom.pii_values.numbering.masks import fill_mask
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
+
+# Which of its digits is odd for a man and even for a woman.
+_SEX_DIGITS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "se_personnummer": -2,
+        "se_samordningsnummer": -2,
+        "fi_henkilotunnus": 8,
+        "no_fodselsnummer": 8,
+        "pl_pesel": 9,
+        "cn_resident_id": 16,
+        "cn_hmt_residence_permit": 16,
+        "cn_disability_card": 16,
+        "cn_student_registration": 16,
+        "my_nric": -1,
+    }
+)
+_SIGNS_OF_2000: Final = "ABCDEFabcdef"
+_AFTER_DATE: Final = 6
+_OF_CENTURY: Final = 3  # of a Vietnamese number: 0 for a man, 1 for a woman of the last century
+
+
+def agrees(entity: str, value: str, person: NamedPerson) -> bool:
+    """Whether *value* of *entity* could be *person*'s, who was born in the last century."""
+    digits = [int(one) for one in value if one.isdigit()]
+    if entity == "pl_pesel" and digits[2] > 1:  # months of this century are 21 to 32
+        return False
+    if entity == "fi_henkilotunnus" and value[_AFTER_DATE] in _SIGNS_OF_2000:
+        return False
+    if entity == "vn_cccd":
+        return digits[_OF_CENTURY] == (person.gender == GENDERS[0])
+    at = _SEX_DIGITS.get(entity)
+    return at is None or (digits[at] % 2 == 0) == (person.gender == GENDERS[0])
+
 
 _TRIES: Final = 20_000  # of a mask until the validator accepts it; two check digits of modulo 97 take 97 on average
 
 _SPOILT_TRIES: Final = 200
 
-Draw = Callable[[str, random.Random], str]
+_EntityDrawer = Callable[[str, random.Random], str]
 
 
-def draw_value(entity: Entity, locale: str, rng: random.Random, begins: str = "", person: NamedPerson | None = None) -> str:
+def draw_entity_value(entity: Entity, locale: str, rng: random.Random, begins: str = "", person: NamedPerson | None = None) -> str:
     """Draw a value of *entity* as people write it in *locale*, of a mask that *begins* so, or by the rule for *person*.
 
     Raises ``ConfigError`` (file, line) if the entry has no generator, no such mask, or none of its values passes the validator.
@@ -49,7 +79,7 @@ def spoilt_value(entity: Entity, locale: str, rng: random.Random) -> str:
     if accepts is None:
         raise ConfigError(f"{entity.id} has no validator, so no value of it is faulty", where=entity.where)
     for attempt in range(_SPOILT_TRIES):
-        changed = _changed(draw_value(entity, locale, rng), rng, form=attempt >= _SPOILT_TRIES // 2)
+        changed = _changed(draw_entity_value(entity, locale, rng), rng, form=attempt >= _SPOILT_TRIES // 2)
         if not accepts(changed):
             return changed
     raise ConfigError(f"{entity.id} cannot be changed so that {entity.validator} refuses it", where=entity.where)
@@ -82,7 +112,7 @@ def _drawn(entity: Entity, locale: str, rng: random.Random, begins: str, person:
     if generator.values:
         return rng.choice(generator.values)
     if generator.rule is not None:
-        return _rule(generator.rule, entity)(holder_of(rng, person))
+        return _rule(generator.rule, entity)(number_holder(rng, person))
     return _drawer(generator.draw or "", entity)(locale, rng)
 
 
@@ -93,15 +123,15 @@ def _rule(place: str, entity: Entity) -> Callable[[Holder], str]:
         raise ConfigError(f"there is no rule {place!r}", where=entity.where, remedy="Name one of piiloom/pii_values/numbering") from None
 
 
-def holder_of(rng: random.Random, person: NamedPerson | None) -> Holder:
+def number_holder(rng: random.Random, person: NamedPerson | None) -> Holder:
     """Return *person*, or anybody, as the holder of a number."""
     if person is None:
-        return Holder(Stream(rng), draw_birth_date(rng), rng.random() < 0.5, "", "", REFERENCE_DATE)
-    given, family = plain_words(person.latin_given).upper(), plain_words(person.latin_family).upper()
+        return Holder(Stream(rng), draw_adult_birth_date(rng), rng.random() < 0.5, "", "", REFERENCE_DATE)
+    given, family = ascii_words(person.latin_given).upper(), ascii_words(person.latin_family).upper()
     return Holder(Stream(rng), person.born, person.gender == GENDERS[0], given, family, REFERENCE_DATE, person.locale[3:])
 
 
-def _drawer(name: str, entity: Entity) -> Draw:
+def _drawer(name: str, entity: Entity) -> _EntityDrawer:
     from piiloom.pii_values.entity_values.drawers import DRAWERS  # noqa: PLC0415 - reads the words of locales
 
     if name not in DRAWERS:

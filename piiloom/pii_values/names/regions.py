@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
@@ -21,7 +20,7 @@ class _File(FileModel):
 @cache
 def _regions() -> Mapping[str, tuple[Region, str]]:
     """Return (region, country name) by alpha-2 code."""
-    read = load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "regions.yaml", _File)
+    read = load_data("piiloom.pii_values", "names_index/regions.yaml", _File)
     return {code: (region, name) for region, countries in read.regions.items() for code, name in countries.items()}
 
 
@@ -65,7 +64,7 @@ class _GenderFile(FileModel):
 def _endings() -> Mapping[str, tuple[tuple[int, ...], Mapping[str, Borne]]]:
     """Return by country the endings of family names with the gender that they tell, and the lengths of endings, longest first."""
     found: dict[str, tuple[tuple[int, ...], Mapping[str, Borne]]] = {}
-    for entry in load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "family_genders.yaml", _GenderFile).endings:
+    for entry in load_data("piiloom.pii_values", "names_index/family_genders.yaml", _GenderFile).endings:
         ends: dict[str, Borne] = {**dict.fromkeys(entry.male, "male"), **dict.fromkeys(entry.female, "female")}
         found |= dict.fromkeys(entry.countries, (tuple(sorted({*map(len, ends)}, reverse=True)), ends))
     return found

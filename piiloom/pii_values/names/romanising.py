@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.names.korean import syllable
 
 _LONGEST_END: Final = 8
@@ -29,7 +28,7 @@ class _File(FileModel):
 
 @cache
 def _tables() -> _File:
-    return load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "romanising.yaml", _File)
+    return load_data("piiloom.pii_values", "names_index/romanising.yaml", _File)
 
 
 def romanised(name: str, table: str) -> str:

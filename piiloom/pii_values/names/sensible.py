@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.words import STOP_WORDS
-from piiloom.foundation.yaml_files import FileModel, load_yaml
+from piiloom.foundation.yaml_files import FileModel, load_data
 
 # One to three parts of Latin letters, joined by a space, hyphen or apostrophe.
 _PART: Final = r"’?[^\W\d_]+(?:[’'][^\W\d_]+)*"
@@ -25,7 +24,7 @@ class _NoNames(FileModel):
 
 @cache
 def _listed() -> frozenset[str]:
-    listed = load_yaml(files("piiloom.pii_values") / "data" / "names_index" / "no_names.yaml", _NoNames).no_names
+    listed = load_data("piiloom.pii_values", "names_index/no_names.yaml", _NoNames).no_names
     return frozenset(word.casefold() for word in listed.split())
 
 

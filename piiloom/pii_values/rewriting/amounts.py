@@ -1,4 +1,7 @@
-"""Other numbers in the layout of a value: "$52,400 a year" gives "$37,900 a year", "67-year-old" gives "41-year-old"."""
+"""Another number in the layout of a given one: "$52,400 a year" gives "$47,800 a year", "67-year-old" gives "41-year-old".
+
+Separators, decimals and the magnitude stay. Surrogates draw by a seed, redrawn values by a random generator.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,14 @@ import random
 import re
 from typing import Final
 
-from piiloom.pii_values.lexicons import listed
+from piiloom.foundation.seeding import below, mix
+from piiloom.pii_values.rewriting.calendars import (
+    ordinal_suffix,
+)
+from piiloom.pii_values.rewriting.codes import reshaped
 
 _RUN: Final = re.compile(r"\d+")
 _IN_YEAR: Final = re.compile(r"(?i)(?<=\bin )(?:19|20)\d\d\b|(?<=\bsince )(?:19|20)\d\d\b")
-_AFTER_POINT: Final = re.compile(r"\d[.,]\d(?!\d)")
 _FEET: Final = re.compile(r"([4-7])(\s*(?:'|’|′|-?\s?(?:ft|feet|foot)\b)\D{0,5})(\d{1,2})?")
 _ORDINAL: Final = re.compile(r"(\d+)(st|nd|rd|th)\b")
 _AGES: Final = {1: (2, 9), 2: (18, 89), 3: (100, 105)}
@@ -22,11 +28,9 @@ def renumbered(text: str, rng: random.Random) -> str:
     def other(found: re.Match[str]) -> str:
         if _IN_YEAR.match(text, found.start()):
             return str(int(found.group()) - rng.randint(1, 6))
-        if len(found.group()) == 1 and _AFTER_POINT.match(text, found.start() - 2):
-            return found.group()  # the half of "2.5 years"
-        return _other(found.group(), rng)
+        return found.group() if found.group() == "1" else resized(found.group(), rng.getrandbits(64))
 
-    return _mended(_RUN.sub(other, text))
+    return _ORDINAL.sub(lambda found: found[1] + ordinal_suffix("th", int(found[1]), "th"), AMOUNT.sub(other, text))
 
 
 def another_age(text: str, rng: random.Random) -> str:
@@ -36,7 +40,7 @@ def another_age(text: str, rng: random.Random) -> str:
         if text[found.end() : found.end() + 1] == "s" and found.group().endswith("0"):  # "late 40s"
             return f"{rng.randint(2, 8)}0"
         bounds = _AGES.get(len(found.group()))
-        return str(rng.randint(*bounds)) if bounds else _other(found.group(), rng)
+        return str(rng.randint(*bounds)) if bounds else resized(found.group(), rng.getrandbits(64))
 
     return _RUN.sub(other, text)
 
@@ -50,51 +54,78 @@ def another_measure(text: str, rng: random.Random) -> str:
         run = found.group()
         if len(run) == 3 and run[0] == "1":
             return f"1{rng.randint(10, 99)}" if int(run) < 140 else f"1{rng.randint(45, 99)}"
-        return str(rng.randint(42, 99)) if len(run) == 2 else _other(run, rng)
+        return str(rng.randint(42, 99)) if len(run) == 2 else resized(run, rng.getrandbits(64))
 
     return _RUN.sub(other, text)
 
 
-def another_numeral(text: str, locale: str, rng: random.Random, *, low: int, high: int) -> str:
-    """Return *text* with other number words of *locale* from *low* to *high*; words outside that range stay."""
-    names = listed("numbers", locale)
-    known = {name: number for number, name in enumerate(names) if low <= number <= high}
-    # The longest first: "forty-two" before "two".
-    pattern = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
-
-    def other(found: re.Match[str]) -> str:
-        word = names[rng.randint(low, min(high, len(names) - 1))]
-        return word.capitalize() if found.group()[0].isupper() else word
-
-    return re.sub(rf"(?i)(?<![\w-])(?:{pattern})(?!\w)", other, text)
-
-
-def _other(run: str, rng: random.Random) -> str:
-    """Return another number of the same length; leading and trailing zeros stay."""
-    if run == "1":
-        return run
-    bare = run.lstrip("0")
-    zeros = len(run) - len(bare)
-    kept = bare.rstrip("0")
-    if not kept:
-        return run
-    if len(bare) == 1:
-        return "0" * zeros + str(rng.randint(2, 9))
-    first, rest = rng.randint(1, 9), "".join(str(rng.randint(0, 9)) for _ in kept[1:])
-    return "0" * zeros + str(first) + rest + "0" * (len(bare) - len(kept))
-
-
 def _inches(run: str | None, rng: random.Random) -> str:
-    if run is None:
-        return ""
-    return str(rng.randint(0, 9) if len(run) == 1 else rng.randint(10, 11))
+    return "" if run is None else str(rng.randint(0, 9) if len(run) == 1 else rng.randint(10, 11))
 
 
-def _mended(text: str) -> str:
-    """Return *text* with the English endings that its ordinal numbers ask for."""
-    return _ORDINAL.sub(lambda found: found[1] + ordinal_ending(int(found[1])), text)
+AMOUNT: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")
 
 
-def ordinal_ending(number: int) -> str:
-    """Return "st", "nd", "rd" or "th"."""
-    return "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+def resized(text: str, seed: int) -> str:
+    """Return a number with as many digits as *text*; separators and trailing zeros are kept: "52,400" → "47,800"."""
+    places = [at for at, c in enumerate(text) if c.isdigit()]
+    cents = len(text) > 3 and text[-3] in ".," and text[-2:].isdigit()
+    whole = places[:-2] if cents else places
+    zeros = 0
+    for at in reversed(whole[1:]):
+        if text[at] != "0":
+            break
+        zeros += 1
+    out = list(text)
+    free = whole[: len(whole) - zeros]
+    for turn, at in enumerate(free):
+        low = 1 if at == places[0] and text[at] != "0" else 0
+        old = int(text[at])
+        if turn == 0 and len(free) > 1:  # change the first digit by at most one, to keep the magnitude
+            out[at] = str(min(9, max(low, old - 1 + below(mix(seed, turn), 3))))
+        else:
+            new = low + below(mix(seed, turn), 10 - low)
+            out[at] = str(new if new != old else low + (new - low + 1) % (10 - low))
+    if cents and text[-2:] != "00":
+        out[-2:] = f"{below(mix(seed, 50), 99):02d}"
+    return "".join(out)
+
+
+_LONGEST: Final = 6  # digits of a score
+_FIGURES: Final = "0123456789"
+_SIGNS_OF_NUMBERS: Final = _FIGURES + ".,"
+_IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
+
+
+def other_score(text: str, seed: int) -> str:
+    """Return another number near *text*, with as many decimals; what follows the number is kept ("/20", "%").
+
+    The new number is lower by 1 to a fifth, or 1 higher if *text* is 0 or 1; it begins with a zero only if *text* does, or where it is
+    less than one. Numbers with more than six digits are only reshaped.
+    """
+    end = next((at for at, c in enumerate(text) if c not in _SIGNS_OF_NUMBERS), len(text))
+    number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
+    digits = number.replace(".", "").replace(",", "")
+    if len(digits) > _LONGEST:
+        return reshaped(text, seed)
+    top = {1: 10, 2: 100}.get(len(digits), 10 ** len(digits))
+    value = min(int(digits), top)
+    reach = max(1, value // 5)
+    new = value - 1 - below(seed, reach) if value > reach else value + 1 + below(seed, reach)
+    places = iter(f"{max(1, new):0{len(digits)}d}")
+    written = "".join(next(places) if c in _FIGURES else c for c in number)
+    return (written if number[0] == "0" else _IDLE_ZEROS.sub("", written)) + rest
+
+
+THIRD: Final = 3  # a duration changes by at most one third, or by 1
+_LARGEST: Final = 10**9
+
+
+def near_number(text: str, seed: int) -> str:
+    """Return another number of about the same size as *text*, with as many decimals."""
+    sign = next((c for c in text if c in ".,"), "")
+    whole, _, part = text.partition(sign) if sign else (text, "", "")
+    number = min(int(whole[:18]), _LARGEST)
+    reach = max(1, number // THIRD)
+    new = number + 1 + below(seed, reach) if number <= 2 or seed & 1 else max(1, number - 1 - below(seed, min(reach, number - 1)))
+    return f"{new}{sign}{(int(part[:15]) + 3) % 10 ** len(part[:15]):0{len(part[:15])}d}" if part else str(new)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from piiloom.pii_values.numbering.accounts import card_number, iban
-from piiloom.pii_values.numbering.check_digits import check_of
-from piiloom.pii_values.numbering.choices import Stream
-from piiloom.pii_values.numbering.masks import LETTERS
+from piiloom.foundation.seeding import mix
+from piiloom.pii_values.numbering.accounts import card_number, iban_of
+from piiloom.pii_values.numbering.holders import Stream, check_of
+from piiloom.pii_values.numbering.masks import LETTERS, choices_by_seed
 
 _HEX: Final = re.compile(r"(?=.*[a-fA-F])(?:(?:0x)?[0-9a-f]{16,}|(?:0x)?[0-9A-F]{16,})")
 _EMAIL: Final = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
@@ -68,7 +68,7 @@ def another_code(value: str, subtype: str | None, rng: random.Random) -> str:
     if is_iban(value):
         compact = re.sub(r"\s", "", value).upper()
         body = _filled(compact[4:], rng, letters=False)
-        return _like(value, iban(compact[:2], body, Stream(rng)))
+        return _like(value, iban_of(compact[:2], body, Stream(rng)))
     if subtype == "phone":
         return _phone(value, rng)
     if _HEX.fullmatch(value):
@@ -123,3 +123,35 @@ def _filled(value: str, rng: random.Random, *, letters: bool) -> str:
         return rng.choice(LETTERS.lower() if char.islower() else LETTERS)
 
     return "".join(map(other, value))
+
+
+_DIGITS: Final = "0123456789"
+_UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_LOWER: Final = _UPPER.lower()
+
+
+def reshaped(original: str, seed: int) -> str:
+    """Draw a code in the shape of *original*: digits become digits, letters become letters of the same case.
+
+    All other characters are kept. If the first digit is not 0, the new one is not 0 either. The result differs from *original* if that
+    has a digit or a letter.
+    """
+    alphabets = []
+    first = True
+    for c in original:
+        if c.isdigit():
+            alphabets.append(_DIGITS[1:] if first and c != "0" else _DIGITS)
+            first = False
+        elif c.isalpha():
+            alphabets.append(_LOWER if c.islower() else _UPPER)
+        else:
+            alphabets.append(c)
+    if not any(len(alphabet) > 1 for alphabet in alphabets):
+        return original
+    for turn in range(8):  # a single letter comes out the same once in 26 times
+        new = "".join(choices_by_seed(mix(seed, turn), tuple(alphabets)))
+        if new != original:
+            return new
+    at = next(i for i, alphabet in enumerate(alphabets) if len(alphabet) > 1)
+    other = alphabets[at][(alphabets[at].find(new[at]) + 1) % len(alphabets[at])]
+    return new[:at] + other + new[at + 1 :]

@@ -1,4 +1,7 @@
-"""Another name with as many parts: titles, initials, particles and endings stay, and as far as the names index tells, the gender."""
+"""The capitals and the form of a value, and another name with as many parts: titles, initials, particles and endings stay.
+
+As far as the names index tells, the gender stays, too.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,55 @@ from typing import Final, Literal
 
 from piiloom.pii_values.heritage import Heritage, heritages
 from piiloom.pii_values.names.index import Table, builtin
-from piiloom.pii_values.rewriting.forms import recased
+
+# "none": no letter with a case; "all": capitals only, so an initialism if it is one short word.
+Capitals = Literal["none", "lower", "first", "each", "all"]
+_LONGEST_INITIALISM = 5
+
+
+def form_distance(one: str, other: str) -> int:
+    """Return how far apart the forms of two values are: words, digits, and whether one is more than twice as long; 0 is the same."""
+    words = abs(len(one.split()) - len(other.split()))
+    short, long = sorted((len(one), len(other)))
+    return words + 2 * (_digits(one) != _digits(other)) + (long > 2 * short)
+
+
+def _digits(text: str) -> bool:
+    return any(char.isdigit() for char in text)
+
+
+def _capitals(parts: list[str]) -> Capitals:
+    whole = " ".join(parts)
+    if whole.islower():  # whatever has no case left out, as by isupper
+        return "lower"
+    if whole.lower() == whole.upper():
+        return "none"
+    if whole.isupper() and sum(map(str.isalpha, whole)) > 1:
+        return "all"
+    first = next((char for char in parts[0] if char.isalpha()), "")
+    if not first.isupper():
+        return "lower" if first else "first"
+    title = len(parts) > 1 and all(part[:1].isupper() or not part[:1].isalpha() for part in parts)
+    return "each" if title and sum(len(part) > 2 for part in parts) > 1 else "first"  # "O Rh+" is no title
+
+
+def recased(text: str, like: str, *, proper: bool = False) -> str | None:
+    """Return *text* capitalised as *like* is, or None if that would misspell it.
+
+    Only proper names (*proper*) are written in small letters against their spelling; an initialism ("MRI") asks nothing of others.
+    """
+    wanted, given = _capitals(like.split()), _capitals(text.split())
+    if wanted == given or "none" in (wanted, given):
+        return text
+    if wanted == "all":
+        short = len(like) <= _LONGEST_INITIALISM and not proper and " " not in like
+        return text if short else text.upper()
+    if wanted == "lower":
+        return text.lower() if proper else None
+    if wanted == "each" and not proper:
+        return " ".join(word[:1].upper() + word[1:] for word in text.split(" "))
+    return text[:1].upper() + text[1:]
+
 
 _WORD: Final = re.compile(r"(?P<name>[^\W\d_]+(?:['’][^\W\d_]{2,})*)|(?P<other>[^\w\s]+|\s+|[\d_]+)")
 _TITLES: Final = frozenset(
@@ -21,7 +72,7 @@ _UNRANKED: Final = 1_000_000
 _CLEAR: Final = 0.8  # share of a name's bearers from which the gender counts as known
 _LATIN: Final = re.compile(r"[A-Za-zÀ-ɏḀ-ỿ]")
 
-Part = Literal["given", "family"]
+_NamePart = Literal["given", "family"]
 
 
 def another_name(text: str, subtype: str | None, locale: str, rng: random.Random) -> str | None:
@@ -57,7 +108,7 @@ def _replaceable(token: str, following: list[str]) -> bool:
     return not (token.islower() and len(token) <= 3 and following and following[0].isspace())
 
 
-def _part(subtype: str | None, place: int, whole: list[int], tokens: list[str]) -> Part:
+def _part(subtype: str | None, place: int, whole: list[int], tokens: list[str]) -> _NamePart:
     if subtype in {"first_name", "last_name"}:
         return "given" if subtype == "first_name" else "family"
     if len(whole) > 1:
@@ -69,7 +120,7 @@ def _part(subtype: str | None, place: int, whole: list[int], tokens: list[str]) 
     return "family" if _family_rather(tokens[place]) else "given"
 
 
-def _drawn(background: Heritage, part: Part, gender: Literal["female", "male"], rng: random.Random) -> str:
+def _drawn(background: Heritage, part: _NamePart, gender: Literal["female", "male"], rng: random.Random) -> str:
     """Draw a name of one word; lists have few others."""
     source = background.family if part == "family" else background.given[gender]
     name = source.draw(rng)

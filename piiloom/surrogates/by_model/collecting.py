@@ -23,9 +23,9 @@ from piiloom.surrogates.by_model.terms import Terms
 from piiloom.surrogates.by_model.value_requests import ValueRequest, requests_of
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.outputs.report_page import most_common
-from piiloom.surrogates.planning import Plan
+from piiloom.surrogates.planning import DocumentPlan
 
-Planned = Callable[[Document], tuple[Plan, Any]]
+Planned = Callable[[Document], tuple[DocumentPlan, Any]]
 
 # For the cost estimate: prompt bytes per token, tokens per reply, and thinking tokens per reply for models that think.
 _BYTES_A_TOKEN: Final = 4

@@ -16,7 +16,7 @@ from piiloom.screening.refusals import RefusalsGate
 from piiloom.surrogates.by_model.kinds import articles, ends_abbreviated, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
 from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
-from piiloom.surrogates.known_names import folded as plain
+from piiloom.surrogates.known_names import unaccented as plain
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary
 
 LONGEST: Final = 80

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from piiloom.execution.prompt_calls import prompt_call
+from piiloom.foundation.seeding import keyed_seeds
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.by_model.kinds import language_name, told_of
 from piiloom.surrogates.by_model.value_requests import ValueRequest
-from piiloom.surrogates.documents import keyed_seeds
 from piiloom.surrogates.settings import Settings
 
 STAGE: Final = "surrogate_value"

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from piiloom.foundation.seeding import mix, seed_of
 from piiloom.surrogates.by_model.kinds import BY_MODEL, has_latin_letters
 from piiloom.surrogates.by_model.sentences import Sentence, sentence_of
-from piiloom.surrogates.documents import Document, mix, seed_of
+from piiloom.surrogates.documents import Document
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
 from piiloom.surrogates.kinds.registry import KINDS
-from piiloom.surrogates.numbered_values import NOBODY
-from piiloom.surrogates.planning import PERSON, Plan
+from piiloom.surrogates.planned_people import NOBODY
+from piiloom.surrogates.planning import PERSON, DocumentPlan
 
 _LETTERS: Final = 3
 # Initial letters, repeated roughly as often as English names and nouns begin with them. Rare letters would lead to odd values.
@@ -68,7 +69,7 @@ class _Value:
         self.numbers: dict[int, None] = {}
 
 
-def requests_of(document: Document, plan: Plan, language: str) -> Iterator[ValueRequest]:
+def requests_of(document: Document, plan: DocumentPlan, language: str) -> Iterator[ValueRequest]:
     """Yield the requests of a planned document, in text order.
 
     A value that belongs to a person (an occupation, an employer) is one request for all its mentions. If several documents share that
@@ -94,7 +95,7 @@ def requests_of(document: Document, plan: Plan, language: str) -> Iterator[Value
             yield request
 
 
-def _request(document: Document, plan: Plan, value: _Value, language: str) -> ValueRequest:
+def _request(document: Document, plan: DocumentPlan, value: _Value, language: str) -> ValueRequest:
     first = plan.mentions[value.places[0]]
     mentions = [plan.mentions[place] for place in value.places]
     return ValueRequest(

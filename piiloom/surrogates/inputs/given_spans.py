@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Mention, Replaced
 from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, KindOf, Notes
 from piiloom.surrogates.kinds.companies import legal_form_of
-from piiloom.surrogates.kinds.told_by_original import told_by_original
+from piiloom.surrogates.kinds.wording import told_by_original
 from piiloom.surrogates.known_names import family_told
 from piiloom.surrogates.offset_map import OffsetMap
+from piiloom.surrogates.time_cues import role_before
 
 START_KEYS: Final = ("start", "start_position", "start_offset", "begin")
 END_KEYS: Final = ("end", "end_position", "end_offset", "stop")

@@ -399,7 +399,7 @@ class InputSettings:
 
 
 def _kind_of_span() -> KindOf:
-    from piiloom.surrogates.placeholders.span_kinds import kind_of_span  # noqa: PLC0415 - most runs take no spans
+    from piiloom.surrogates.placeholders.reading import kind_of_span  # noqa: PLC0415 - most runs take no spans
 
     return kind_of_span
 
@@ -459,8 +459,6 @@ def key_of(part: Part) -> Key | None:
 
 _BLOCK: Final = 1 << 20
 _SHOWN: Final = 12
-
-
 UNDECODED: Final = re.compile("[\udc80-\udcff]")  # what Python's "surrogateescape" makes of bytes that are not UTF-8
 
 

@@ -1,4 +1,7 @@
-"""Streets, house numbers, postcodes and whole addresses. The parts of a person's home address agree with each other."""
+"""Streets, house numbers, postcodes and whole addresses. The parts of a person's home address agree with each other.
+
+Names of streets, and the words by which parts of an original address are told, are in ``data/streets.yaml``.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,65 @@ from collections.abc import Collection
 from functools import cache
 from typing import Final
 
+from pydantic import Field
+
+from piiloom.foundation.seeding import below, mix, pick, salt_of
+from piiloom.foundation.words import any_of
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.country_facts import CountryEntry, facts_of
-from piiloom.surrogates.documents import below, mix, pick
-from piiloom.surrogates.draws import Draw
+from piiloom.pii_values.numbering.masks import fill_by_seed
+from piiloom.pii_values.rewriting.codes import reshaped
 from piiloom.surrogates.kinds import places
-from piiloom.surrogates.kinds.address_signs import flat, road, state, streets_file, town_and_district
-from piiloom.surrogates.kinds.kind import cased_like, home_of, salt_of
-from piiloom.surrogates.kinds.masks import fill, reshaped
-from piiloom.surrogates.kinds.places import City, Region, countries, home_city, place_seed, places_of
+from piiloom.surrogates.kinds.kind import Draw, cased_like, home_of
+from piiloom.surrogates.kinds.places import City, RegionOfPlaces, country_names, country_places, home_city, place_seed
+
+
+class StreetStyle(FileModel):
+    """Forms with {name}, and the names."""
+
+    forms: list[Text] = Field(min_length=1)
+    names: list[Text] = Field(min_length=1)
+
+
+class StreetsFile(FileModel):
+    """``streets.yaml``: styles, and words by which parts of addresses are told."""
+
+    styles: dict[str, StreetStyle]
+    roads: list[Text]
+    endings: list[Text]
+    flats: list[Text]
+    states: list[Text]
+
+
+@cache
+def streets_file() -> StreetsFile:
+    """Return the names of streets, and the words by which parts of addresses are told; cached."""
+    return load_data("piiloom.surrogates", "streets.yaml", StreetsFile)
+
+
+@cache
+def road() -> re.Pattern[str]:
+    """Return the pattern of a number and a street: "98 Anton Street"."""
+    return re.compile(rf"\d+[A-Za-z]? (?:[\w.'’-]+ ){{0,4}}?(?:{any_of(streets_file().roads)})\b", re.IGNORECASE)
+
+
+@cache
+def town_and_district() -> re.Pattern[str]:
+    """Return the pattern of a town and the number of its district: "Praha 4", and not "Hauptstraße 4"."""
+    return re.compile(rf"(?!.*(?:{any_of(streets_file().endings)})(?!\w))[^\W\d][^\d,]* \d{{1,2}}", re.IGNORECASE)
+
+
+@cache
+def flat() -> re.Pattern[str]:
+    """Return the pattern of the word that begins a flat or a box."""
+    return re.compile(rf"(?:{any_of(streets_file().flats)})\b", re.IGNORECASE)
+
+
+@cache
+def state() -> re.Pattern[str]:
+    """Return the pattern of words in the long names of countries."""
+    return re.compile(rf"\b(?:{any_of(streets_file().states)})\b")
+
 
 _STREET: Final = salt_of("street")
 _HOUSE: Final = salt_of("house")
@@ -62,7 +116,7 @@ def house_number(facts: CountryEntry, seed: int) -> str:
 
 
 @cache
-def _postcode_masks(region: Region, country: str) -> tuple[str, ...]:
+def _postcode_masks(region: RegionOfPlaces, country: str) -> tuple[str, ...]:
     """Return the masks of the region's postcodes.
 
     The region's first characters replace the beginning of the country's masks, or precede the country's fixed tail if it has one.
@@ -77,7 +131,7 @@ def _postcode_masks(region: Region, country: str) -> tuple[str, ...]:
 
 def postcode_of(city: City, country: str, seed: int) -> str:
     """Return a postcode with the first characters of the city's region."""
-    return fill(pick(mix(seed, 1), _postcode_masks(city.region, country)), mix(seed, _POST))
+    return fill_by_seed(pick(mix(seed, 1), _postcode_masks(city.region, country)), mix(seed, _POST))
 
 
 def postcode(draw: Draw) -> str:
@@ -144,7 +198,7 @@ def location(draw: Draw) -> str:
         return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
     if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
         return _place(original, home_city(draw), regions)
-    if original and original.casefold() in countries(draw.language):
+    if original and original.casefold() in country_names(draw.language):
         return places.country(draw)
     return places.region(draw) if original.casefold() in regions else places.location(draw)
 
@@ -166,7 +220,7 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
             continue
         first = at == 0 and not seen_street and len(pieces) > 1 and not named
         words, _, code = piece.rpartition(" ") if piece[-1:].isdigit() else (piece, "", "")
-        if words.casefold() in countries(draw.language) or state().search(words):
+        if words.casefold() in country_names(draw.language) or state().search(words):
             own = places.country(draw._replace(form="own", original=""))
             out.append(f"{own} {postcode_of(city, country, seed)}" if code else own)
         else:
@@ -178,12 +232,12 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
 @cache
 def _regions(country: str) -> frozenset[str]:
     """Return the names and abbreviations of the regions of *country*, casefolded."""
-    return frozenset(name.casefold() for region in places_of(country).regions for name in (region.name, region.short) if name)
+    return frozenset(name.casefold() for region in country_places(country).regions for name in (region.name, region.short) if name)
 
 
 def _known_city(draw: Draw, country: str) -> str:
     """Return the known city named in an original address, or the whole original if there is none."""
-    known = places_of(country).by_name
+    known = country_places(country).by_name
     parts = (re.sub(r"[0-9]\S*|\b[A-Z]{2}\b", "", part).strip().casefold() for part in draw.original.split(","))
     return next((known[part].name for part in parts if part in known), draw.original)
 

@@ -1,19 +1,131 @@
-"""Amounts of money; currency sign, digit grouping, decimals and magnitude of the original are kept."""
+"""Ages, amounts of money, percentages and grades, near the original and in its format.
+
+Ages are the owner's, else near the original ("77-year-old", "seventy-seven", "(54)"). Those over 89 stay over 89: few people have them, so
+health data gives them as "over 89" (HIPAA, 45 CFR 164.514). A range of ages, as De-ID gives them ("in 60s", "in teens", "birth-12",
+"90+"), becomes one age in it. Of money, currency sign, digit grouping, decimals and magnitude are kept.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
+from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.country_facts import facts_of
-from piiloom.pii_values.numbering.digit_groups import in_groups
-from piiloom.surrogates.documents import below, mix, pick
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.calendars import other_word
-from piiloom.surrogates.kinds.kind import salt_of, style_seed
+from piiloom.pii_values.numbering.holders import in_groups
+from piiloom.pii_values.rewriting.amounts import _FIGURES, AMOUNT, other_score, resized
+from piiloom.pii_values.rewriting.calendars import LARGEST, calendars, in_words, other_word
+from piiloom.surrogates.fitting import ANY, sounds
+from piiloom.surrogates.kinds.kind import Draw, style_seed
+from piiloom.surrogates.kinds.places import draw_phrase
+
+_AGE: Final = salt_of("age")
+_AGE_NUMBER: Final = re.compile(r"[0-9]{1,3}")
+_RANGE: Final = re.compile(r"(?:in )?(?:(?P<decade>[1-9]0)'?s|(?P<teens>teens)|birth ?- ?(?P<child>1[0-9])|(?P<old>90) ?\+)", re.IGNORECASE)
+_REACH: Final = 3
+_OLD: Final = 89
+_ADULT: Final = (19, 60)
+UNITS: Final = {"months": (30.436875, 23), "weeks": (7.0, 16), "days": (1.0, 20)}  # days of each, and the most of them that an age has
+_KIN_AGES: Final = {"kin_old": (48, 38), "kin_young": (3, 13)}  # lowest age and how many
+KIN: Final = frozenset({"kin", *_KIN_AGES})  # forms of an age that is a relative's: "my [AGE] father"
+BEFORE_NOUNS: Final = KIN | {"attributive"}
+_AFTER_AN: Final = (18,) * 10 + tuple(range(80, _OLD + 1))  # plausible ages that take the article "an"; 18 is half of them
+
+
+def near_age(age: int, seed: int, sound: int = ANY) -> int:
+    """Return another age, at most three years off and in the same decade, that begins with *sound*. Over 89 stays over 89.
+
+    If none begins with it ("an 18-year-old"), *age* is kept if it does: the article gives it away anyway.
+    """
+    if age > _OLD:
+        low, high = max(_OLD + 1, age - _REACH), min(age + _REACH, 120)
+    else:
+        low, high = max(age // 10 * 10, age - _REACH), min(age // 10 * 10 + 9, age + _REACH, _OLD)
+    others = [other for other in range(low, high + 1) if other != age]
+    fitting = [other for other in others if sounds(str(other), sound)]
+    if not fitting and sounds(str(age), sound):
+        return age
+    others = fitting or others
+    return others[below(seed, len(others))] if others else age
+
+
+def suited_age(age: int, seed: int, sound: int) -> int:
+    """Return *age* if it begins with *sound*, else another age that does."""
+    return age if sounds(str(age), sound) else _AFTER_AN[below(seed, len(_AFTER_AN))] if sounds("18", sound) else near_age(age, seed, sound)
+
+
+def middle_of_range(original: str) -> int | None:
+    """Return the middle of the ages that *original* tells as a range ("in 60s"); None if it tells none."""
+    told = _RANGE.fullmatch(original.strip())
+    if told is None:
+        return None
+    if told["decade"]:
+        return int(told["decade"]) + 5
+    return 16 if told["teens"] else _OLD + 4 if told["old"] else int(told["child"]) // 2
+
+
+def age_in(original: str, language: str) -> int | None:
+    """Return the age in *original*, in digits or in words, or the middle of its range; None if there is none."""
+    middle = middle_of_range(original)
+    if middle is not None:
+        return middle
+    found = _AGE_NUMBER.search(original)
+    if found is not None:
+        return int(found.group())
+    told: list[int] = []
+    other_word(original, language, lambda number: told.append(number) or number)  # type: ignore[func-returns-value]
+    return told[0] if told else None
+
+
+def _later(age: int, years: int) -> int:
+    return min(LARGEST, max(0, age + years))
+
+
+def _in_units(draw: Draw, seed: int) -> str:
+    """Return an age in months, weeks or days: the owner's where they are as young, else any."""
+    days, most = UNITS[draw.form]
+    owner = draw.owner
+    told = round((owner.anchor - owner.born).days / days) if owner is not None else 0
+    return str(told if 0 < told <= most else 1 + below(seed, most))
+
+
+def age(draw: Draw, sound: int = ANY) -> str:
+    """Draw an age in the format of the original, or in that of the form.
+
+    Without either it is in digits. Forms: words; months, weeks, days; what stands before a noun ("my 72-year-old father").
+    An owner whose age the text tells (``told_age``) keeps the distances between several of theirs ("smoked at 20, now 54").
+    *sound* is the initial sound that the article before it requires. It is ignored if there is an owner, whose age is fixed.
+    """
+    seed = mix(draw.seed, _AGE)
+    owner = draw.owner
+
+    def new(old: int) -> int:
+        if owner is None:
+            return near_age(old, seed, sound)
+        return owner.age if owner.told_age is None else _later(owner.age, old - owner.told_age)
+
+    original = draw.original
+    if original:
+        middle = middle_of_range(original)
+        if middle is not None:
+            return str(new(middle))
+        found = _AGE_NUMBER.search(original)
+        if found is not None:
+            return f"{original[: found.start()]}{new(int(found.group()))}{original[found.end() :]}"
+        spelled = other_word(original, draw.language, new)
+        if spelled is not None:
+            return spelled
+    low, count = _KIN_AGES.get(draw.form, _ADULT)
+    years = owner.age if owner is not None else suited_age(low + below(seed, count), seed, sound)
+    if draw.form in UNITS:
+        return _in_units(draw, seed)
+    if draw.form in BEFORE_NOUNS:
+        known = calendars().get(draw.language)
+        return (known.age_before_noun if known else "{n}").replace("{n}", str(years))
+    return (in_words(years, draw.language) if draw.form == "words" else None) or str(years)
+
 
 _MONEY: Final = salt_of("money")
-_DIGITS: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")
 _STEPS: Final = (1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 10_000, 50_000)
 _SPREAD: Final = (
     2, 3, 5, 12, 25, 40, 75, 120, 180, 260, 350, 480, 650, 900, 1250, 1800,
@@ -36,9 +148,9 @@ def money(draw: Draw) -> str:
     seed = mix(draw.seed, _MONEY)
     original = draw.original
     if original:
-        found = _DIGITS.search(original)
+        found = AMOUNT.search(original)
         if found is not None:
-            return original[: found.start()] + _resized(found.group(), seed) + original[found.end() :]
+            return original[: found.start()] + resized(found.group(), seed) + original[found.end() :]
         spelled = other_word(original, draw.language, lambda n: n + 1 + below(seed, max(1, n // 2)))
         if spelled is not None:
             return spelled
@@ -56,26 +168,42 @@ def money(draw: Draw) -> str:
     return text if draw.form == "bare" else pick(style_seed(draw, _MONEY), facts.forms).replace("{n}", text)
 
 
-def _resized(text: str, seed: int) -> str:
-    """Return a number with as many digits as *text*; separators and trailing zeros are kept: "52,400" → "47,800"."""
-    places = [at for at, c in enumerate(text) if c.isdigit()]
-    cents = len(text) > 3 and text[-3] in ".," and text[-2:].isdigit()
-    whole = places[:-2] if cents else places
-    zeros = 0
-    for at in reversed(whole[1:]):
-        if text[at] != "0":
-            break
-        zeros += 1
-    out = list(text)
-    free = whole[: len(whole) - zeros]
-    for turn, at in enumerate(free):
-        low = 1 if at == places[0] and text[at] != "0" else 0
-        old = int(text[at])
-        if turn == 0 and len(free) > 1:  # change the first digit by at most one, to keep the magnitude
-            out[at] = str(min(9, max(low, old - 1 + below(mix(seed, turn), 3))))
-        else:
-            new = low + below(mix(seed, turn), 10 - low)
-            out[at] = str(new if new != old else low + (new - low + 1) % (10 - low))
-    if cents and text[-2:] != "00":
-        out[-2:] = f"{below(mix(seed, 50), 99):02d}"
-    return "".join(out)
+_GRADE: Final = salt_of("grade")
+_LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
+
+
+def grade(draw: Draw) -> str:
+    """Draw a grade: a letter for a letter, a number on the same scale for a number, else one in a usual format of the language.
+
+    Somebody has many grades, so an owner does not decide which it is.
+    """
+    original = draw.original.strip()
+    seed = mix(draw.seed, _GRADE)
+    if original[:1].upper() in {"A", "B", "C", "D", "F"} and len(original) <= 2:
+        known = [grade for grade in _LETTERS if grade != original.upper()]
+        return pick(seed, known)
+    if original[:1] in _FIGURES and original:
+        return other_score(original, seed)
+    return draw_phrase("grade", draw, seed)
+
+
+_PERCENT: Final = salt_of("percent")
+_DECIMAL: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_USUAL_PERCENTAGES: Final = (5, 10, 12, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85, 90, 95)
+_SPACED: Final = frozenset({"de", "fr", "sv"})  # languages with a space before the sign
+
+
+def percent(draw: Draw) -> str:
+    """Draw a percentage: one near the original, else a usual one; only the number for ``form="bare"``, as in "[PERCENT] percent"."""
+    seed = mix(draw.seed, _PERCENT)
+    original = draw.original
+    found = _DECIMAL.search(original)
+    if found is not None:
+        return original[: found.start()] + other_score(found.group(), seed) + original[found.end() :]
+    spelled = other_word(original, draw.language, lambda old: max(1, old - 1 - below(seed, 5))) if original else None
+    if spelled is not None:
+        return spelled
+    number = pick(seed, _USUAL_PERCENTAGES) if below(mix(seed, 1), 3) else 1 + below(mix(seed, 2), 99)
+    if draw.form == "words":
+        return in_words(number, draw.language) or str(number)
+    return str(number) if draw.form == "bare" else f"{number} %" if draw.language in _SPACED else f"{number}%"

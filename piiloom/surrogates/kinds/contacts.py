@@ -13,19 +13,34 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.numbering.masks import ALPHABETS
-from piiloom.pii_values.numbering.reserved import DOMAINS, HOSTS, NETWORK_V6, NETWORKS, SITE_NAMES
-from piiloom.surrogates.documents import below, mix, pick
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.files import PhonePlan, PhonesFile
-from piiloom.surrogates.kinds.folding import folded
-from piiloom.surrogates.kinds.kind import home_of, numbered_seed, owned_seed, salt_of, style_seed
-from piiloom.surrogates.kinds.masks import fill, reshaped
-from piiloom.surrogates.kinds.places import phrase
+from pydantic import Field
+
+from piiloom.foundation.seeding import below, mix, pick, salt_of
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
+from piiloom.pii_values.numbering.holders import DOMAINS, HOSTS, NETWORK_V6, NETWORKS, SITE_NAMES
+from piiloom.pii_values.numbering.masks import ALPHABETS, fill_by_seed
+from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.surrogates.kinds.identifiers import ascii_letters
+from piiloom.surrogates.kinds.kind import Draw, home_of, numbered_seed, owned_seed, style_seed
+from piiloom.surrogates.kinds.places import draw_phrase
+
+
+class PhonePlan(FileModel):
+    """Masks of the national way of writing; ``international``: the same number with the country's code; ``source`` of a kept block."""
+
+    national: list[Text] = Field(min_length=1)
+    international: list[Text] = Field(min_length=1)
+    reserved: bool = False
+    source: str | None = None
+
+
+class PhonesFile(FileModel):
+    """``phones.yaml``, by country."""
+
+    plans: dict[str, PhonePlan]
+
 
 _USER: Final = salt_of("username")
 _MAIL: Final = salt_of("email")
@@ -52,7 +67,7 @@ def _names(draw: Draw, seed: int) -> tuple[str, str]:
     """Return given and family name in lower-case ASCII; random words if there is no owner or the names cannot be transliterated."""
     owner = draw.owner
     if owner is not None:
-        given, family = folded(owner.given), folded(owner.family)
+        given, family = ascii_letters(owner.given), ascii_letters(owner.family)
         if given or family:
             return given or family, family or given
     return pick(mix(seed, 1), SITE_NAMES), pick(mix(seed, 2), SITE_NAMES)
@@ -129,7 +144,7 @@ def person(draw: Draw) -> str:
     owner = draw.owner
     if owner is not None:
         return f"{owner.given} {owner.family}"
-    return phrase("person", draw, mix(draw.seed, _USER))
+    return draw_phrase("person", draw, mix(draw.seed, _USER))
 
 
 _PHONE: Final = salt_of("phone")
@@ -144,11 +159,11 @@ _EXTENSION: Final = re.compile(r"\s*(?:x|ext\.?|#)\s*[0-9]+\s*$", re.IGNORECASE)
 
 @cache
 def _file(name: str) -> dict[str, PhonePlan]:
-    return load_yaml(files("piiloom.surrogates") / "data" / name, PhonesFile).plans
+    return load_data("piiloom.surrogates", name, PhonesFile).plans
 
 
 @cache
-def plan_of(country: str) -> PhonePlan:
+def phone_plan(country: str) -> PhonePlan:
     """Return the phone plan of *country* (ISO 3166 alpha-2); cached."""
     kept = _file("phone_blocks.yaml")
     if country in kept:
@@ -168,13 +183,13 @@ def fax(draw: Draw) -> str:
 
 
 def _written(draw: Draw, seed: int) -> str:
-    plan = plan_of(home_of(draw))
+    plan = phone_plan(home_of(draw))
     original = draw.original.strip()
     if original:
         return _like(original, plan, seed)
     style = style_seed(draw, _PHONE) >> 20
     masks = plan.national if style % 4 else plan.international
-    number = fill(masks[seed % len(masks)], seed)
+    number = fill_by_seed(masks[seed % len(masks)], seed)
     return number.replace(" ", "-") if style % 4 == 2 and "(" not in number and "-" not in number else number
 
 
@@ -187,7 +202,7 @@ def _like(original: str, plan: PhonePlan, seed: int) -> str:
     body = original.removesuffix(extension.group()) if tail and extension else original
     abroad = body.startswith(("+", "00"))
     masks = _masks_like(body, plan.international if abroad else plan.national)
-    number = fill(pick(seed, masks), seed)
+    number = fill_by_seed(pick(seed, masks), seed)
     if body.startswith("00"):
         number = "00" + number.removeprefix("+")
     figures = _NOT_DIGITS.sub("", number)

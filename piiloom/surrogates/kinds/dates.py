@@ -1,4 +1,4 @@
-"""Dates: drawing a date in the layout of a placeholder, and shifting a date of the text.
+"""Dates and times: drawing a date in the layout of a placeholder, and shifting a date of the text.
 
 Usual formats are in ``data/words/calendars.yaml``. Their fields: {d} {dd} day, {nth} ordinal, {m} {mm} month, {mon} {month} its name,
 {yy} {yyyy} year, {wd} {weekday} day of the week.
@@ -16,29 +16,135 @@ iso, year, month, weekday, datetime or expiry (of a card). It may also request t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
 from functools import cache
 from typing import Final
 
-from piiloom.pii_values.country_facts import Order
-from piiloom.surrogates.documents import below, mix
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.calendars import (
+from piiloom.foundation.seeding import below, mix, pick, salt_of
+from piiloom.pii_values.rewriting.calendars import (
+    CalendarEntry,
     calendar_of,
+    calendars,
     date_order,
-    languages_for,
-    meanings,
     of_month,
     ordinal_suffix,
-    range_words,
+    other_word,
+    tells_half,
     told_by_text,
 )
-from piiloom.surrogates.kinds.clock import clock_time, clock_words, time_value, with_time
-from piiloom.surrogates.kinds.date_parsing import Layout, Precision, parse, write
-from piiloom.surrogates.kinds.files import CalendarEntry
-from piiloom.surrogates.kinds.kind import cased_like, salt_of, style_seed
-from piiloom.surrogates.persona_assignment.persona import adult_birth_date
+from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
+from piiloom.pii_values.rewriting.date_shifts import kept_form, other_day, other_duration, shifted_text, time_like
+from piiloom.surrogates.kinds.kind import Draw, adult_birth_date, cased_like, style_seed
+
+_TIME: Final = salt_of("time")
+_TIME_OF_DAY: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
+_CLOCK_WORD: Final = re.compile(r"[^\W\d_]{2,}")
+_HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
+_HALF: Final = 12  # hours; a later one needs no word for its half of the day
+_FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
+
+
+def _hours() -> tuple[tuple[int, int], ...]:
+    """Return (hour, minute) pairs, repeated by frequency: mostly daytime in steps of five minutes, sometimes any time."""
+    usual = [(hour, minute) for hour in range(7, 20) for minute in range(0, 60, 5)]
+    return (*usual * 9, *((hour, minute) for hour in range(24) for minute in range(60)))
+
+
+_HOURS: Final = _hours()
+
+
+@cache
+def clock_words() -> frozenset[str]:
+    """Return the words of all languages that stand beside an hour and a minute ("Uhr", "uur", "kl"), casefolded."""
+    return frozenset(
+        word.casefold() for known in calendars().values() for form in known.times for word in _CLOCK_WORD.findall(_FIELD.sub(" ", form))
+    )
+
+
+def clock_time(seed: int) -> str:
+    """Return a time such as "14:35"."""
+    hour, minute = pick(seed, _HOURS)
+    return f"{hour:02d}:{minute:02d}"
+
+
+@cache
+def _pool(language: str, style: int) -> tuple[str, ...]:
+    """Return all times of ``_HOURS`` in one format of *language*; *style* is the format's index."""
+    template, fields = _compiled_times(language)[style]
+    return tuple(template % tuple(_told(hour, minute, field) for field in fields) for hour, minute in _HOURS)
+
+
+@cache
+def _compiled_times(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return the time formats of *language* as (%-template, field names)."""
+    return tuple((_FIELD.sub("%s", form), tuple(_FIELD.findall(form))) for form in calendar_of(language).times)
+
+
+def _told(hour: int, minute: int, field: str) -> str:
+    """Format one field: H and HH are the hour of 24, h the hour of 12, MM the minute, ap and AP the half of the day (am or pm)."""
+    match field:
+        case "HH":
+            return f"{hour:02d}"
+        case "H":
+            return str(hour)
+        case "h":
+            return str(hour % 12 or 12)
+        case "MM":
+            return f"{minute:02d}"
+        case _:
+            half = "am" if hour < 12 else "pm"
+            return half if field == "ap" else half.upper()
+
+
+def with_time(day: str, draw: Draw) -> str:
+    """Return the written date *day* followed by a drawn time."""
+    return f"{day} {clock_time(mix(draw.seed, _TIME))}"
+
+
+def time_value(draw: Draw) -> str:
+    """Draw a time of day, in the format of the original if it can be read, else in one format per document.
+
+    The forms leave out what the text has after it: clock is "3:45" before "pm", hour is "3" before "o'clock", clock24 is "15:45".
+    """
+    seed = mix(draw.seed, _TIME)
+    if draw.form in _FORMS and not draw.original:
+        hour, minute = pick(seed, _HOURS)
+        return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
+    known = _TIME_OF_DAY.fullmatch(draw.original.strip()) if draw.original else None
+    if known is not None and (int(known[1]) > _HALF or not tells_half(draw.original)):
+        return time_like(known[1], known[2], known[3], known[4], *pick(seed, _HOURS))
+    said = _said(draw, seed) if draw.original else None
+    if said is not None:
+        return said
+    return pick(seed, _pool(draw.language, below(style_seed(draw, _TIME), len(_compiled_times(draw.language)))))
+
+
+def _said(draw: Draw, seed: int) -> str | None:
+    """Return another hour in the words of the original: "half past 3 in the afternoon", "five in the evening"; None if it has no hour."""
+    number = _HOUR.search(draw.original)
+    if number is not None:
+        minutes = f":{5 * below(mix(seed, 1), 12):02d}" if number[2] else ""
+        return f"{draw.original[: number.start()]}{_other_hour(int(number[1]), seed)}{minutes}{draw.original[number.end() :]}"
+    return other_word(draw.original, draw.language, lambda hour: _other_hour(hour, seed))
+
+
+def _other_hour(hour: int, seed: int) -> int:
+    """Return another hour of the same half of the day, so that "in the afternoon" stays right: at most two off, from 1 to 12."""
+    nearby = [other for other in range(hour - 2, hour + 3) if 1 <= other <= 12 and other != hour]
+    return pick(seed, nearby) if nearby else hour
+
+
+def duration(draw: Draw) -> str:
+    """Draw a duration. If there is an original, its unit is kept and its number stays near."""
+    seed = mix(draw.seed, _TIME + 1)
+    original = draw.original
+    spelled = other_duration(original, draw.language, seed) if original else None
+    if spelled is not None:
+        return spelled
+    form = pick(seed, calendar_of(draw.language).durations)
+    return cased_like(original, form.replace("{n}", str(2 + below(mix(seed, 1), 11))))
+
 
 _FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")
@@ -98,163 +204,6 @@ def usual(day: date, precision: str, draw: Draw) -> str:
     return known[style_seed(draw, _STYLE) % len(known)](day)
 
 
-_SALT: Final = salt_of("shift")
-_LONGEST: Final = 364  # days, either way
-_WEEKS: Final = 52
-_UNITS: Final[dict[Precision, float]] = {
-    "month": 30.436875,
-    "season": 91.310625,
-    "quarter": 91.310625,
-    "year": 365.2425,
-    "decade": 3652.425,
-}
-_MONTHS: Final[dict[Precision, int]] = {"month": 1, "season": 3, "quarter": 3, "year": 12, "decade": 120}
-_LONGEST_RANGE: Final = 80
-_FIRST_YEAR: Final = 1000
-_YEAR_BEFORE: Final = re.compile("[0-9]{4}[-/–]")
-_YEAR_DIGITS: Final = 4
-_LONGEST_MONTH: Final = 31
-_DIGITS: Final = re.compile("[0-9]+")
-
-
-def draw_shift(seed: int) -> int:
-    """Draw a shift in days: 1 to 364, forward or backward, never 0."""
-    number = below(mix(seed, _SALT), 2 * _LONGEST)
-    return number - _LONGEST if number < _LONGEST else number - _LONGEST + 1
-
-
-def weekly_shift(seed: int) -> int:
-    """Draw a shift in days that is a multiple of 7, so that weekdays are kept: 1 to 52 weeks, forward or backward."""
-    number = below(mix(seed, _SALT), 2 * _WEEKS)
-    return 7 * (number - _WEEKS if number < _WEEKS else number - _WEEKS + 1)
-
-
-def shifted_day(layout: Layout, shift: int) -> date | None:
-    """Return the layout's day (or the first of its month, year …) moved by *shift* days; None outside the years 1 to 9999."""
-    try:
-        if layout.precision == "day":
-            return layout.when + timedelta(days=shift)
-        if layout.precision == "weekday":
-            return layout.when + timedelta(days=shift % 7)
-        count = round(shift / _UNITS[layout.precision]) * _MONTHS[layout.precision]
-        months = layout.when.year * 12 + layout.when.month - 1 + count
-        return date(months // 12, months % 12 + 1, 1)
-    except (ValueError, OverflowError):
-        return None
-
-
-@cache
-def _span() -> re.Pattern[str]:
-    words = "|".join(re.escape(word) for word in sorted(range_words(), key=lambda word: (-len(word), word)))
-    return re.compile(
-        rf"\s*[–—]\s*|\s+-\s+|\s+(?:{words})\s+|(?<=[0-9])-(?=[0-9])|(?<=[^\W\d_])[-/](?=[^\W\d_])|(?<=[0-9]{{4}})/(?=[0-9]{{2,4}})",
-        re.IGNORECASE,
-    )
-
-
-def moved(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
-    """Return the date or date range *text* moved by *shift* days, in the same format.
-
-    Return None if it cannot be read, if languages differ on its words, or if it would come before the year 1000. Never raises.
-    """
-    layout = parse(text, language, order, anchor)
-    if layout is not None:
-        when = shifted_day(layout, shift)
-        if when is None or when.year < _FIRST_YEAR:
-            return None
-        new = write(layout, when)
-        ambiguous = layout.language not in {language, "en"} and any(other != new for other in _in_other_languages(layout, when))
-        return new if not ambiguous else None
-    return _moved_span(text, shift, language, order, anchor) if len(text) <= _LONGEST_RANGE else None
-
-
-def _in_other_languages(layout: Layout, when: date) -> Iterator[str]:
-    """Yield the day *when* as each further language writes it that has all date words of *layout*."""
-    words = [part.text.casefold() for part in layout.parts if ":" in part.style]
-    for language in languages_for(words[0], "") if words else ():
-        if language != layout.language and all(word in meanings(language) for word in words):
-            number = {part.style.rpartition(":")[2] for part in layout.parts if part.field == "month"}
-            own = {str(meanings(language)[word].number) for word in words if meanings(language)[word].field == "month"}
-            yield write(layout._replace(language=language), when) if number == own else ""
-
-
-def kept_form(text: str, shift: int) -> str:
-    """Return *text*, which is no date that can be read, with its numbers moved by about *shift* days; its words stay.
-
-    A year moves by whole years, a number of a day, a week or a month among the 28 days that every month has. A decade ("80er Jahre"), a
-    digit behind a letter ("H1") and a number of equal digits ("99"), which stands for nothing, stay.
-    """
-    years = round(shift / _UNITS["year"])
-
-    def number(found: re.Match[str]) -> str:
-        digits = found.group()
-        repeated, behind = len(set(digits)) == 1 < len(digits), text[found.start() - 1 : found.start()].isalpha()
-        decade = len(digits) == 2 and digits[1] == "0" and int(digits) > _LONGEST_MONTH
-        if repeated or decade or (behind and len(digits) == 1):
-            return digits
-        before = text[max(0, found.start() - _YEAR_DIGITS - 1) : found.start()]
-        if _YEAR_BEFORE.fullmatch(before) and (int(before[:-1]) + 1) % 100 == int(digits):  # "winter 2018-19"
-            return f"{(int(digits) + years) % 100:02d}"
-        if len(digits) == _YEAR_DIGITS:
-            return f"{int(digits) + years:04d}"
-        if len(digits) > 2 or int(digits) > _LONGEST_MONTH:
-            return f"{(int(digits) + years) % 10 ** len(digits):0{len(digits)}d}"
-        return f"{other_day(int(digits), shift):0{len(digits) if digits[0] == '0' else 1}d}"
-
-    return _DIGITS.sub(number, text)
-
-
-def other_day(day: int, shift: int) -> int:
-    """Return the day of the month *day*, moved by *shift* days among the 28 that every month has; another day in any case."""
-    return (day - 1 + (shift % 28 or 1)) % 28 + 1
-
-
-def _moved_span(text: str, shift: int, language: str, order: Order, anchor: date) -> str | None:
-    """Move a range: two dates joined by a sign or word, one of which may be incomplete ("12-14 March 2011", "2010/11")."""
-    for cut in _span().finditer(text):
-        first, second = text[: cut.start()], text[cut.end() :]
-        one, two = parse(first, language, order, anchor), parse(second, language, order, anchor)
-        if one is not None and two is None and one.precision == "year" and re.fullmatch("[0-9]{2}", second):
-            two = parse(f"'{second}", language, order, date(min(9999, one.when.year + 40), 1, 1))
-            ends = _ends(one, two, shift) if two else None
-            return None if ends is None else ends[0] + cut.group() + ends[1][1:]
-        if one is None and two is not None and two.precision == "day" and re.fullmatch("[0-9]{1,2}", first.strip()):
-            return _days(first, cut.group(), two, shift)
-        if one is not None and two is not None:
-            ends = _ends(_with_year(one, two), two, shift)
-            return None if ends is None else ends[0] + cut.group() + ends[1]
-    return None
-
-
-def _with_year(one: Layout, two: Layout) -> Layout:
-    """Return *one*, in the year of *two* if it has no year of its own."""
-    if any(part.field in {"year", "compact"} for part in one.parts) or one.precision not in {"day", "month"}:
-        return one
-    try:
-        return one._replace(when=one.when.replace(year=two.when.year))
-    except ValueError:  # 29 February
-        return one
-
-
-def _ends(one: Layout, two: Layout, shift: int) -> tuple[str, str] | None:
-    first, second = shifted_day(one, shift), shifted_day(two, shift)
-    if first is None or second is None:
-        return None
-    return write(one, first), write(two, second)
-
-
-def _days(first: str, sign: str, two: Layout, shift: int) -> str | None:
-    """Move a range of days with the month only at the end ("12-14 March"); if it then spans two months, write both dates in full."""
-    try:
-        start = two.when.replace(day=int(first)) + timedelta(days=shift)
-        end = two.when + timedelta(days=shift)
-    except (ValueError, OverflowError):
-        return None
-    if (start.year, start.month) == (end.year, end.month):
-        return f"{start.day}{sign}{write(two, end)}"
-    return write(two, start) + (sign if sign.strip() != sign or sign not in "-/" else f" {sign} ") + write(two, end)
-
-
 _NEAR: Final = 900  # days before the anchor
 _DAYS: Final = tuple(timedelta(days=days) for days in range(_NEAR))
 _DAY: Final = salt_of("day")
@@ -307,7 +256,7 @@ def _read_and_moved(draw: Draw) -> str | None:
             lambda found: str(other_day(int(found[0]), draw.shift)), head, count=1
         )
         return day + month_told.group() if day != head else None
-    return moved(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
+    return shifted_text(draw.original, draw.shift, draw.language, date_order(draw.language, draw.country), draw.anchor)
 
 
 def date_value(draw: Draw) -> str:
@@ -355,9 +304,9 @@ def birth_date(draw: Draw) -> str:
     """
     born = born_on(draw)
     if draw.original and draw.owner is not None and not draw.owner.told_birth:
-        layout = parse(draw.original, draw.language, date_order(draw.language, draw.country), draw.anchor)
+        layout = read_date(draw.original, draw.language, date_order(draw.language, draw.country), draw.anchor)
         if layout is not None and layout.precision != "weekday":
-            return write(layout, born)
+            return write_date(layout, born)
     if (found := _moved(draw)) is not None:
         return found
     if draw.form.startswith(PART):

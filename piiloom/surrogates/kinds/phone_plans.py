@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.surrogates.documents import below, mix, seed_of
+from piiloom.foundation.seeding import below, mix, seed_of
 
 _TRIES: Final = 60
 _BEGINNINGS: Final = 60  # other beginnings tried per type of number

@@ -17,14 +17,41 @@ from importlib.resources import files
 from itertools import product
 from typing import Final, Literal, NamedTuple
 
+from pydantic import Field
+
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.documents import below, mix, pick, seed_of
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.kinds.files import PlacesFile, WordsFile
-from piiloom.surrogates.kinds.kind import WITHIN, Drawing, cased_like, home_of, numbered_seed, owned_seed, salt_of
-from piiloom.surrogates.kinds.masks import reshaped
-from piiloom.surrogates.known_names import folded
+from piiloom.foundation.seeding import below, mix, pick, salt_of, seed_of
+from piiloom.foundation.yaml_files import FileModel, Text, load_data, load_yaml
+from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.surrogates.kinds.kind import WITHIN, Draw, Drawing, cased_like, home_of, numbered_seed, owned_seed
+from piiloom.surrogates.known_names import unaccented
+
+
+class _PhrasesFile(FileModel):
+    """``words/<language>.yaml``: lists of words and forms; ``nations``: nationality by country code."""
+
+    lists: dict[str, list[Text]]
+    nations: dict[str, Text] = Field(default={})
+
+
+class _RegionEntry(FileModel):
+    """A region: abbreviation, first characters of its postcodes, cities by size class."""
+
+    short: Text | None = None
+    post: list[Text] = Field(default=[])
+    large: list[Text] = Field(default=[])
+    middle: list[Text] = Field(default=[])
+    small: list[Text] = Field(default=[])
+
+
+class _CountryPlacesFile(FileModel):
+    """``places/<country>.yaml``. ``locale``: regions come from ``pii_values``; ``large`` and ``middle`` then tell the size classes."""
+
+    locale: str | None = None
+    large: list[Text] = Field(default=[])
+    middle: list[Text] = Field(default=[])
+    regions: dict[str, _RegionEntry] = Field(default={})
+
 
 Size = Literal["large", "middle", "small"]
 SIZES: Final[tuple[Size, ...]] = ("large", "middle", "small")
@@ -32,7 +59,7 @@ _DEFAULT: Final = "ZZ"
 _SHARES: Final = (45, 80, 100)  # cumulative percentages of people in large, middle and small cities
 
 
-class Region(NamedTuple):
+class RegionOfPlaces(NamedTuple):
     """A state, province or county. ``post`` holds the prefixes of its postcodes."""
 
     name: str
@@ -45,51 +72,51 @@ class City(NamedTuple):
 
     name: str
     size: Size
-    region: Region
+    region: RegionOfPlaces
 
 
-class Country(NamedTuple):
+class CountryPlaces(NamedTuple):
     """The places of one country.
 
     ``by_size`` has no empty class: one without cities gets those of another class. The keys of ``by_name`` are casefolded.
     """
 
-    regions: tuple[Region, ...]
+    regions: tuple[RegionOfPlaces, ...]
     cities: tuple[City, ...]
     by_size: Mapping[Size, tuple[City, ...]]
     by_name: Mapping[str, City]
 
 
 @cache
-def places_of(country: str) -> Country:
+def country_places(country: str) -> CountryPlaces:
     """Return the places of *country* (ISO 3166 alpha-2), or made-up places if the country has no file; cached."""
     folder = files("piiloom.surrogates") / "data" / "places"
     source = folder / f"{country}.yaml"
     if not source.is_file():
         source = folder / f"{_DEFAULT}.yaml"
-    read = load_yaml(source, PlacesFile)
+    read = load_yaml(source, _CountryPlacesFile)
     cities = tuple(_shared(read)) if read.locale else tuple(_own(read))
     regions = tuple(dict.fromkeys(city.region for city in cities))
-    return Country(regions, cities, _by_size(cities), {city.name.casefold(): city for city in reversed(cities)})
+    return CountryPlaces(regions, cities, _by_size(cities), {city.name.casefold(): city for city in reversed(cities)})
 
 
-def _own(read: PlacesFile) -> list[City]:
+def _own(read: _CountryPlacesFile) -> list[City]:
     found = []
     for name, entry in read.regions.items():
-        region = Region(name, entry.short, tuple(entry.post))
+        region = RegionOfPlaces(name, entry.short, tuple(entry.post))
         classes: tuple[tuple[Size, list[str]], ...] = (("large", entry.large), ("middle", entry.middle), ("small", entry.small))
         found += [City(city, size, region) for size, names in classes for city in names]
     return found
 
 
-def _shared(read: PlacesFile) -> list[City]:
+def _shared(read: _CountryPlacesFile) -> list[City]:
     """Return the cities that ``pii_values`` has for the file's locale."""
     from piiloom.pii_values.regions import regions  # noqa: PLC0415 - other countries do not need them
 
     large, middle = set(read.large), set(read.middle)
     found = []
     for known in regions(read.locale or "").items:
-        region = Region(known.name, known.short, known.post)
+        region = RegionOfPlaces(known.name, known.short, known.post)
         for city in known.cities.items:
             size: Size = "large" if city in large else "middle" if city in middle else "small"
             found.append(City(city, size, region))
@@ -105,12 +132,12 @@ def _by_size(cities: tuple[City, ...]) -> dict[Size, tuple[City, ...]]:
 @cache
 def city_names(country: str) -> tuple[str, ...]:
     """The names of all cities of *country*."""
-    return tuple(dict.fromkeys(city.name for city in places_of(country).cities))
+    return tuple(dict.fromkeys(city.name for city in country_places(country).cities))
 
 
 def draw_city(country: str, seed: int, size: Size | None = None) -> City:
     """Draw a city of *country*, from the class *size* if given, else from a class drawn by its share of people."""
-    known = places_of(country).by_size
+    known = country_places(country).by_size
     if size is None:
         dice = below(seed, 100)
         size = SIZES[0] if dice < _SHARES[0] else SIZES[1] if dice < _SHARES[1] else SIZES[2]
@@ -126,7 +153,7 @@ _NAME: Final = re.compile(r"[^\W\d_]+")
 _LARGEST: Final = 6000  # words of a flattened entry; of more combinations, this many are sampled
 
 # A %-template and the words for each of its slots.
-Form = tuple[str, tuple[tuple[str, ...], ...]]
+PhraseForm = tuple[str, tuple[tuple[str, ...], ...]]
 
 
 @cache
@@ -137,12 +164,12 @@ def languages() -> tuple[str, ...]:
 
 
 @cache
-def _file(language: str) -> WordsFile:
+def _file(language: str) -> _PhrasesFile:
     known = language if language in languages() else FALLBACK
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / f"{known}.yaml", WordsFile)
+    return load_data("piiloom.surrogates", f"words/{known}.yaml", _PhrasesFile)
 
 
-def words_of(language: str) -> Mapping[str, Sequence[str]]:
+def phrase_lists(language: str) -> Mapping[str, Sequence[str]]:
     """Return the word lists of *language*, or the English ones if it has no file."""
     return _file(language).lists
 
@@ -151,10 +178,10 @@ def words_of(language: str) -> Mapping[str, Sequence[str]]:
 def nation(country: str, language: str, *, female: bool) -> str | None:
     """Return the nationality of a person from *country* in *language*; None if the file does not have it."""
     found = _file(language).nations.get(country)
-    return None if found is None else gendered(found, female=female)
+    return None if found is None else in_gender(found, female=female)
 
 
-def gendered(text: str, *, female: bool) -> str:
+def in_gender(text: str, *, female: bool) -> str:
     """Return *text* with the half of each ``<a|b>`` that is meant."""
     return _GENDERED.sub(lambda m: m[2] if female else m[1], text) if "<" in text else text
 
@@ -164,12 +191,12 @@ def _flat(name: str, language: str, country: str, female: bool) -> tuple[str, ..
     """Return all words that the slot *name* may stand for. Raises ``ConfigError`` if the language has no such list."""
     if name == "city":
         return city_names(country)
-    listed = words_of(language).get(name)
+    listed = phrase_lists(language).get(name)
     if listed is None:
         raise ConfigError(f"no list {name!r}", where=f"{language}.yaml", remedy="Add it to piiloom/surrogates/data/words.")
     out: dict[str, None] = {}
     for entry in listed:
-        template, slots = _compiled(gendered(entry, female=female), language, country, female)
+        template, slots = _compiled(in_gender(entry, female=female), language, country, female)
         out.update(dict.fromkeys(template % words for words in _thinned(slots) if not _echoes(words)))
     return tuple(out)
 
@@ -188,20 +215,20 @@ def _thinned(slots: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
     return [tuple(pick(mix(turn + 1, at), slot) for at, slot in enumerate(slots)) for turn in range(_LARGEST)]
 
 
-def _compiled(form: str, language: str, country: str, female: bool) -> Form:
+def _compiled(form: str, language: str, country: str, female: bool) -> PhraseForm:
     template = _SLOT.sub("%s", form.replace("%", "%%"))
     return template, tuple(_flat(name, language, country, female) for name in _SLOT.findall(form))
 
 
 @cache
-def forms(kind: str, language: str, country: str, female: bool) -> tuple[Form, ...]:
+def forms(kind: str, language: str, country: str, female: bool) -> tuple[PhraseForm, ...]:
     """Return the compiled forms of *kind*, in English if the language has none; cached."""
-    words = words_of(language)
+    words = phrase_lists(language)
     known = language if kind in words else FALLBACK
-    return tuple(_compiled(gendered(form, female=female), known, country, female) for form in words_of(known)[kind])
+    return tuple(_compiled(in_gender(form, female=female), known, country, female) for form in phrase_lists(known)[kind])
 
 
-def said(form: Form, seed: int) -> str:
+def said(form: PhraseForm, seed: int) -> str:
     """Fill each slot of *form* with a word. If a drawn word is already used, its neighbor in the list is taken instead."""
     template, slots = form
     if len(slots) == 1:
@@ -214,7 +241,7 @@ def said(form: Form, seed: int) -> str:
     return template % tuple(words)
 
 
-def phrase(kind: str, draw: Draw, seed: int, *, female: bool = False) -> str:
+def draw_phrase(kind: str, draw: Draw, seed: int, *, female: bool = False) -> str:
     """Draw a phrase of *kind* in the language of the text."""
     known = forms(kind, draw.language, draw.country, female)
     return said(known[seed % len(known)], seed)
@@ -238,19 +265,18 @@ def spoken(kind: str, *, owned: bool = False, numbered: bool = False, institutio
     def drawn(draw: Draw) -> str:
         female = draw.owner is not None and draw.owner.gender == "female"
         seed = seed_for(draw, salt)
-        value = phrase(kind, draw, seed, female=female)
+        value = draw_phrase(kind, draw, seed, female=female)
         if draw.original:
             for turn in range(1, 4):
                 if value.casefold() != draw.original.casefold():
                     break
-                value = phrase(kind, draw, mix(seed, turn), female=female)
+                value = draw_phrase(kind, draw, mix(seed, turn), female=female)
             short = _INITIALISM.fullmatch(draw.original) if institution else None
             if short is not None:
                 return _initials(value) + reshaped(short[1], seed)
             return cased_like(draw.original, value)
         return value
 
-    drawn.__doc__ = f"A value of kind {kind!r}."
     return drawn
 
 
@@ -291,7 +317,7 @@ def home_city(draw: Draw) -> City:
     country = home_of(draw)
     seed = place_seed(draw)
     original = draw.original.strip().casefold()
-    known = places_of(country).by_name.get(original)
+    known = country_places(country).by_name.get(original)
     if not draw.original:
         return city_of(country, draw.form.removeprefix(WITHIN), seed) if draw.form.startswith(WITHIN) else draw_city(country, seed)
     if draw.form.startswith(WITHIN):
@@ -305,7 +331,7 @@ def home_city(draw: Draw) -> City:
 
 def city_of(country: str, region: str, seed: int) -> City:
     """Return a city of the region that *region* names, any of *country* if it has no such region."""
-    known = _by_region(country).get(folded(region))
+    known = _by_region(country).get(unaccented(region))
     return pick(seed, known) if known else draw_city(country, seed)
 
 
@@ -313,15 +339,15 @@ def city_of(country: str, region: str, seed: int) -> City:
 def _by_region(country: str) -> dict[str, tuple[City, ...]]:
     """Return the cities of each region by its folded name and, where it has one, its abbreviation."""
     found: dict[str, tuple[City, ...]] = {}
-    for city in places_of(country).cities:
+    for city in country_places(country).cities:
         for name in filter(None, (city.region.name, city.region.short)):
-            found[folded(name)] = (*found.get(folded(name), ()), city)
+            found[unaccented(name)] = (*found.get(unaccented(name), ()), city)
     return found
 
 
 def _other_city(known: City, country: str, seed: int) -> City:
     """Return a city with another name than *known*, of its size class if there is one; *known* if the country has no other."""
-    others = [city for city in places_of(country).cities if city.name.casefold() != known.name.casefold()]
+    others = [city for city in country_places(country).cities if city.name.casefold() != known.name.casefold()]
     alike = [city for city in others if city.size == known.size]
     return pick(seed, alike or others or [known])
 
@@ -344,11 +370,11 @@ def region(draw: Draw) -> str:
     return cased_like(original, found.name)
 
 
-def other_region(draw: Draw, found: Region) -> Region:
+def other_region(draw: Draw, found: RegionOfPlaces) -> RegionOfPlaces:
     """Return *found*, or another region of the country if *found* is the original."""
     original = draw.original.strip().casefold()
     if original and original in {found.name.casefold(), (found.short or "").casefold()}:
-        known = places_of(home_of(draw)).regions
+        known = country_places(home_of(draw)).regions
         return known[(known.index(found) + 1 + below(mix(draw.seed, _HOME), max(1, len(known) - 1))) % len(known)]
     return found
 
@@ -358,13 +384,13 @@ _country = spoken("country")
 
 @cache
 def _homelands() -> dict[str, dict[str, str]]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "words" / "homelands.yaml", _HomelandsFile).homelands
+    return load_data("piiloom.surrogates", "words/homelands.yaml", _HomelandsFile).homelands
 
 
 @cache
-def countries(language: str) -> frozenset[str]:
+def country_names(language: str) -> frozenset[str]:
     """Return the names of countries in *language*, casefolded, and the usual short ones of some."""
-    known = (*words_of(language).get("country", ()), *_homelands().get(language, {}).values(), "USA", "US", "U.S.", "UK")
+    known = (*phrase_lists(language).get("country", ()), *_homelands().get(language, {}).values(), "USA", "US", "U.S.", "UK")
     return frozenset(name.casefold().removeprefix("the ") for name in known)
 
 
@@ -378,10 +404,10 @@ def location(draw: Draw) -> str:
     """Draw an unspecified place: a city (always for a known city), a region, or an area."""
     seed = mix(draw.seed, _LOCATION)
     dice = below(seed, 100)
-    if draw.original and draw.original.strip().casefold() in places_of(draw.country).by_name:
+    if draw.original and draw.original.strip().casefold() in country_places(draw.country).by_name:
         return city(draw)
     if dice < 62:
         return city(draw)
     if dice < 75:
         return region(draw)
-    return cased_like(draw.original, phrase("area", draw, seed))
+    return cased_like(draw.original, draw_phrase("area", draw, seed))

@@ -1,56 +1,154 @@
-"""Kinds whose values are phrases: organizations, studies, occupations, personal attributes and beliefs, medical conditions.
+"""Kinds whose values are phrases: organizations, studies, occupations, personal attributes, looks and beliefs, medical conditions.
 
-The forms are in ``data/words``. Values are assembled from parts, so that there are thousands and few name anything real.
+The forms are in ``data/words``. Values are assembled from parts, so that there are thousands and few name anything real. Where the type of
+a span is coarse ("belief"), the original tells the kind of value.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Final
 
-from piiloom.surrogates.documents import below, mix, pick
-from piiloom.surrogates.draws import Draw
+from piiloom.foundation.seeding import mix, salt_of
+from piiloom.foundation.yaml_files import FileModel, Text, load_data
+from piiloom.pii_values.rewriting.amounts import other_score
 from piiloom.surrogates.kinds.companies import legal_form_of
-from piiloom.surrogates.kinds.kind import cased_like, salt_of
-from piiloom.surrogates.kinds.masks import reshaped
-from piiloom.surrogates.kinds.places import countries, country, nation, phrase, spoken, words_of
-from piiloom.surrogates.kinds.told_by_original import names_party, number_of_kin
+from piiloom.surrogates.kinds.kind import Draw, Drawing, cased_like, owned_seed
+from piiloom.surrogates.kinds.places import (
+    FALLBACK,
+    country,
+    country_names,
+    draw_phrase,
+    in_gender,
+    languages,
+    nation,
+    phrase_lists,
+    spoken,
+)
 
-room = spoken("room")
-landmark = spoken("landmark")
-resort = spoken("resort")
-organisation = spoken("organisation", institution=True)
-employer = spoken("employer", numbered=True, institution=True)
-school = spoken("school", institution=True)
-language_school = spoken("language_school", institution=True)
-university = spoken("university", institution=True)
-hospital = spoken("hospital", institution=True)
-department = spoken("department", institution=True)
-bank = spoken("bank", institution=True)
-charity = spoken("charity", institution=True)
-club = spoken("club", institution=True)
-band = spoken("band")
-authority = spoken("authority", institution=True)
-course = spoken("course")
-degree = spoken("degree")
-field = spoken("field")
-occupation = spoken("occupation", numbered=True)
-ethnicity = spoken("ethnicity", owned=True)
-language = spoken("language")
-orientation = spoken("orientation", owned=True)
-condition = spoken("condition")
-medication = spoken("medication")
-product = spoken("product")
-marital_status = spoken("marital_status", owned=True)
-title = spoken("title", owned=True)
+_Told = tuple[tuple[re.Pattern[str], str], ...]
+
+
+class _CoarseTypesFile(FileModel):
+    """``words/told_by_original.yaml``; ``kinds``: by kind of the type, patterns and the kind that they tell; the first found decides."""
+
+    kinds: dict[str, list[dict[str, Text]]]
+    party: str
+    several_kin: str
+
+
+@cache
+def _words_file() -> _CoarseTypesFile:
+    return load_data("piiloom.surrogates", "words/told_by_original.yaml", _CoarseTypesFile)
+
+
+@cache
+def _patterns() -> Mapping[str, _Told]:
+    return {
+        coarse: tuple((re.compile(pattern, re.IGNORECASE), kind) for entry in entries for kind, pattern in entry.items())
+        for coarse, entries in _words_file().kinds.items()
+    }
+
+
+@cache
+def _party() -> re.Pattern[str]:
+    return re.compile(_words_file().party, re.IGNORECASE)
+
+
+@cache
+def _several_kin() -> re.Pattern[str]:
+    return re.compile(_words_file().several_kin, re.IGNORECASE | re.DOTALL)
+
+
+def told_by_original(kind: str, original: str) -> str:
+    """Return the kind that *original* is of, if it tells more than the *kind* of its type; else *kind*."""
+    return next((told for pattern, told in _patterns().get(kind, ()) if pattern.search(original)), kind)
+
+
+def names_party(original: str) -> bool:
+    """Whether a political *original* names a party, and no leaning alone ("Libertarian")."""
+    return _party().search(original) is not None
+
+
+def number_of_kin(original: str) -> str | None:
+    """Return how many relatives *original* is, as it says it ("two"), "" if it only says that they are several; None for one."""
+    found = _several_kin().match(original)
+    return None if found is None else found["count"] or ""
+
+
+class ReligionEntry(FileModel):
+    """One religion; see the head of ``religions.yaml``."""
+
+    noun: Text
+    adjective: Text
+    attributive: Text | None = None
+    feminine: Text | None = None
+    member: Text
+    church: bool = False
+
+
+class ReligionsFile(FileModel):
+    """``religions.yaml``, by language."""
+
+    religions: dict[str, list[ReligionEntry]]
+
+
+_RELIGION: Final = salt_of("religion")
+_RELIGION_FORMS: Final = ("noun", "adjective", "attributive", "feminine", "member")
+_CHURCH: Final = "church"
+
+
+@cache
+def _religions(language: str) -> tuple[ReligionEntry, ...]:
+    known = load_data("piiloom.surrogates", "religions.yaml", ReligionsFile).religions
+    return tuple(known.get(language) or known[FALLBACK])
+
+
+def religion(draw: Draw) -> str:
+    """Draw a religion in the form that its place or its original asks for; without either, its name.
+
+    Forms are noun, adjective, attributive, feminine, member, and "church", an adjective of one that has churches.
+    """
+    known = _religions(draw.language)
+    female = draw.owner is not None and draw.owner.gender == "female"
+    original = draw.original.casefold()
+    form = draw.form or _religion_form(original, known)
+    at = mix(draw.seed, _RELIGION) % len(known)
+    if form == _CHURCH and not known[at].church:
+        at %= sum(entry.church for entry in known)  # those with churches come first
+    value = _religion_written(known[at], form, female=female)
+    if original and value.casefold() == original:
+        value = _religion_written(known[at - 1], form, female=female)
+    return cased_like(draw.original, value)
+
+
+def _religion_form(original: str, known: tuple[ReligionEntry, ...]) -> str:
+    """Return the form that *original* (casefolded) has, if it is one of the *known*; else "noun"."""
+    for entry in known:
+        for form in _RELIGION_FORMS:
+            written = getattr(entry, form)
+            if written and original in {_religion_written(entry, form, female=female).casefold() for female in (False, True)}:
+                return form
+    return "noun"
+
+
+def _religion_written(entry: ReligionEntry, form: str, *, female: bool) -> str:
+    match form:
+        case "noun":
+            return entry.noun
+        case "member":
+            return in_gender(entry.member, female=female)
+        case "attributive" | "church":
+            return entry.attributive or in_gender(entry.adjective, female=female)
+        case "feminine":
+            return entry.feminine or in_gender(entry.adjective, female=True)
+        case _:
+            return in_gender(entry.adjective, female=female)
+
 
 _company = spoken("company", institution=True)
-_GRADE: Final = salt_of("grade")
-_LONGEST: Final = 6  # digits of a score
-_DIGITS: Final = "0123456789"
-_NUMBER: Final = _DIGITS + ".,"
-_IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
-_LETTERS: Final = ("A", "A-", "B+", "B", "B-", "C+", "C", "C-", "D", "A+", "D+", "F")
 _kin = spoken("kin")
 _kin_plural = spoken("kin_plural")
 _political = spoken("political")
@@ -67,7 +165,7 @@ def company(draw: Draw) -> str:
 
 def kin(draw: Draw) -> str:
     """Draw a relative; several of them where the original is a plural ("two children") and the language has words for it."""
-    if draw.original and "kin_plural" in words_of(draw.language):
+    if draw.original and "kin_plural" in phrase_lists(draw.language):
         number = number_of_kin(draw.original)
         if number is not None:
             return f"{number} {_kin_plural(draw)}".lstrip()
@@ -76,7 +174,7 @@ def kin(draw: Draw) -> str:
 
 def political(draw: Draw) -> str:
     """Draw a party or a leaning; a leaning alone where the original names no party ("Libertarian"), if the language has words for it."""
-    if draw.original and "leaning" in words_of(draw.language) and not names_party(draw.original):
+    if draw.original and "leaning" in phrase_lists(draw.language) and not names_party(draw.original):
         return _leaning(draw)
     return _political(draw)
 
@@ -84,7 +182,7 @@ def political(draw: Draw) -> str:
 def nationality(draw: Draw) -> str:
     """Return the nationality of the owner's origin, in the form for their gender; without an owner, draw any."""
     owner = draw.owner
-    if draw.original.casefold() in countries(draw.language) and draw.original:
+    if draw.original.casefold() in country_names(draw.language) and draw.original:
         return country(draw)  # "I am from Saudi Arabia"
     if owner is not None:
         found = nation(owner.origin, draw.language, female=owner.gender == "female")
@@ -99,36 +197,77 @@ def gender(draw: Draw) -> str:
     return value[0].upper() if len(draw.original.strip()) == 1 else value
 
 
-def grade(draw: Draw) -> str:
-    """Draw a grade: a letter for a letter, a number on the same scale for a number, else one in a usual format of the language.
+_BLOOD: Final = salt_of("blood_type")
+_TURNS: Final = 32  # maximum draws to get a value that differs from the original
+_BRITAIN: Final = frozenset({"GB", "IE"})
+_FIGURES: Final = "0123456789"
+_BARE: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_ONE_NUMBER: Final = re.compile(rf"({_BARE.pattern})[^0-9]*")
+_GROUP: Final = re.compile(r"(?<![^\W\d_])(AB|[ABO0])(?![^\W\d_])", re.IGNORECASE)
 
-    Somebody has many grades, so an owner does not decide which it is.
+
+def _grammar(kind: str, draw: Draw) -> str:
+    """Return the grammar for a measured *kind*: stones for weights in Britain and Ireland, metric for languages without a word file."""
+    if draw.language not in languages():
+        return f"metric_{kind}"
+    return f"british_{kind}" if (kind, draw.language) == ("weight", "en") and draw.country in _BRITAIN else kind
+
+
+def measured(kind: str) -> Drawing:
+    """Return the drawing function for a measure with its unit.
+
+    If the original is a bare number, so is the value, with as many digits and decimals.
     """
-    original = draw.original.strip()
-    seed = mix(draw.seed, _GRADE)
-    if original[:1].upper() in {"A", "B", "C", "D", "F"} and len(original) <= 2:
-        known = [grade for grade in _LETTERS if grade != original.upper()]
-        return pick(seed, known)
-    if original[:1] in _DIGITS and original:
-        return other_score(original, seed)
-    return phrase("grade", draw, seed)
+    salt = salt_of(kind)
+
+    def drawn(draw: Draw) -> str:
+        original = draw.original.strip()
+        others = (value for value in _phrases(_grammar(kind, draw), draw, salt) if _figures(value) != _figures(original))
+        if not _BARE.fullmatch(original):
+            return cased_like(original, next(others))
+        numbers = (found[1] for value in others if (found := _ONE_NUMBER.fullmatch(value)))
+        alike = next((number for number in numbers if _shape(number) == _shape(original)), "")
+        return re.sub("[.,]", "." if "." in original else ",", alike) or other_score(original, owned_seed(draw, salt))
+
+    return drawn
 
 
-def other_score(text: str, seed: int) -> str:
-    """Return another number near *text*, with as many decimals; what follows the number is kept ("/20", "%").
+def _phrases(kind: str, draw: Draw, salt: int) -> Iterator[str]:
+    """Yield up to ``_TURNS`` values of *kind* for the owner."""
+    seed = owned_seed(draw, salt)
+    female = draw.owner is not None and draw.owner.gender == "female"
+    for turn in range(_TURNS):
+        yield draw_phrase(kind, draw, mix(seed, turn) if turn else seed, female=female)
 
-    The new number is lower by 1 to a fifth, or 1 higher if *text* is 0 or 1; it begins with a zero only if *text* does, or where it is
-    less than one. Numbers with more than six digits are only reshaped.
-    """
-    end = next((at for at, c in enumerate(text) if c not in _NUMBER), len(text))
-    number, rest = text[:end].rstrip(".,"), text[len(text[:end].rstrip(".,")) :]
-    digits = number.replace(".", "").replace(",", "")
-    if len(digits) > _LONGEST:
-        return reshaped(text, seed)
-    top = {1: 10, 2: 100}.get(len(digits), 10 ** len(digits))
-    value = min(int(digits), top)
-    reach = max(1, value // 5)
-    new = value - 1 - below(seed, reach) if value > reach else value + 1 + below(seed, reach)
-    places = iter(f"{max(1, new):0{len(digits)}d}")
-    written = "".join(next(places) if c in _DIGITS else c for c in number)
-    return (written if number[0] == "0" else _IDLE_ZEROS.sub("", written)) + rest
+
+def _shape(number: str) -> str:
+    return "".join("0" if c in _FIGURES else "." for c in number)
+
+
+def _figures(text: str) -> str:
+    """Return only the digits of *text*, to compare measures in different formats: "178 cm" and "1,78 m" both give 178."""
+    return "".join(c for c in text if c in _FIGURES)
+
+
+def _blood(text: str) -> tuple[str, bool]:
+    """Parse a blood type in any spelling: the group ("" if there is none; O as 0) and whether it is rhesus positive."""
+    group = _GROUP.search(text)
+    return ("" if group is None else group[1].upper().replace("O", "0")), "+" in text or "pos" in text.casefold()
+
+
+def blood_type(draw: Draw) -> str:
+    """Draw a blood type other than the original."""
+    known = _blood(draw.original)
+    value = next(value for value in _phrases("blood_type", draw, _BLOOD) if _blood(value) != known)
+    words = _GROUP.sub("", draw.original)  # the letters of a group are capitals anyway
+    return value.upper() if words.isupper() else value
+
+
+def one_of_several(kind: str) -> Drawing:
+    """Return the drawing function for a kind of which a person may have several: different originals give different values."""
+    plain = spoken(kind, numbered=True)
+
+    def drawn(draw: Draw) -> str:
+        return plain(draw._replace(index=draw.index or draw.original.casefold()))
+
+    return drawn

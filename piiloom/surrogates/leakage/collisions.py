@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from piiloom.surrogates.documents import mix
+from piiloom.foundation.seeding import mix
 from piiloom.surrogates.leakage.pool_simulation import possible_names
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from piiloom.surrogates.documents import below, mix, pick
+from piiloom.foundation.seeding import below, mix, pick
 from piiloom.surrogates.leakage.known_pool import PoolAttack, attack
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.persona_assignment.personas import Pools

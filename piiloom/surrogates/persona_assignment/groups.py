@@ -23,15 +23,16 @@ from typing import Final, Literal
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import mix
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.documents import Gender, Mention, mix
+from piiloom.foundation.yaml_files import FileModel, load_data, load_yaml
+from piiloom.surrogates.documents import Gender, Mention
 
-Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
-REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
+WorldRegion = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
+REGIONS: Final[tuple[WorldRegion, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
 GENDERS: Final[tuple[Gender, ...]] = ("female", "male")
 # A group's number is its index here. With equal weights, each group gets the same number of people.
-GROUPS: Final[tuple[tuple[Gender, Region], ...]] = tuple((gender, region) for gender in GENDERS for region in REGIONS)
+GROUPS: Final[tuple[tuple[Gender, WorldRegion], ...]] = tuple((gender, region) for gender in GENDERS for region in REGIONS)
 OPEN, FEMALE, MALE = 0, 1, 2
 OF_DOCUMENT: Final = "group"  # names the group of a document beside the roles of its people
 NO_GROUP: Final = 255  # of a document without people
@@ -214,7 +215,7 @@ class Roles:
         self.numbers += numbers.translate(bytes(self.names[names[min(at, len(names) - 1)]] for at in range(256))) if names else b""
 
 
-def spread(counts: Mapping[str, int]) -> int:
+def spread_groups(counts: Mapping[str, int]) -> int:
     """Return the difference between the largest and the smallest of *counts*; 0 if it is empty."""
     return max(counts.values()) - min(counts.values()) if counts else 0
 
@@ -247,7 +248,7 @@ class _CuesFile(FileModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Cues:
+class GenderCues:
     """The cue words of one language, in every spelling that may stand between blanks.
 
     Spellings are lower case, capitalized and upper case, each with and without a punctuation mark at the end.
@@ -264,7 +265,7 @@ class Cues:
 
 
 @cache
-def cues_of(language: str) -> Cues | None:
+def gender_cues(language: str) -> GenderCues | None:
     """Return the cues of a language (ISO 639-1), or None if there is no file for it."""
     source = files("piiloom.surrogates") / "data" / "cues" / f"{language}.yaml"
     if not source.is_file():
@@ -274,7 +275,7 @@ def cues_of(language: str) -> Cues | None:
     after = _spelled(_sides(known.pronouns, known.nouns), _CLOSED)
     kin = {*known.kin.female, *known.kin.male}
     nouns = {word: gender for word, gender in _sides(known.nouns).items() if word not in kin}
-    return Cues(
+    return GenderCues(
         before,
         after,
         _spelled(nouns, _CLOSED),
@@ -302,7 +303,7 @@ def _spelled(words: dict[str, Gender], signs: str) -> dict[str, Gender]:
     return found
 
 
-def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
+def gender_before(text: str, start: int, cues: GenderCues) -> Gender | None:
     """Return the gender indicated by a title or kinship word right before *start*; an initial may stand between.
 
     Return None if there is no such word.
@@ -316,14 +317,14 @@ def gender_before(text: str, start: int, cues: Cues) -> Gender | None:
     return cues.before.get(last) or cues.before.get(last.lstrip(_OPENED))
 
 
-def title_before(text: str, start: int, cues: Cues) -> str:
+def title_before(text: str, start: int, cues: GenderCues) -> str:
     """Return the title right before *start* that tells a gender, in small letters and without its full stop, or ""."""
     words = _words_before(text, start, cues)
     word = words[-1].lstrip(_OPENED) if words else ""
     return word.casefold().rstrip(".") if word in cues.titles else ""
 
 
-def _words_before(text: str, start: int, cues: Cues) -> list[str]:
+def _words_before(text: str, start: int, cues: GenderCues) -> list[str]:
     """Return the words right before *start*; none if the last one cannot be a cue word, as most do not end like any."""
     if start < 2 or text[start - 1] not in _BLANKS:
         return []
@@ -333,7 +334,7 @@ def _words_before(text: str, start: int, cues: Cues) -> list[str]:
     return text[max(0, start - _BEFORE) : start].split()
 
 
-def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
+def gender_after(text: str, end: int, limit: int, cues: GenderCues) -> Gender | None:
     """Return the gender of the first cue word between *end* and *limit*, or None.
 
     The caller sets *limit* to ``AFTER`` code points after *end* or to the next person, whichever comes first.
@@ -351,7 +352,7 @@ def gender_after(text: str, end: int, limit: int, cues: Cues) -> Gender | None:
     return None
 
 
-def gender_after_age(text: str, end: int, cues: Cues) -> Gender | None:
+def gender_after_age(text: str, end: int, cues: GenderCues) -> Gender | None:
     """Return the gender of the noun that follows an age at once, up to *end*: "-year-old woman", " y.o. male"; None if there is none."""
     for match in _AGED.finditer(text, end, end + _AGED_WITHIN):
         gender = cues.nouns.get(match[0])
@@ -380,7 +381,7 @@ class _JointlyFile(FileModel):
 
 @cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    known = load_yaml(files("piiloom.surrogates") / "data" / "jointly.yaml", _JointlyFile)
+    known = load_data("piiloom.surrogates", "jointly.yaml", _JointlyFile)
     announcing, between = any_of(known.jointly), any_of(known.against)
     # Between the word and the mention stand a few more words at most, and no end of a sentence.
     return re.compile(rf"\b(?:{announcing})\b[^.;\n\[\]<>]*$", re.IGNORECASE), re.compile(rf"\b(?:{between})\b", re.IGNORECASE)

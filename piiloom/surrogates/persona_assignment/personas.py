@@ -13,19 +13,20 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Final, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.documents import Gender, below, mix, parted
-from piiloom.surrogates.fitting import ANY, capitalised, sounds, takes_genitive
+from piiloom.foundation.seeding import below, mix, part_seed
+from piiloom.foundation.words import with_capital
+from piiloom.foundation.yaml_files import FileModel, load_data
+from piiloom.surrogates.documents import Gender
+from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
+from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
-from piiloom.surrogates.persona_assignment.groups import GROUPS, Region
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.persona_assignment.groups import GROUPS, WorldRegion
 
 _TRIES: Final = 48  # names of one country that are tried until one is free and fits everywhere
 _MOST_TAKEN: Final = 1000  # at this size the older half of a document's used names is forgotten, so that enough names are left
@@ -35,7 +36,7 @@ _COUNTRIES: Final = 8  # draws of a country in the region; after that, sound and
 class Pools(Protocol):
     """The interface that names are read from; implemented by ``piiloom.pii_values.names.pools.NamePools``."""
 
-    def countries(self, region: Region) -> tuple[str, ...]:
+    def countries(self, region: WorldRegion) -> tuple[str, ...]:
         """Return the countries of a region; a country is repeated according to its weight in the draw."""
         ...
 
@@ -48,7 +49,7 @@ class Pools(Protocol):
         ...
 
 
-class Needs(NamedTuple):
+class NameNeeds(NamedTuple):
     """What the surrounding text requires of a name.
 
     The sounds are ``ANY``, ``VOWEL`` or ``CONSONANT`` (see ``fitting``): what the name must begin with. The genitive flags say that
@@ -61,7 +62,7 @@ class Needs(NamedTuple):
     family_genitive: bool = False
 
 
-NO_NEEDS: Final = Needs()
+NO_NEEDS: Final = NameNeeds()
 Taken = dict[str, None]  # the names already used in a document, oldest first
 # Country, given names, family names, number of given names, number of family names.
 _Names = tuple[str, Sequence[str], Sequence[str], int, int]
@@ -79,8 +80,8 @@ class PersonaDrawer:
         self._own: dict[tuple[str, Gender], _Names] = {}
 
     def draw(
-        self, seed: int, group: int, anchor: date, value_id: str, taken: Taken, needs: Needs = NO_NEEDS, origin: str | None = None
-    ) -> Persona:
+        self, seed: int, group: int, anchor: date, value_id: str, taken: Taken, needs: NameNeeds = NO_NEEDS, origin: str | None = None
+    ) -> FictitiousPerson:
         """Return the person that *seed* determines in *group* (an index into ``GROUPS``).
 
         Names in *taken* are avoided, and the new names are added to it. If no free name is found, a used one is repeated. When *taken*
@@ -93,7 +94,7 @@ class PersonaDrawer:
                 del taken[name]
         gender, region = GROUPS[group]
         names = self._names[group]
-        given_seed, country_seed, own_seed = parted(seed)
+        given_seed, country_seed, own_seed = part_seed(seed)
         family_seed = given_seed >> 32
         for turn in range(_COUNTRIES):
             if origin:
@@ -110,7 +111,7 @@ class PersonaDrawer:
             if (one and two) or origin:  # no other country to look in
                 break
         taken[given] = taken[family] = None
-        return Persona(own_seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
+        return FictitiousPerson(own_seed, gender, region, country, self._country, given, family, anchor, value_id=value_id)
 
     def _of_group(self, group: int, at: int) -> _Names:
         key = self._countries[group][at], GROUPS[group][0]
@@ -171,7 +172,7 @@ class _RegistersFile(FileModel):
     registers: dict[str, _Register]
 
 
-class Register:
+class NameRegister:
     """The usual name forms of one language, by role. Forms are keys of ``name_forms.SUBTYPES``."""
 
     def __init__(self, source: _Register) -> None:
@@ -200,7 +201,7 @@ def _plain(style: Style) -> str:
 
 @cache
 def _file() -> _RegistersFile:
-    return load_yaml(files("piiloom.surrogates") / "data" / "registers.yaml", _RegistersFile)
+    return load_data("piiloom.surrogates", "registers.yaml", _RegistersFile)
 
 
 def joiner_of(language: str) -> str:
@@ -209,10 +210,10 @@ def joiner_of(language: str) -> str:
 
 
 @cache
-def register_of(language: str) -> Register:
+def register_of(language: str) -> NameRegister:
     """Return the register of a language (ISO 639-1); the English one if it has none."""
     known = _file().registers
-    return Register(known.get(language) or known["en"])
+    return NameRegister(known.get(language) or known["en"])
 
 
 SUBTYPES: Final[dict[str, str | None]] = {
@@ -238,7 +239,7 @@ class _NicknamesFile(FileModel):
 
 @cache
 def _nicknames() -> dict[str, str]:
-    return load_yaml(files("piiloom.surrogates") / "data" / "nicknames.yaml", _NicknamesFile).nicknames
+    return load_data("piiloom.surrogates", "nicknames.yaml", _NicknamesFile).nicknames
 
 
 _EAST_ASIAN: Final = "\u3040"  # kana, Chinese characters and Hangul lie from here on
@@ -253,37 +254,35 @@ def initials(given: str) -> str:
     return "".join("-".join(f"{piece[0].upper()}." for piece in part.split("-") if piece) for part in parts)
 
 
-def written(persona: Persona, form: str) -> str:
+def written(persona: FictitiousPerson, form: str) -> str:
     """Return the name of *persona* in *form*, a key of ``SUBTYPES``; any other form gives the full name."""
     return _FORMS.get(form, _full)(persona)
 
 
-def _full(persona: Persona) -> str:
+def _full(persona: FictitiousPerson) -> str:
     # Chinese, Japanese and Korean names in their own script: family name first, without a space.
     if persona.given[0] >= _EAST_ASIAN:
         return f"{persona.family}{persona.given}"
     return f"{persona.given} {persona.family}"
 
 
-def _both_initials(persona: Persona) -> str:
+def _both_initials(persona: FictitiousPerson) -> str:
     last = persona.family.split()[-1:]
     return initials(persona.given) + "".join(f"{word[0].upper()}." for word in last)
 
 
-_FORMS: Final[dict[str, Callable[[Persona], str]]] = {
+_FORMS: Final[dict[str, Callable[[FictitiousPerson], str]]] = {
     "full": _full,
     "given": lambda persona: persona.given,
     # Without the given name before it, "van den Berg" is "Van den Berg".
-    "family": lambda persona: capitalised(persona.family),
+    "family": lambda persona: with_capital(persona.family),
     "formal": lambda persona: f"{initials(persona.given)} {persona.family}",
     "initials": _both_initials,
     "given_initials": lambda persona: initials(persona.given),
     "nick": lambda persona: _nicknames().get(persona.given, persona.given),
-    "family_given": lambda persona: f"{capitalised(persona.family)}, {persona.given}",
+    "family_given": lambda persona: f"{with_capital(persona.family)}, {persona.given}",
     "possessive": lambda persona: f"{_full(persona)}'s",
 }
-
-
 _SIBILANT: Final = frozenset("sxz")
 _PLURAL: Final = re.compile(r"e?s\b", re.IGNORECASE)
 _LETTERS: Final = "ABCDEFGHJKLMNPRSTVW"
@@ -293,7 +292,7 @@ _TWO: Final = 2
 Block = tuple[int, int, str]
 
 
-def written_like(original: str, persona: Persona, style: str, language: str = "") -> str:
+def written_like(original: str, persona: FictitiousPerson, style: str, language: str = "") -> str:
     """Return the name of *persona* as *original* is written; *style* tells what a single word is ("given" or "family").
 
     The letters of a name are replaced block by block: given name, further initials, family name. All else of *original* is kept: titles,
@@ -315,7 +314,7 @@ def written_like(original: str, persona: Persona, style: str, language: str = ""
     return "".join(out) + (ending.upper() if plural.group().isupper() else ending) + original[plural.end() :]
 
 
-def _blocks(original: str, words: list[NamedPart], persona: Persona, style: str) -> list[Block]:
+def _blocks(original: str, words: list[NamedPart], persona: FictitiousPerson, style: str) -> list[Block]:
     """Return start, end and new text of each part of the name in *original*, in text order."""
     comma = original.find(",", words[0].end)
     later = [word for word in words if word.start > comma] if comma >= 0 else []
@@ -329,7 +328,7 @@ def _blocks(original: str, words: list[NamedPart], persona: Persona, style: str)
     return _given_first(words, persona, alone=False)
 
 
-def _single(word: NamedPart, persona: Persona, style: str) -> Block:
+def _single(word: NamedPart, persona: FictitiousPerson, style: str) -> Block:
     text = word.text
     if len(text) == 1:
         return word.start, word.end, (persona.family if style == "family" else persona.given)[0]
@@ -338,7 +337,7 @@ def _single(word: NamedPart, persona: Persona, style: str) -> Block:
     return word.start, word.end, persona.given if style == "given" else persona.family
 
 
-def _given_first(words: list[NamedPart], persona: Persona, *, alone: bool) -> list[Block]:
+def _given_first(words: list[NamedPart], persona: FictitiousPerson, *, alone: bool) -> list[Block]:
     """Return the parts of a name that begins with the given name; *alone*: there is no family name in it."""
     first = words[0]
     single = len(first.text) == 1

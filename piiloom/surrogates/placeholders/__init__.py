@@ -4,8 +4,20 @@
 ``Finder`` applies a mapping to a text.
 """
 
-from piiloom.surrogates.placeholders.finder import Finder, Found, Unknown
-from piiloom.surrogates.placeholders.mapping import Mapping, Noted, Rule, dump_mapping, load_mapping
+from piiloom.surrogates.placeholders.finder import Finder, FoundTags, Unknown
+from piiloom.surrogates.placeholders.mapping import Mapping, Noted, TagRule, dump_mapping, load_mapping
 from piiloom.surrogates.placeholders.survey import Survey, auto_mapping, survey_of
 
-__all__ = ["Finder", "Found", "Mapping", "Noted", "Rule", "Survey", "Unknown", "auto_mapping", "dump_mapping", "load_mapping", "survey_of"]
+__all__ = [
+    "Finder",
+    "FoundTags",
+    "Mapping",
+    "Noted",
+    "Survey",
+    "TagRule",
+    "Unknown",
+    "auto_mapping",
+    "dump_mapping",
+    "load_mapping",
+    "survey_of",
+]

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.placeholders.grammar import IN_INITIALS, Grammar, has_tokens, pattern_of, sample
-from piiloom.surrogates.placeholders.judging import Judge, mask_form
-from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, Rule
-from piiloom.surrogates.placeholders.reading import MASK, NUMBER, UNTOLD, Meaning, Reader, Verdict
-from piiloom.surrogates.placeholders.scanning import Candidate, Scanner, scanner_of
+from piiloom.surrogates.placeholders.judging import Judge, mask_form, remember
+from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, TagRule
+from piiloom.surrogates.placeholders.reading import MASK, NUMBER, UNTOLD, Meaning, Reader, TagVerdict
+from piiloom.surrogates.placeholders.scanning import Scanner, TagCandidate, scanner_of
 from piiloom.surrogates.placeholders.settling import Settling
-from piiloom.surrogates.placeholders.surroundings import LETTER, Surroundings, cues
+from piiloom.surrogates.placeholders.surroundings import LETTER, TagSurroundings, cues
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 if TYPE_CHECKING:
@@ -34,11 +34,11 @@ class TagRules:
         self._by_tag = {rule.tag: rule for rule in rules}
         self._patterns = [(re.compile(pattern_of(rule.tag)), rule) for rule in rules if has_tokens(rule.tag)]
 
-    def rule_of(self, candidate: Candidate, verdict: Verdict) -> tuple[Rule | None, Verdict]:
-        """Return the rule for *candidate* and the verdict it gives, or None and *verdict* unchanged if there is no rule."""
+    def rule_of(self, literal: str, verdict: TagVerdict) -> tuple[TagRule | None, TagVerdict]:
+        """Return the rule for the candidate *literal* and the verdict it gives, or None and *verdict* unchanged if there is no rule."""
         if not self._by_tag:
             return None, verdict
-        literal = " ".join(candidate.literal.split())
+        literal = " ".join(literal.split())
         rule = self._by_tag.get(literal)
         if rule is not None:
             return rule, by_rule(rule, verdict, {})
@@ -52,7 +52,7 @@ class TagRules:
         return (family, by_rule(family, verdict, {})) if family is not None else (None, verdict)
 
 
-def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verdict:
+def by_rule(rule: TagRule, verdict: TagVerdict, groups: dict[str, str | None]) -> TagVerdict:
     """Return *verdict* with the meaning of *rule*.
 
     Index, number and original come from *groups* (the groups of the tag's match) or from *verdict*.
@@ -79,7 +79,7 @@ def by_rule(rule: Rule, verdict: Verdict, groups: dict[str, str | None]) -> Verd
 _OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
 _SECONDS = 1.0  # time limit for one pattern on one document, plus as much again for each million characters
 
-Own = tuple[Verdict, Rule | None]
+OwnMatch = tuple[TagVerdict, TagRule | None]
 
 
 class OwnPatterns:
@@ -90,7 +90,7 @@ class OwnPatterns:
 
     def __init__(self, mapping: Mapping, scanner: Scanner) -> None:
         self._file = mapping.file or "mapping"
-        self._patterns: list[tuple[regex.Pattern[str], Rule]] = []
+        self._patterns: list[tuple[regex.Pattern[str], TagRule]] = []
         for rule in mapping.rules:
             if not rule.use:
                 continue
@@ -107,13 +107,13 @@ class OwnPatterns:
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
-    def merged(self, text: str, candidates: Iterable[Candidate]) -> Iterator[tuple[Candidate, Own | None]]:
+    def merged(self, text: str, candidates: Iterable[TagCandidate]) -> Iterator[tuple[TagCandidate, OwnMatch | None]]:
         """Yield the matches in *text* merged with *candidates*, in text order and without overlaps.
 
         Of overlapping ones the first to start is kept, then the longer, then the one of the user's pattern. A match comes with its
         verdict and rule, a candidate with None. Raises ``DataError`` if a pattern exceeds the time limit.
         """
-        found: list[tuple[Candidate, Own | None]] = [*self._matches(text), *((candidate, None) for candidate in candidates)]
+        found: list[tuple[TagCandidate, OwnMatch | None]] = [*self._matches(text), *((candidate, None) for candidate in candidates)]
         found.sort(key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None))
         reached = 0
         for candidate, own in found:
@@ -121,7 +121,7 @@ class OwnPatterns:
                 yield candidate, own
                 reached = candidate.end
 
-    def _matches(self, text: str) -> Iterator[tuple[Candidate, Own]]:
+    def _matches(self, text: str) -> Iterator[tuple[TagCandidate, OwnMatch]]:
         limit = _SECONDS * (1 + len(text) / 1e6)
         for pattern, rule in self._patterns:
             try:
@@ -136,7 +136,7 @@ class OwnPatterns:
                 groups = match.groupdict()
                 start, end = match.span("letter") if groups.get("letter") else match.span()
                 if end > start:
-                    yield Candidate(start, end, _OWN, match.group()), _own(rule, groups, match.group())
+                    yield TagCandidate(start, end, _OWN, match.group()), _own(rule, groups, match.group())
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:
@@ -145,12 +145,12 @@ def _compiled(pattern: str) -> regex.Pattern[str]:
     return regex.compile(pattern)
 
 
-def _own(rule: Rule, groups: dict[str, str | None], literal: str) -> Own:
+def _own(rule: TagRule, groups: dict[str, str | None], literal: str) -> OwnMatch:
     index = re.sub(r"\s+", "", groups.get("index") or groups.get("letter") or rule.index).casefold()
     role = (groups.get("role") or rule.role).casefold()
     form = rule.form or (mask_form(rule.kind, literal) if rule.role == MASK else "")
     meaning = Meaning(rule.kind, role, index, rule.same, form, rule.gender, rule.plural, 1.0, rule.context, groups.get("number") or "")
-    return Verdict("known", rule.name, meaning, groups.get("original") or "", rule.confidence), rule
+    return TagVerdict("known", rule.name, meaning, groups.get("original") or "", rule.confidence), rule
 
 
 def _scanned(tag: str, scanner: Scanner) -> bool:
@@ -170,14 +170,14 @@ class KeptScans:
     """Candidates by text. What does not fit is not kept, and scanned again. Pickled it is empty: another process has its own."""
 
     def __init__(self, room: int = _ROOM) -> None:
-        self._found: dict[str, list[Candidate]] = {}
+        self._found: dict[str, list[TagCandidate]] = {}
         self._size = self._room = room
         self._scanner: Scanner | None = None
 
     def __reduce__(self) -> tuple[type[KeptScans], tuple[()]]:
         return KeptScans, ()
 
-    def scan(self, text: str, scanner: Scanner) -> list[Candidate]:
+    def scan(self, text: str, scanner: Scanner) -> list[TagCandidate]:
         """Return the candidates that *scanner* finds in *text*, and keep them if there is room. One scanner is kept, the last."""
         if scanner is not self._scanner:
             self._found.clear()
@@ -189,7 +189,7 @@ class KeptScans:
                 self._found[text] = found
         return found
 
-    def scan_of(self, scanner: Scanner) -> Callable[[str], Iterable[Candidate]]:
+    def scan_of(self, scanner: Scanner) -> Callable[[str], Iterable[TagCandidate]]:
         """Return a function with the result of ``scanner.scan``, which takes what is kept for a text where that is sure to be the same."""
         before = self._scanner
         if before is None or before.names != scanner.names:
@@ -197,7 +197,7 @@ class KeptScans:
         told_apart = [f"{title} " for title in scanner.titles_unlike(before)]
         kept = self._found.get
 
-        def scanned(text: str) -> Iterable[Candidate]:
+        def scanned(text: str) -> Iterable[TagCandidate]:
             found = kept(text)
             if found is None or any(title in text for title in told_apart):
                 return scanner.scan(text)
@@ -212,8 +212,7 @@ UNSURE: Final = "too unsure to be used"
 UNLISTED: Final = "not in the mapping"
 LISTED: Final = "listed as unknown in the mapping"
 _LEAST: Final = 0.4  # below this confidence a tag is not used, whatever cues surround it
-_MOST_REMEMBERED: Final = 50_000  # entries of the cache of verdicts by literal
-_LONGEST_REMEMBERED: Final = 80
+_LONGEST_ROLE: Final = 80
 _NAMED: Final = 10  # unknown placeholders that an error counts out
 
 
@@ -226,7 +225,7 @@ class Unknown(NamedTuple):
     tag: str = ""
 
 
-class Found(NamedTuple):
+class FoundTags(NamedTuple):
     """The result for one text. Each list is in text order, and its spans do not overlap.
 
     ``left`` holds the ``(start, end)`` of brackets that are ordinary text. With ``on_unknown="generic"`` each unknown place is also in
@@ -254,20 +253,20 @@ class Finder:
         self._rules = TagRules(self._mapping)
         self._own = OwnPatterns(self._mapping, self._scanner)
         self._cues = cues(languages)
+        self._verdict = remember(self._ruled)
         self._noted = {noted.tag for noted in self._mapping.unknown}
         self._left = {noted.tag for noted in self._mapping.left_alone}
-        self._memo: dict[tuple[str, str], tuple[Verdict, Rule | None]] = {}
 
-    def find(self, text: str, where: str = "document") -> Found:
+    def find(self, text: str, where: str = "document") -> FoundTags:
         """Return the placeholders of *text*.
 
         With ``on_unknown="error"`` unknown placeholders raise ``DataError``; *where* names the document in its message.
         """
-        found = Found([], [], [])
-        around = Surroundings(text)
+        found = FoundTags([], [], [])
+        around = TagSurroundings(text)
         settling = Settling(text, self._cues, found.mentions)
-        numbers: list[Candidate] = []
-        lettered: list[tuple[Candidate, Verdict]] = []
+        numbers: list[TagCandidate] = []
+        lettered: list[tuple[TagCandidate, TagVerdict]] = []
         for candidate, own in self._candidates(text):
             verdict, rule = own if own is not None else self._verdict(candidate)
             if verdict.status == "nothing":
@@ -293,7 +292,7 @@ class Finder:
         return found
 
     def _told_by_document(
-        self, settling: Settling, numbers: list[Candidate], lettered: list[tuple[Candidate, Verdict]], found: Found
+        self, settling: Settling, numbers: list[TagCandidate], lettered: list[tuple[TagCandidate, TagVerdict]], found: FoundTags
     ) -> None:
         """Place the companies among *numbers* in brackets and *lettered* words, which the whole document tells; list the other letters."""
         if numbers and (companies := settling.place_numbers(numbers)):
@@ -306,27 +305,21 @@ class Finder:
             found.unknown.sort()
             found.mentions.sort()
 
-    def _candidates(self, text: str) -> Iterator[tuple[Candidate, tuple[Verdict, Rule | None] | None]]:
+    def _candidates(self, text: str) -> Iterator[tuple[TagCandidate, tuple[TagVerdict, TagRule | None] | None]]:
         if not self._own:
             return zip(self._scan(text), repeat(None))
         return self._own.merged(text, self._scan(text))
 
-    def _verdict(self, candidate: Candidate) -> tuple[Verdict, Rule | None]:
-        """Return the verdict on a candidate and the rule that applies to it, if any; cached by grammar and literal."""
-        key = (candidate.grammar.name, candidate.literal)
-        known = self._memo.get(key)
-        if known is not None:
-            return known
-        rule, verdict = self._rules.rule_of(candidate, self._judge.judge(candidate))
+    def _ruled(self, grammar: Grammar, literal: str) -> tuple[TagVerdict, TagRule | None]:
+        """Return the verdict on a candidate and the rule that applies to it, if any."""
+        rule, verdict = self._rules.rule_of(literal, self._judge.judge_literal(grammar, literal))
         if rule is None and verdict.family in self._left:
             verdict = verdict._replace(status="left")
         elif rule is None and verdict.family in self._noted and verdict.status != "unknown":
             verdict = verdict._replace(status="unknown", why=LISTED)
-        if len(self._memo) < _MOST_REMEMBERED and len(candidate.literal) <= _LONGEST_REMEMBERED:
-            self._memo[key] = verdict, rule
         return verdict, rule
 
-    def _doubt(self, text: str, candidate: Candidate, verdict: Verdict) -> str:
+    def _doubt(self, text: str, candidate: TagCandidate, verdict: TagVerdict) -> str:
         """Return the reason why a tag with a known meaning and without a rule must not be used, or "" if it may be."""
         if self._mapping.unlisted == "report":
             return UNLISTED
@@ -334,7 +327,7 @@ class Finder:
             return ""
         return UNTOLD if candidate.grammar.shape == "run" else UNSURE
 
-    def _is_told(self, text: str, candidate: Candidate, verdict: Verdict) -> bool:
+    def _is_told(self, text: str, candidate: TagCandidate, verdict: TagVerdict) -> bool:
         """Whether the text right beside an unsure tag without a rule confirms its kind, as in "(AGE) years old".
 
         Tags in lower case are never confirmed ("we [his wife] said"). Nor are tags below ``_LEAST``, such as long runs of "_", which
@@ -346,10 +339,10 @@ class Finder:
         cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
         return cue is not None and cue.sure >= 1 and (meaning.context == "mention" or cue.kind == meaning.kind)
 
-    def _unknown(self, candidate: Candidate, verdict: Verdict, why: str, found: Found) -> None:
+    def _unknown(self, candidate: TagCandidate, verdict: TagVerdict, why: str, found: FoundTags) -> None:
         start, end = candidate.start, candidate.end
         if self._on_unknown == "generic":
-            role = candidate.literal.casefold()[:_LONGEST_REMEMBERED]
+            role = candidate.literal.casefold()[:_LONGEST_ROLE]
             found.mentions.append(Mention(start, end, "generic", role=role, rule=verdict.family))
         found.unknown.append(Unknown(start, end, why, verdict.family))
 

@@ -12,21 +12,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from importlib.resources import files
 from itertools import groupby
 from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import load_yaml
-from piiloom.surrogates.kinds.calendars import month_words
+from piiloom.foundation.yaml_files import load_data
+from piiloom.pii_values.rewriting.calendars import month_words
 
 Shape = Literal["signs", "run", "word"]
-Policy = Literal["any", "upper", "marked", "none"]
+CasePolicy = Literal["any", "upper", "marked", "none"]
 
 
-class _Entry(BaseModel):
+class _GrammarEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
     name: str
@@ -36,7 +35,7 @@ class _Entry(BaseModel):
     never: tuple[str, ...]
 
 
-class SignsEntry(_Entry):
+class SignsEntry(_GrammarEntry):
     """A tag between signs."""
 
     open: str
@@ -44,12 +43,12 @@ class SignsEntry(_Entry):
     inner: str
     upper: float
     lower: float
-    unknown: Policy
+    unknown: CasePolicy
     kind: str = ""
     needs: str = ""
 
 
-class RunEntry(_Entry):
+class RunEntry(_GrammarEntry):
     """A run of one sign, between ``open`` and ``close`` if it has them."""
 
     open: str = ""
@@ -60,7 +59,7 @@ class RunEntry(_Entry):
     sure: float
 
 
-class WordsEntry(_Entry):
+class WordsEntry(_GrammarEntry):
     """A placeholder without signs."""
 
     first: str
@@ -103,14 +102,14 @@ class Grammar(NamedTuple):
     close: str
     upper: float
     lower: float
-    unknown: Policy
+    unknown: CasePolicy
     kind: str = ""
 
 
 @cache
 def grammars_file() -> GrammarsFile:
     """Read the data file; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "grammars.yaml", GrammarsFile)
+    return load_data("piiloom.surrogates", "grammars.yaml", GrammarsFile)
 
 
 @cache
@@ -124,11 +123,11 @@ def grammars() -> dict[str, Grammar]:
 
 
 TITLED: Final = "titled"
-Patterns = tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str]], ...], re.Pattern[str] | None]
+GrammarPatterns = tuple[re.Pattern[str], tuple[tuple[str, re.Pattern[str]], ...], re.Pattern[str] | None]
 
 
 @cache
-def compiled(names: tuple[str, ...] | None, known_titles: tuple[str, ...]) -> Patterns:
+def compiled(names: tuple[str, ...] | None, known_titles: tuple[str, ...]) -> GrammarPatterns:
     """Return the patterns of the signs, of those that need a piece of text, by that piece, and of the words."""
     data = grammars_file()
     wanted = set(grammars() if names is None else names)
@@ -262,10 +261,10 @@ _WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
 _BOLD: Final = re.compile(r"(?<![\w*])\*{2,3}(?=[^\s*])")
 _NAME_BEFORE: Final = re.compile(r"(?<![\w.+*-])\w[\w.+*-]*$")
 
-Place = tuple[int, int, Grammar]
+CandidatePlace = tuple[int, int, Grammar]
 
 
-def widened(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+def widened(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
     """Return the whole of the candidate ``[start, end)`` of *text*, with the grammar that it is of; None if it is none after all."""
     return _WIDENERS[grammar.name](text, start, end, grammar)
 
@@ -286,7 +285,7 @@ def _beside_month() -> re.Pattern[str]:
     return re.compile(rf"(?<!{_EDGE})(?:{month} {day}{year}|{day}{of} {month}{year})(?!{_EDGE}|[-/]\w)", re.IGNORECASE)
 
 
-def _dated(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+def _dated(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
     """Return "March XX, 2019" for the "XX" in it."""
     for match in _beside_month().finditer(text, max(0, start - _REACH), end + _REACH):
         if match.start() <= start and match.end() >= end:
@@ -294,7 +293,7 @@ def _dated(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
     return None if grammar.name in PARTS else (start, end, grammar)
 
 
-def _mask(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+def _mask(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
     """Return the number, date or address that the mask is a part of, or the mask alone."""
     for match in _whole().finditer(text, max(0, start - _REACH), end + _REACH):
         if match.start() <= start and match.end() >= end and (match.end() - match.start() > end - start or grammar.name in PARTS):
@@ -326,19 +325,19 @@ def _told(literal: str, name: str) -> Grammar:
     return grammar if name == "masked_email" or told else grammar._replace(upper=min(grammar.upper, _FORM_SURE))
 
 
-def _numbered(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+def _numbered(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
     """Return "Ort_3" for "_3"."""
     words = _WORDS_BEFORE.search(text, max(0, start - _REACH), start)
     return (words.start(), end, grammar) if words else None
 
 
-def _starred_email(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+def _starred_email(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
     """Return "j***@example.com" for "***@example.com"."""
     name = _NAME_BEFORE.search(text, max(0, start - _REACH), start)
     return (name.start(), end, grammar) if name else None
 
 
-def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Place | None:
+def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
     """Return "J***", unless its stars end what is bold: "**Plan B**"."""
     line = max(text.rfind("\n", 0, start) + 1, start - 4 * _REACH)
     if text.endswith("**", 0, end) and _BOLD.search(text, line, start):
@@ -346,7 +345,7 @@ def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Place | 
     return start, end, grammar
 
 
-_WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = {
+_WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], CandidatePlace | None]]] = {
     **dict.fromkeys(BEARERS | PARTS, _mask),
     _DATED: _dated,
     WORD_NUMBERED: _numbered,
@@ -357,8 +356,6 @@ _WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], Place | None]]] = 
     "starred_name": _starred_name,
 }
 WIDENED: Final = frozenset(_WIDENERS)
-
-
 INDEX: Final = r"[0-9]{1,9} ?[A-Za-z]?|[A-Za-z]{1,4}"
 IN_INITIALS: Final = "{initials}"
 _TOKENS: Final = {

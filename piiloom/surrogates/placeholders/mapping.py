@@ -12,8 +12,6 @@ from collections import abc, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -22,22 +20,22 @@ from pydantic import BaseModel, Field, GetCoreSchemaHandler, create_model
 from pydantic_core.core_schema import CoreSchema, no_info_after_validator_function
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.yaml_files import FileModel, YamlDocument, load_yaml, read_document, validate_document
+from piiloom.foundation.yaml_files import FileModel, YamlDocument, read_document, validate_document
 from piiloom.surrogates.documents import Gender, Same
-from piiloom.surrogates.kinds.files import KindsFile
+from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.grammar import grammars
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES
 
 USE_FROM: Final = 0.6  # rules learned with less confidence are written with ``use: false``
 Context = Literal["", "mention", "document"]
 Unlisted = Literal["read", "report"]
-# Constraints for the file, whose schema is built from the annotations of ``Rule`` and ``Noted``.
+# Constraints for the file, whose schema is built from the annotations of ``TagRule`` and ``Noted``.
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class TagRule:
     """One pattern (exactly one of ``tag`` and ``regex``) and the meaning of what it matches.
 
     In a ``tag``, ``{index}`` and ``{number}`` match what numbers the tag, ``{original}`` a value that it contains, ``{date}`` and
@@ -92,7 +90,7 @@ class Mapping:
     ``cautions`` are what the user should hear about a mapping that was learned; they are not written to the file.
     """
 
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[TagRule, ...] = ()
     unknown: tuple[Noted, ...] = ()
     left_alone: tuple[Noted, ...] = ()
     grammars: tuple[str, ...] | None = None
@@ -107,12 +105,12 @@ _ONE: Final = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
 _ENOUGH_KNOWN: Final = 0.2  # the share of a family's places whose rules must be sure for the rest to follow them
 
 
-def whole_families(rules: Sequence[Rule]) -> list[Rule]:
+def whole_families(rules: Sequence[TagRule]) -> list[TagRule]:
     """Return *rules* with those of single letters in the same signs all used, or all unused.
 
     They are used if the rules that are sure by themselves have a fifth of the places. The kind stays that of each letter.
     """
-    families: defaultdict[str, list[Rule]] = defaultdict(list)
+    families: defaultdict[str, list[TagRule]] = defaultdict(list)
     for rule in rules:
         if rule.role == _LETTER and _ONE.search(rule.tag):
             families[_ONE.sub("{letter}", rule.tag)].append(rule)
@@ -120,15 +118,15 @@ def whole_families(rules: Sequence[Rule]) -> list[Rule]:
     return [_settled(rule, use=used[_ONE.sub("{letter}", rule.tag)]) if _is_in(rule, families) else rule for rule in rules]
 
 
-def _is_in(rule: Rule, families: defaultdict[str, list[Rule]]) -> bool:
+def _is_in(rule: TagRule, families: defaultdict[str, list[TagRule]]) -> bool:
     return rule.role == _LETTER and _ONE.sub("{letter}", rule.tag) in families
 
 
-def _are_used(family: Sequence[Rule]) -> bool:
+def _are_used(family: Sequence[TagRule]) -> bool:
     return sum(rule.count for rule in family if rule.use) >= _ENOUGH_KNOWN * sum(rule.count for rule in family)
 
 
-def _settled(rule: Rule, *, use: bool) -> Rule:
+def _settled(rule: TagRule, *, use: bool) -> TagRule:
     confidence = max(rule.confidence, USE_FROM) if use else min(rule.confidence, USE_FROM - 0.01)
     return replace(rule, use=use, confidence=confidence)
 
@@ -143,7 +141,7 @@ _LANGUAGES: Final = {
 }  # fmt: skip
 
 
-def kind_caution(counts: abc.Mapping[str, int], rules: Iterable[Rule] = ()) -> str:
+def kind_caution(counts: abc.Mapping[str, int], rules: Iterable[TagRule] = ()) -> str:
     """Return a warning if one kind has more than half of the surrogates that *counts* has by kind, else "".
 
     Names that the *rules* are sure of are no cause for one.
@@ -155,8 +153,8 @@ def kind_caution(counts: abc.Mapping[str, int], rules: Iterable[Rule] = ()) -> s
     tags = sorted((rule for rule in rules if rule.kind == kind and rule.use), key=lambda rule: -rule.count)
     if kind == "person" and all(rule.confidence >= _SURE for rule in tags[:_SHOWN]):
         return ""
-    named = ", ".join(f"{rule.name} {rule.count:,}" for rule in tags[:_SHOWN])
-    others = f" (read from {named})" if named else ""
+    language_name = ", ".join(f"{rule.name} {rule.count:,}" for rule in tags[:_SHOWN])
+    others = f" (read from {language_name})" if language_name else ""
     return f"{counts[kind]:,} of {total:,} surrogates are of the kind {kind}{others}: if that is not what stood there, correct the mapping"
 
 
@@ -178,16 +176,18 @@ def survey_cautions(mapping: Mapping) -> tuple[str, ...]:
     return surrogate_cautions(counts, mapping)
 
 
-def foreign_cautions(rules: Iterable[Rule]) -> tuple[str, ...]:
+def foreign_cautions(rules: Iterable[TagRule]) -> tuple[str, ...]:
     """Return warnings of the *rules* that are not used as no other tag supports their language."""
     cautions = []
-    foreign: dict[str, list[Rule]] = {}
+    foreign: dict[str, list[TagRule]] = {}
     for rule in rules:
         if rule.language and not rule.use:
             foreign.setdefault(rule.language, []).append(rule)
     for language, unused in foreign.items():
         count, tags = sum(rule.count for rule in unused), ", ".join(f"{rule.name} = {rule.kind}" for rule in unused[:_SHOWN])
-        cautions.append(f"{count:,} places have tags that only {named(language)} knows, which the texts are not in; not replaced: {tags}")
+        cautions.append(
+            f"{count:,} places have tags that only {language_name(language)} knows, which the texts are not in; not replaced: {tags}"
+        )
     return tuple(cautions)
 
 
@@ -195,10 +195,12 @@ def language_caution(locale: str, told: str) -> str:
     """Return a warning if the texts are told to be in another language than *locale* says, else ""."""
     if not told or told == locale.partition("_")[0]:
         return ""
-    return f"the texts read as {named(told)}, the locale is {locale}: values come in its language; name the texts' own with --locale"
+    return (
+        f"the texts read as {language_name(told)}, the locale is {locale}: values come in its language; name the texts' own with --locale"
+    )
 
 
-def named(language: str) -> str:
+def language_name(language: str) -> str:
     """Return the English name of *language*."""
     return _LANGUAGES.get(language, language)
 
@@ -261,15 +263,9 @@ class _MappingFile(FileModel):
     languages: list[str] = Field(default_factory=lambda: list(LANGUAGES))
     grammars: list[str] | None = None
     unlisted: Unlisted = "read"
-    rules: list[Annotated[Rule, _AsWritten()]] = Field(default=[])
+    rules: list[Annotated[TagRule, _AsWritten()]] = Field(default=[])
     unknown: list[Annotated[Noted, _AsWritten()]] = Field(default=[])
     left_alone: list[Annotated[Noted, _AsWritten()]] = Field(default=[])
-
-
-@cache
-def kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds that a rule may have; cached."""
-    return tuple(load_yaml(files("piiloom.surrogates") / "data" / "kinds.yaml", KindsFile).kinds)
 
 
 def load_mapping(path: Path) -> Mapping:
@@ -310,15 +306,15 @@ def _closest(name: str, known: list[str]) -> str:
     return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(known)}."
 
 
-def _check_rules(document: YamlDocument, rules: list[Rule]) -> None:
+def _check_rules(document: YamlDocument, rules: list[TagRule]) -> None:
     seen: dict[str, int] = {}
     for number, rule in enumerate(rules):
         where = document.where(("rules", number))
         if bool(rule.tag) == bool(rule.regex):
             raise ConfigError("a rule has either a tag or a regex", where=where, remedy="Give exactly one of the two.")
-        if rule.kind not in kind_names():
+        if rule.kind not in tuple(KINDS):
             place = document.where(("rules", number, "kind"))
-            raise ConfigError(f"unknown kind {rule.kind!r}", where=place, remedy=_closest(rule.kind, list(kind_names())))
+            raise ConfigError(f"unknown kind {rule.kind!r}", where=place, remedy=_closest(rule.kind, list(KINDS)))
         if rule.regex:
             _check_regex(rule.regex, document.where(("rules", number, "regex")))
         name = rule.name
@@ -365,7 +361,7 @@ def _yaml(data: dict[str, Any]) -> str:
     return yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=10_000, default_flow_style=None)
 
 
-def _plain(entry: Rule | Noted) -> dict[str, Any]:
+def _plain(entry: TagRule | Noted) -> dict[str, Any]:
     """Return the fields that differ from their default, and those in ``_TOLD``, which people are likely to change."""
     return {
         one.name: list(value) if isinstance(value, tuple) else value

@@ -1,6 +1,6 @@
 """Reading a tag: its words, kind and number, the verdict on a candidate, and links between tags of one person.
 
-A link is ``--link "[de man]=[appellant]"``.
+A link is ``--link "[de man]=[appellant]"``. The type of a span that came with a text is read as well.
 """
 
 from __future__ import annotations
@@ -8,14 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Gender, Same
 from piiloom.surrogates.kinds.kind import WITHIN
+from piiloom.surrogates.kinds.registry import KINDS, PREFIX, has_own_values
 from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of
-from piiloom.surrogates.placeholders.mapping import Mapping, Rule
-from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag
+from piiloom.surrogates.placeholders.mapping import Mapping, TagRule
+from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag, vocabulary
+from piiloom.taxonomy.entities.entity_catalogue import find_shipped
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
 
@@ -297,7 +301,7 @@ def _without_accounts(words: list[Word]) -> list[Word]:
     return words
 
 
-Status = Literal["known", "unknown", "left", "nothing"]
+TagStatus = Literal["known", "unknown", "left", "nothing"]
 
 UNREAD: Final = "its words are not known"
 UNTOLD: Final = "nothing tells what stood there"
@@ -312,7 +316,7 @@ UNTOLD_MEANING: Final = Meaning(
 )  # what stands around tells the kind, or nothing does
 
 
-class Verdict(NamedTuple):
+class TagVerdict(NamedTuple):
     """The classification of one candidate.
 
     ``status`` is known, unknown (reported), left (ordinary text) or nothing (ignored). ``family`` is the candidate's pattern, ``sure``
@@ -320,7 +324,7 @@ class Verdict(NamedTuple):
     unknown or left one. ``markup`` is the element name if the candidate may be markup.
     """
 
-    status: Status
+    status: TagStatus
     family: str
     meaning: Meaning = NOTHING
     original: str = ""
@@ -365,7 +369,7 @@ def _people(links: Sequence[str]) -> list[list[str]]:
     return people
 
 
-def _rule_of(rules: Sequence[Rule], tag: str) -> tuple[Rule, str]:
+def _rule_of(rules: Sequence[TagRule], tag: str) -> tuple[TagRule, str]:
     """Return the rule that *tag* falls under, and the index that the tag has by it."""
     for rule in rules:
         if rule.tag == tag:
@@ -382,7 +386,70 @@ def _rule_of(rules: Sequence[Rule], tag: str) -> tuple[Rule, str]:
     )
 
 
-def _person(rule: Rule, tag: str) -> Rule:
+def _person(rule: TagRule, tag: str) -> TagRule:
     if rule.kind != "person":
         raise UsageError(f"the tag {tag!r} stands for a {rule.kind} and no person", where=_OPTION, remedy="Link tags of people.")
     return rule
+
+
+# The kind for a type whose subtype is missing or belongs to no kind.
+_BY_TYPE = {
+    "name": "person",
+    "code": "id_number",
+    "datetime": "date",
+    "location": "location",
+    "organization": "organisation",
+    "education": "school",
+    "health": "condition",
+    "finance": "money",
+    "demographic": "nationality",
+    "belief": "religion",
+    "occupation": "occupation",
+    "relationship": "kin",
+    "sexual orientation": "orientation",
+    "age": "age",
+    "appearance": "appearance",
+}
+# Entities of the catalogue whose values agree with the person's other facts, or that have a kind of their own.
+_BY_ENTITY = {
+    "person_name": "person",
+    "given_name": "person",
+    "family_name": "person",
+    "ipv4": "ip_address",
+    "ipv6": "ip_address",
+    "date_of_birth": "birth_date",
+    "employer": "organisation",
+    "vin": "vehicle_id",
+    **{name: name for name in "username email phone url password age city occupation condition payment_card address school".split()},
+}
+
+
+def _of_entity(subtype: str) -> str | None:
+    """The kind for an entity of the catalogue, which is what detectors give as subtype."""
+    if subtype in _BY_ENTITY:
+        return _BY_ENTITY[subtype]
+    entity = find_shipped(subtype)
+    if entity is not None and entity.form_of in _BY_ENTITY:
+        return _BY_ENTITY[entity.form_of]
+    return f"{PREFIX}{entity.id}" if entity is not None and has_own_values(entity) else None
+
+
+@cache
+def kind_of_span(entity_type: str, subtype: str | None) -> str:
+    """Return the kind for a type and subtype of our taxonomy; cached.
+
+    The subtype may be an entity of the catalogue, as detectors give it. A type that is not in the taxonomy is read as a label of another
+    corpus ("DOCTOR", "GPE"). If that fails, too, the result is "generic".
+    """
+    types = shipped_taxonomy()
+    ours = entity_type if entity_type in types.types else None
+    if ours and subtype:
+        for kind in KINDS.values():
+            if (kind.entity_type, kind.subtype) == (ours, subtype):
+                return kind.name
+    if ours:
+        return (_of_entity(subtype) if subtype else None) or _BY_TYPE.get(ours, "generic")
+    meaning = Reader(vocabulary(("en",))).read(entity_type)
+    if meaning is not None:
+        return meaning.kind
+    return _BY_TYPE.get(types.resolve(entity_type) or "", "generic")

@@ -15,7 +15,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -23,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_data
 from piiloom.surrogates.documents import Gender
 from piiloom.surrogates.known_names import name_words
 from piiloom.surrogates.placeholders.grammar import TITLED, WIDENED, Grammar, compiled, grammars, may_be_wider, widened
@@ -47,7 +46,7 @@ class _FunctionWords(BaseModel):
     function_words: dict[str, tuple[str, ...]]
 
 
-class Ranking(NamedTuple):
+class LanguageRanking(NamedTuple):
     """The vocabularies of a corpus, the most trusted first.
 
     ``home`` are those whose words need no support: the languages of the texts, and English. With a language that is not known it is
@@ -64,7 +63,7 @@ class Ranking(NamedTuple):
 @cache
 def _shares() -> dict[str, tuple[tuple[str, float], ...]]:
     """Return what each common word counts for which languages."""
-    listed = load_yaml(files("piiloom.surrogates") / "data" / "function_words.yaml", _FunctionWords).function_words
+    listed = load_data("piiloom.surrogates", "function_words.yaml", _FunctionWords).function_words
     spoken: dict[str, list[str]] = {}
     for language, words in listed.items():
         for word in words:
@@ -79,7 +78,7 @@ def common_words(language: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=8)
-def language_of(text: str) -> str:
+def language_told(text: str) -> str:
     """Return the language of the beginning of *text*, one of ``LANGUAGES``; "" if it does not tell."""
     counts: Counter[str] = Counter()
     words = _WORD.findall(text[:BEGINNING].lower())
@@ -94,22 +93,22 @@ def language_of(text: str) -> str:
     return first if not others or most >= _LEAD * others[0][1] else ""
 
 
-def ranking_of(texts: Iterable[str], given: str = "") -> Ranking:
+def ranking_of(texts: Iterable[str], given: str = "") -> LanguageRanking:
     """Rank the vocabularies for a corpus that begins with *texts*; *given* is its language as its owner says (ISO 639-1), or "".
 
     A given language leads, except English, which is what options say when nobody says anything: there the texts decide.
     """
-    votes = Counter(filter(None, map(language_of, texts)))
+    votes = Counter(filter(None, map(language_told, texts)))
     total = sum(votes.values())
     spoken = [language for language, count in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])) if count >= _SPOKEN * total]
     told = spoken[0] if spoken else ""
     if not spoken and given in {"", ENGLISH}:
-        return Ranking()
+        return LanguageRanking()
     home = tuple(dict.fromkeys([*([given] if given in LANGUAGES and given != ENGLISH else []), *spoken, ENGLISH]))
-    return Ranking(tuple(dict.fromkeys((*home, *LANGUAGES))), frozenset(home), told, given not in {"", *LANGUAGES})
+    return LanguageRanking(tuple(dict.fromkeys((*home, *LANGUAGES))), frozenset(home), told, given not in {"", *LANGUAGES})
 
 
-def ranked_by_tags(ranking: Ranking, tags: Iterable[str]) -> Ranking:
+def ranked_by_tags(ranking: LanguageRanking, tags: Iterable[str]) -> LanguageRanking:
     """Rank the languages that the texts are not in by how many of the *tags* (families that no home language reads) they read.
 
     A tool of a Spanish maker writes [NOMBRE] and [CIUDAD] into English texts, too; the two together tell that it is no French number.
@@ -157,7 +156,7 @@ def _initials() -> re.Pattern[str]:
 
 
 @cache
-def joined() -> re.Pattern[str]:
+def further_letters() -> re.Pattern[str]:
     """Return the pattern of what joins a further letter to one after a title: "Dr. X and Y"."""
     return re.compile(rf"(?:, | (?:{any_of(name_words().letter_joiners)}) )([A-HJ-Z])(?!\w|\.\w)(?!-\w|[’'](?!s\b)\w)")
 
@@ -182,7 +181,7 @@ def _name_follows(text: str, end: int) -> bool:
         return False
     if not found["dot"]:
         return text[end - 1] != "X" and found["gap"] != "" and len(word) > 1
-    language = language_of(text[:BEGINNING])
+    language = language_told(text[:BEGINNING])
     if word.casefold() not in _next_words(language):
         return True
     # "B. De Vries"; German capitals tell nothing: "B. Der Richter".
@@ -205,7 +204,7 @@ def is_initial(title: str, head: str, letter: str) -> bool:
     return _NAMED.search(before) is not None or (letter == "D" and _NAMED.search(before.replace(",", "")) is not None)
 
 
-def stands_alone(text: str, start: int, *, form_of_address: bool) -> bool:
+def is_whole_name(text: str, start: int, *, form_of_address: bool) -> bool:
     """Whether the single letter at *start* is the whole name and not an initial or an article ("the doctor A few").
 
     No article follows a *form_of_address* ("Ms A").
@@ -238,7 +237,7 @@ _NAMED_BEFORE: Final = {
 }
 
 
-class Candidate(NamedTuple):
+class TagCandidate(NamedTuple):
     """A possible placeholder. ``[start, end)`` is the span to replace; ``literal`` is its text, preceded by its title if it has one."""
 
     start: int
@@ -248,7 +247,7 @@ class Candidate(NamedTuple):
 
 
 # Building named tuples with ``tuple.__new__`` takes half the time of calling their class.
-_candidate: Callable[[type[Candidate], tuple[object, ...]], Candidate] = tuple.__new__
+_candidate: Callable[[type[TagCandidate], tuple[object, ...]], TagCandidate] = tuple.__new__
 
 
 class Title(NamedTuple):
@@ -292,7 +291,7 @@ class Scanner:
         self._titles = {**_long_titles(), **titles(languages)}
         self._signs, self._rarer, self._words = compiled(names, tuple(self._titles))
 
-    def scan(self, text: str) -> Iterator[Candidate]:
+    def scan(self, text: str) -> Iterator[TagCandidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
         found = self._scan_signs(text, self._signs)
         mixed = any(candidate.grammar.name in WIDENED for candidate in found)
@@ -326,11 +325,11 @@ class Scanner:
         mine, theirs = ({word: title.gender is None for word, title in one._titles.items()} for one in (self, other))  # noqa: SLF001
         return sorted({word for word, _ in mine.items() ^ theirs.items()})
 
-    def _scan_signs(self, text: str, pattern: re.Pattern[str]) -> list[Candidate]:
+    def _scan_signs(self, text: str, pattern: re.Pattern[str]) -> list[TagCandidate]:
         known = self._grammars
-        return [_candidate(Candidate, (*m.span(), known[m.lastgroup], m[0])) for m in pattern.finditer(text) if m.lastgroup]
+        return [_candidate(TagCandidate, (*m.span(), known[m.lastgroup], m[0])) for m in pattern.finditer(text) if m.lastgroup]
 
-    def _scan_words(self, text: str, pattern: re.Pattern[str]) -> Iterator[Candidate]:
+    def _scan_words(self, text: str, pattern: re.Pattern[str]) -> Iterator[TagCandidate]:
         reached = 0
         for match in pattern.finditer(text):
             name, start, end = match.lastgroup or "", match.start(), match.end()
@@ -342,7 +341,7 @@ class Scanner:
                     yield candidate
                 continue
             if name == ROLE_LETTER:
-                end = end_of_initials(text, start) or end * stands_alone(text, start, form_of_address=True)
+                end = end_of_initials(text, start) or end * is_whole_name(text, start, form_of_address=True)
                 end *= end - start <= _ONE_INITIAL or text[:end].rstrip(".")[-1] not in "XYZ"  # "J. X" is found by its X
             elif name == LETTERS:
                 reached = end = _repeated(text, start, end)
@@ -352,19 +351,19 @@ class Scanner:
                 if before is None or not literal:
                     continue
                 literal = before.group() + literal
-            yield Candidate(start, end, self._grammars[name], literal)
+            yield TagCandidate(start, end, self._grammars[name], literal)
 
     def _is_strange(self, title: str, text: str) -> bool:
         """Whether *title* is a single letter that is a title in another language only ("D. R." in a Portuguese text)."""
-        return len(title.rstrip(".")) == 1 and self._titles[title].language != (language_of(text[:BEGINNING]) or self._first)
+        return len(title.rstrip(".")) == 1 and self._titles[title].language != (language_told(text[:BEGINNING]) or self._first)
 
-    def _titled(self, text: str, start: int, end: int) -> Iterator[Candidate]:
+    def _titled(self, text: str, start: int, end: int) -> Iterator[TagCandidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
         initials = end_of_initials(text, start) if single else 0
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
         title = max((title for title in self._titles if head.endswith(title)), key=len)
-        if single and not initials and not stands_alone(text, start, form_of_address=self._titles[title].gender is not None):
+        if single and not initials and not is_whole_name(text, start, form_of_address=self._titles[title].gender is not None):
             return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
@@ -372,13 +371,13 @@ class Scanner:
             return
         end = initials or end
         grammar = self._grammars[TITLED]
-        yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
-        while single and text[end - 1] == text[start] and (more := joined().match(text, end)) is not None:
+        yield TagCandidate(start, end, grammar, f"{title} {text[start:end]}")
+        while single and text[end - 1] == text[start] and (more := further_letters().match(text, end)) is not None:
             start, end = more.span(1)
-            yield Candidate(start, end, grammar, f"{title} {text[start:end]}")
+            yield TagCandidate(start, end, grammar, f"{title} {text[start:end]}")
 
 
-def _widened(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
+def _widened(text: str, found: Iterable[TagCandidate]) -> Iterator[TagCandidate]:
     """Yield *found* with those whole that were found by a part."""
     for candidate in found:
         start, end, grammar, _ = candidate
@@ -390,10 +389,10 @@ def _widened(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
             yield candidate
         elif whole is not None:
             start, end, grammar = whole
-            yield Candidate(start, end, grammar, text[start:end])
+            yield TagCandidate(start, end, grammar, text[start:end])
 
 
-def _without_texts(found: list[Candidate], words: list[Candidate]) -> Iterator[Candidate]:
+def _without_texts(found: list[TagCandidate], words: list[TagCandidate]) -> Iterator[TagCandidate]:
     """Yield those of *found* that are no mere text around one of *words*: "(account XXXX)", "[an aside about Dr. X]"."""
     at = 0
     for candidate in found:
@@ -413,7 +412,7 @@ def scanner_of(names: tuple[str, ...] | None, languages: tuple[str, ...]) -> Sca
     return Scanner(names, languages)
 
 
-def _disjoint(found: list[Candidate]) -> Iterator[Candidate]:
+def _disjoint(found: list[TagCandidate]) -> Iterator[TagCandidate]:
     reached = 0
     for candidate in found:
         if candidate.start >= reached:
@@ -421,12 +420,12 @@ def _disjoint(found: list[Candidate]) -> Iterator[Candidate]:
             reached = candidate.end
 
 
-def _joined_runs(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
+def _joined_runs(text: str, found: Iterable[TagCandidate]) -> Iterator[TagCandidate]:
     """Yield *found* with the runs that stand for the words of one name as one: "***** ****** Hospital", "Dr. ████ ██████"."""
-    last: Candidate | None = None
+    last: TagCandidate | None = None
     for candidate in found:
         if last is not None and last.grammar is candidate.grammar and candidate.start == last.end + 1 and text[last.end] == " ":
-            last = Candidate(last.start, candidate.end, last.grammar, text[last.start : candidate.end])
+            last = TagCandidate(last.start, candidate.end, last.grammar, text[last.start : candidate.end])
             continue
         if last is not None:
             yield last
@@ -439,7 +438,7 @@ def _joined_runs(text: str, found: Iterable[Candidate]) -> Iterator[Candidate]:
         yield last
 
 
-def _by_place(candidate: Candidate) -> tuple[int, int]:
+def _by_place(candidate: TagCandidate) -> tuple[int, int]:
     return candidate.start, -candidate.end
 
 

@@ -7,21 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 from piiloom.foundation.words import any_of
-from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.surrogates.day_roles import role_before
+from piiloom.foundation.yaml_files import FileModel, load_data
+from piiloom.pii_values.rewriting.calendars import in_month, month_words, year_follows
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.calendars import in_month, month_words, year_follows
 from piiloom.surrogates.kinds.companies import form_precedes
 from piiloom.surrogates.kinds.dates import PART
 from piiloom.surrogates.kinds.registry import fills_masks
 from piiloom.surrogates.placeholders.grammar import grammars_file
-from piiloom.surrogates.placeholders.reading import CONTACT, MASK, NUMBER, UNTOLD, Meaning, Verdict
-from piiloom.surrogates.placeholders.scanning import Candidate, end_of_initials
-from piiloom.surrogates.placeholders.surroundings import GUESS, LETTER, LETTER_KINDS, Cue, Cues, join_letters
+from piiloom.surrogates.placeholders.reading import CONTACT, MASK, NUMBER, UNTOLD, Meaning, TagVerdict
+from piiloom.surrogates.placeholders.scanning import TagCandidate, end_of_initials
+from piiloom.surrogates.placeholders.surroundings import GUESS, LETTER, LETTER_KINDS, Cue, TagCues, join_letters
+from piiloom.surrogates.time_cues import role_before
 
 _PARTY: Final = ("person", "company")  # the kinds that a party to a lawsuit can turn out to be; on equal votes the first one wins
 _LETTER_ROLES: Final = frozenset({LETTER, "letters"})
@@ -55,15 +54,15 @@ class Settling:
     Call ``place`` for each candidate in text order, then ``finish``, which corrects the kinds that depend on the whole document.
     """
 
-    def __init__(self, text: str, cues: Cues, mentions: list[Mention]) -> None:
+    def __init__(self, text: str, cues: TagCues, mentions: list[Mention]) -> None:
         self._text = text
         self._cues = cues
         self._mentions = mentions
-        self._open: list[tuple[int, Candidate, Verdict]] = []
+        self._open: list[tuple[int, TagCandidate, TagVerdict]] = []
         self._votes: dict[_Key, Counter[str]] = {}
         self._told: tuple[int, Cue] | None = None  # the end of the last mask, and what stood beside it
 
-    def place(self, candidate: Candidate, verdict: Verdict) -> str:
+    def place(self, candidate: TagCandidate, verdict: TagVerdict) -> str:
         """Append a mention for *candidate* and return ""; or return the reason if the text does not tell what it stands for."""
         meaning = verdict.meaning
         if meaning.context:
@@ -78,7 +77,7 @@ class Settling:
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
 
-    def _told_by_text(self, candidate: Candidate, verdict: Verdict) -> Meaning | None:
+    def _told_by_text(self, candidate: TagCandidate, verdict: TagVerdict) -> Meaning | None:
         """Return the meaning of a tag that the text decides, for this mention or by votes for the document; None: it does not."""
         meaning = verdict.meaning
         cue = self._cue(candidate, meaning)
@@ -100,7 +99,7 @@ class Settling:
             self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
         return meaning
 
-    def _cue(self, candidate: Candidate, meaning: Meaning) -> Cue | None:
+    def _cue(self, candidate: TagCandidate, meaning: Meaning) -> Cue | None:
         """Return what stands beside *candidate*, or what stood beside the one that it is joined to: "XXXX, XXXX and XXXX".
 
         Guesses count only for masks, which say nothing themselves and stand for everything.
@@ -124,14 +123,14 @@ class Settling:
         self._told = (candidate.end, cue) if cue is not None else None
         return cue
 
-    def _reached(self, candidate: Candidate, cue: Cue | None) -> Cue | None:
+    def _reached(self, candidate: TagCandidate, cue: Cue | None) -> Cue | None:
         """Return what tells how somebody is reached at *candidate*: *cue*, which stands right beside it, or words further before it."""
         if cue is not None and cue.sure >= GUESS and cue.kind in _REACHED:
             return cue
         told = self._cues.contact(self._text, candidate.start, candidate.end)
         return Cue(told, "", None, 1) if told else None
 
-    def _refined(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
+    def _refined(self, candidate: TagCandidate, verdict: TagVerdict, meaning: Meaning) -> Meaning:
         """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""
         ranged = self._text[candidate.end : candidate.end + 1] in {"-", "."}  # "[YEAR]-2019"
         if meaning.kind in _YEARS and not (ranged or verdict.original) and year_follows().match(self._text, candidate.end):
@@ -149,7 +148,7 @@ class Settling:
                 meaning = meaning._replace(kind=cue.kind)
         return self._formed(candidate, meaning)
 
-    def _dated(self, candidate: Candidate, meaning: Meaning, *, told: bool) -> Meaning:
+    def _dated(self, candidate: TagCandidate, meaning: Meaning, *, told: bool) -> Meaning:
         """Recognize a birth date, and what of a date the text does not have itself; not *told*: its original is unknown."""
         if meaning.kind == "date" and self._cues.born(self._text, candidate.start):
             meaning = meaning._replace(kind="birth_date", same="document")
@@ -161,7 +160,7 @@ class Settling:
         inside = in_month().search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
         return meaning._replace(form="month" if inside and meaning.kind == "date" else "day_and_month")
 
-    def _located(self, candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Meaning:
+    def _located(self, candidate: TagCandidate, verdict: TagVerdict, meaning: Meaning) -> Meaning:
         """Recognize a street address by its original, and a town, a school … by what stands beside it."""
         if _address().match(verdict.original):
             return meaning._replace(kind="address")
@@ -171,14 +170,14 @@ class Settling:
                 return meaning._replace(kind=cue.kind)
         return meaning
 
-    def _formed(self, candidate: Candidate, meaning: Meaning) -> Meaning:
+    def _formed(self, candidate: TagCandidate, meaning: Meaning) -> Meaning:
         """Add the form that the text asks for, unless the tag itself says one."""
         if meaning.form:
             return meaning
         form = self._cues.form(meaning.kind, self._text, candidate.start, candidate.end)
         return meaning._replace(form=form) if form else meaning
 
-    def place_numbers(self, candidates: Sequence[Candidate]) -> set[int]:
+    def place_numbers(self, candidates: Sequence[TagCandidate]) -> set[int]:
         """Append mentions for those *candidates*, numbers in brackets, that are companies: "la SAS [7]". Return where they begin.
 
         In French rulings a number in brackets is a company beside letters in brackets and numbered tags; elsewhere it is a reference. A
@@ -202,7 +201,7 @@ class Settling:
         self._mentions.sort()
         return {candidate.start for candidate in found}
 
-    def place_companies(self, candidates: Sequence[tuple[Candidate, Verdict]]) -> set[int]:
+    def place_companies(self, candidates: Sequence[tuple[TagCandidate, TagVerdict]]) -> set[int]:
         """Append mentions for the letters of companies among *candidates* ("Firma A."), if the document shows that letters are names.
 
         It does by a letter with a full stop that ends no sentence, a letter before a legal form, or letters of people. Return where they
@@ -217,7 +216,7 @@ class Settling:
         self._mentions.sort()
         return {start for start, _, _, _ in found}
 
-    def _lettered(self, candidate: Candidate) -> tuple[int, int, bool]:
+    def _lettered(self, candidate: TagCandidate) -> tuple[int, int, bool]:
         """Return the place of a letter, with its full stop if that ends no sentence, and whether it has one."""
         start, end = candidate.start, candidate.end
         if self._text[end - 1] == ".":
@@ -278,7 +277,7 @@ def _determined() -> re.Pattern[str]:
 _new_mention: Callable[[type[Mention], tuple[object, ...]], Mention] = tuple.__new__
 
 
-def _mention(candidate: Candidate, verdict: Verdict, meaning: Meaning) -> Mention:
+def _mention(candidate: TagCandidate, verdict: TagVerdict, meaning: Meaning) -> Mention:
     kind, role, index, same, form, gender, plural, _, _, number, _, _ = meaning
     if number:
         index = f"{index} {number}"
@@ -315,13 +314,13 @@ class _JoinersFile(FileModel):
 @cache
 def _joined_parts() -> re.Pattern[str]:
     """Return the pattern of what joins two values of one kind that are not the same."""
-    known = load_yaml(files("piiloom.surrogates") / "data" / "words" / "side_by_side.yaml", _JoinersFile)
+    known = load_data("piiloom.surrogates", "words/side_by_side.yaml", _JoinersFile)
     joiners, beside, labels = map(any_of, (known.joiners, known.beside, known.labels))
     joined = rf"[\s,;/|&*.)-]*(?:\b(?:{joiners})\b)?\s*(?:\b(?:{labels})\b)?[\s,.:*(-]*(?:\b(?:{beside})\b\s*){{0,3}}"
     return re.compile(joined, re.IGNORECASE)
 
 
-def told_by_neighbours(text: str, mentions: Sequence[Mention]) -> Sequence[Mention]:
+def told_by_neighbours(text: str, mentions: Sequence[Mention], _: object = None) -> Sequence[Mention]:
     """Return *mentions* with what close ones tell of each other. If they tell nothing, they are the same object."""
     close = _close(mentions)
     if not close and not any(mention[6] == DAY for mention in mentions):

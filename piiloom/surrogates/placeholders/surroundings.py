@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 from piiloom.surrogates.documents import Gender, Mention
 from piiloom.surrogates.known_names import birth_name_told, family_told
-from piiloom.surrogates.placeholders.reading import EXEMPTION, Reader, Verdict
-from piiloom.surrogates.placeholders.scanning import Candidate
+from piiloom.surrogates.placeholders.reading import EXEMPTION, Reader, TagVerdict
+from piiloom.surrogates.placeholders.scanning import TagCandidate
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, CueEntry, FormEntry, vocabulary, vocabulary_file
 
 LETTER: Final = "letter"
@@ -137,7 +137,7 @@ _PROGRAM: Final = re.compile(
 )
 
 
-class Surroundings:
+class TagSurroundings:
     """Distinguishes, within one text, ordinary brackets and markup from placeholders."""
 
     def __init__(self, text: str) -> None:
@@ -145,7 +145,7 @@ class Surroundings:
         self._holds: dict[str, bool] = {}
         self._closes = "</" in text
 
-    def is_real(self, candidate: Candidate, verdict: Verdict) -> bool:
+    def is_real(self, candidate: TagCandidate, verdict: TagVerdict) -> bool:
         """Whether a tag is ordinary text after all: part of code, markup, a link, a citation or a heading."""
         name = candidate.grammar.name
         if name in _IN_PROGRAMS:
@@ -160,7 +160,7 @@ class Surroundings:
             return self._of_link(candidate)
         return name in {"double_star", "triple_star"} and self._is_heading(candidate)
 
-    def _is_real_unknown(self, candidate: Candidate, verdict: Verdict) -> bool:
+    def _is_real_unknown(self, candidate: TagCandidate, verdict: TagVerdict) -> bool:
         """Whether a tag with unknown words is ordinary text: an index, a link, an element with an end, a citation ("Rule (b)(6)")."""
         start, end, grammar, literal = candidate
         if grammar.name == EXEMPTION:
@@ -171,7 +171,7 @@ class Surroundings:
         index = not literal.isupper() and before.isascii() and (before.isalnum() or before in _HOLDS_INDEX)
         return grammar.name == "square" and (index or _ADDRESS_AFTER.match(self._text, end) is not None)
 
-    def _of_link(self, candidate: Candidate) -> bool:
+    def _of_link(self, candidate: TagCandidate) -> bool:
         """Whether the tag is the text of a link, or round brackets that are its address: "[LICENSE](LICENSE)"."""
         if candidate.grammar.name == "round":
             return self._text[candidate.start - 1 : candidate.start] == "]"
@@ -184,7 +184,7 @@ class Surroundings:
             known = self._holds[piece] = piece in self._text
         return known
 
-    def _in_markup(self, candidate: Candidate, element: str) -> bool:
+    def _in_markup(self, candidate: TagCandidate, element: str) -> bool:
         """Whether the text has a closing tag for *element*, or the tag directly follows a word as in ``List<Name>``."""
         if self._closes and element and self._anywhere(f"</{element}>"):
             return True
@@ -193,7 +193,7 @@ class Surroundings:
         before = self._text[candidate.start - 1 : candidate.start]
         return before.isalnum() or before in {"_", "."}
 
-    def _in_code(self, candidate: Candidate, verdict: Verdict) -> bool:
+    def _in_code(self, candidate: TagCandidate, verdict: TagVerdict) -> bool:
         """Whether the brackets are an index (``row[name] = 1``), a link, a capital put in, or a ticked checkbox."""
         start, end = candidate.start, candidate.end
         before = self._text[start - 1 : start]
@@ -206,13 +206,13 @@ class Surroundings:
             return False
         return _LINK_AFTER.match(self._text, end) is not None or self._text.startswith(f"({candidate.literal[1:-1]})", end)
 
-    def _in_program(self, candidate: Candidate) -> bool:
+    def _in_program(self, candidate: TagCandidate) -> bool:
         """Whether the line is one of a program: "print(f'Hello {name}')", "const x = `${name}`"."""
         start = self._text.rfind("\n", max(0, candidate.start - _LINE), candidate.start) + 1 or max(0, candidate.start - _LINE)
         end = self._text.find("\n", candidate.end, candidate.end + _LINE)
         return _PROGRAM.search(self._text[start : end if end >= 0 else candidate.end + _LINE]) is not None
 
-    def _is_heading(self, candidate: Candidate) -> bool:
+    def _is_heading(self, candidate: TagCandidate) -> bool:
         """Whether the tag is alone on its line."""
         line = self._text[max(0, candidate.start - _WIDTH) : candidate.start].rpartition("\n")[2]
         after = self._text[candidate.end : candidate.end + 1]
@@ -235,7 +235,7 @@ class _Forms(NamedTuple):
     before: re.Pattern[str]
 
 
-class Cues:
+class TagCues:
     """The cue patterns of some languages for the text right before and right after a placeholder."""
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
@@ -358,6 +358,6 @@ def _forms(entries: Iterable[FormEntry]) -> _Forms:
 
 
 @cache
-def cues(languages: tuple[str, ...] = LANGUAGES) -> Cues:
+def cues(languages: tuple[str, ...] = LANGUAGES) -> TagCues:
     """Return the cues of *languages*; cached."""
-    return Cues(languages)
+    return TagCues(languages)

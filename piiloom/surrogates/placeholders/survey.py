@@ -17,10 +17,18 @@ from piiloom.foundation.repeated_ids import text_hash
 from piiloom.surrogates.placeholders.finder import KeptScans
 from piiloom.surrogates.placeholders.grammar import IN_INITIALS, TITLED
 from piiloom.surrogates.placeholders.judging import DOTTED, PAIR, Judge
-from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, Rule, foreign_cautions, whole_families
-from piiloom.surrogates.placeholders.reading import MASK, Reader, Verdict
-from piiloom.surrogates.placeholders.scanning import ROLE_LETTER, SAMPLE, Candidate, Ranking, ranked_by_tags, ranking_of, scanner_of
-from piiloom.surrogates.placeholders.surroundings import LETTER, LETTER_KINDS, Cues, Surroundings, cues
+from piiloom.surrogates.placeholders.mapping import USE_FROM, Context, Mapping, Noted, TagRule, foreign_cautions, whole_families
+from piiloom.surrogates.placeholders.reading import MASK, Reader, TagVerdict
+from piiloom.surrogates.placeholders.scanning import (
+    ROLE_LETTER,
+    SAMPLE,
+    LanguageRanking,
+    TagCandidate,
+    ranked_by_tags,
+    ranking_of,
+    scanner_of,
+)
+from piiloom.surrogates.placeholders.surroundings import LETTER, LETTER_KINDS, TagCues, TagSurroundings, cues
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 
 EXAMPLES: Final = 5
@@ -28,14 +36,14 @@ _CONTEXT: Final = 30  # characters of context on each side of an example
 
 
 @dataclass(slots=True)
-class Tally:
+class TagTally:
     """The counts of one pattern.
 
     By kind of value, ``cues`` counts the documents and ``cued`` the places where the surrounding text suggests that kind. ``looked`` is
     the number of places examined. ``sure`` is the highest confidence seen.
     """
 
-    verdict: Verdict
+    verdict: TagVerdict
     grammar: str
     count: int = 0
     documents: int = 0
@@ -45,18 +53,18 @@ class Tally:
     cued: Counter[str] = field(default_factory=Counter)
     looked: int = 0
 
-    def take(self, seen: Seen) -> None:
+    def take(self, seen: SeenTag) -> None:
         """Add what one later document has."""
         self._add(seen, documents=1)
         if seen.cued:
             self.cues.update(set(seen.cued))
 
-    def absorb(self, later: Tally) -> None:
+    def absorb(self, later: TagTally) -> None:
         """Add the counts of *later* documents."""
         self._add(later, documents=later.documents)
         self.cues.update(later.cues)
 
-    def _add(self, later: Tally | Seen, *, documents: int) -> None:
+    def _add(self, later: TagTally | SeenTag, *, documents: int) -> None:
         self.count += later.count
         self.documents += documents
         self.sure = max(self.sure, later.sure)
@@ -68,10 +76,10 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenTag:
     """What one document has of one pattern. ``cued`` are the kinds that the surroundings of ``looked`` places suggest."""
 
-    verdict: Verdict
+    verdict: TagVerdict
     grammar: str
     sure: float
     wants_examples: bool = True
@@ -91,10 +99,10 @@ class Tallies:
     def __init__(self, most: int) -> None:
         self._most = most
         self._limit = 1 << 64
-        self.by_family: dict[str, Tally] = {}
+        self.by_family: dict[str, TagTally] = {}
         self.total = 0
 
-    def kept(self) -> dict[str, Tally]:
+    def kept(self) -> dict[str, TagTally]:
         """Return the tallies by pattern after cutting them down to the limit; the same for every partition of the corpus."""
         self._shrink()
         return self.by_family
@@ -109,18 +117,18 @@ class Tallies:
         known = self.by_family.get(family)
         return known is None or len(known.examples) < EXAMPLES
 
-    def take(self, family: str, seen: Seen) -> None:
+    def take(self, family: str, seen: SeenTag) -> None:
         """Add what one later document has."""
         known = self.by_family.get(family)
         if known is None:
-            new = Tally(seen.verdict._replace(original=""), seen.grammar)
+            new = TagTally(seen.verdict._replace(original=""), seen.grammar)
             new.take(seen)
             self.add(family, new)
         else:
             self.total += seen.count
             known.take(seen)
 
-    def add(self, family: str, tally: Tally) -> None:
+    def add(self, family: str, tally: TagTally) -> None:
         """Add *tally*, which comes from a survey of later documents."""
         self.total += tally.count
         self._put(family, tally)
@@ -133,7 +141,7 @@ class Tallies:
             self._put(family, tally)
         self._shrink()
 
-    def _put(self, family: str, tally: Tally) -> None:
+    def _put(self, family: str, tally: TagTally) -> None:
         known = self.by_family.get(family)
         if known is not None:
             known.absorb(tally)
@@ -171,7 +179,7 @@ _FOREIGN: Final = 0.4  # the confidence in a word of a language that nothing els
 _INITIALS_ALONE: Final = 0.4  # the confidence in initials ("J. L. M.") where nobody is named by a single letter
 
 
-def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, grammars: tuple[str, ...] | None) -> Mapping:
+def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: LanguageRanking, grammars: tuple[str, ...] | None) -> Mapping:
     """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
     titled = frozenset(tally.grammar for tally in known.kept().values()) & {TITLED, PAIR}
     supported = _supported(known.kept().values())
@@ -194,7 +202,7 @@ def learn(known: Tallies, unknown: Tallies, left: Tallies, *, ranking: Ranking, 
     )
 
 
-def _supported(tallies: Iterable[Tally]) -> frozenset[str]:
+def _supported(tallies: Iterable[TagTally]) -> frozenset[str]:
     """Return the languages, of those that the texts are not in, of which tags with at least two meanings were found.
 
     One word alone may be a chance: "@CAPS1" (a word in capitals) is an Italian postcode.
@@ -211,20 +219,20 @@ def _by_count(noted: Iterable[Noted]) -> tuple[Noted, ...]:
     return tuple(sorted(noted, key=lambda entry: (-entry.count, entry.tag))[:_MOST_NOTED])
 
 
-def _noted(family: str, tally: Tally, why: str) -> Noted:
+def _noted(family: str, tally: TagTally, why: str) -> Noted:
     return Noted(tag=family, count=tally.count, documents=tally.documents, why=why, examples=tuple(tally.examples))
 
 
-def _is_word(family: str, tally: Tally) -> bool:
+def _is_word(family: str, tally: TagTally) -> bool:
     return tally.grammar == "square" and bool(_LOWER_WORD.fullmatch(family))
 
 
-def _is_letter(family: str, tally: Tally) -> bool:
+def _is_letter(family: str, tally: TagTally) -> bool:
     """Whether the places of *tally* name people by single letters; initials may be those of a name that was never redacted."""
     return (tally.grammar in {TITLED, ROLE_LETTER} and IN_INITIALS not in family) or tally.verdict.meaning.role == "letter"
 
 
-def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: frozenset[str], lettered: bool) -> Rule:
+def _rule(family: str, tally: TagTally, *, titled: frozenset[str], supported: frozenset[str], lettered: bool) -> TagRule:
     meaning = tally.verdict.meaning
     confidence = round(_confidence(tally, titled=titled), 2)
     if IN_INITIALS in family and not lettered:
@@ -236,7 +244,7 @@ def _rule(family: str, tally: Tally, *, titled: frozenset[str], supported: froze
     kind = meaning.kind
     if meaning.role == LETTER:
         kind = _commonest(tally, kind)
-    return Rule(
+    return TagRule(
         tag=family,
         kind=kind,
         role=meaning.role,
@@ -260,13 +268,13 @@ def _context(text: str) -> Context:
     return text if text in {"mention", "document"} else ""  # type: ignore[return-value]
 
 
-def _commonest(tally: Tally, kind: str) -> str:
+def _commonest(tally: TagTally, kind: str) -> str:
     cues = {name: count for name, count in tally.cues.items() if name in LETTER_KINDS}  # "née [Z]" is no birth date
     most = max(cues.values(), default=0)
     return kind if not most or cues.get(kind) == most else min(name for name, count in cues.items() if count == most)
 
 
-def _confidence(tally: Tally, *, titled: frozenset[str]) -> float:
+def _confidence(tally: TagTally, *, titled: frozenset[str]) -> float:
     """Return the confidence (at most 0.99) of form and words, raised by how often the surrounding text confirms the kind.
 
     For a letter in brackets the share of documents with a cue counts, because one clear place settles a document. For all other
@@ -298,9 +306,7 @@ _MOST_OTHERS: Final = 3_000
 _LOOKED: Final = 20  # places of one pattern whose surroundings are examined, per document
 _SURE_ENOUGH: Final = 0.8  # patterns as sure as this need no cues
 _MOST_HELD: Final = 2**22  # code points of the first documents that are kept until the language is told
-_UNRANKED: Final = Ranking()
-_MOST_REMEMBERED: Final = 50_000
-_LONGEST_REMEMBERED: Final = 80
+_UNRANKED: Final = LanguageRanking()
 
 
 class Survey:
@@ -310,7 +316,9 @@ class Survey:
     are rebuilt.
     """
 
-    def __init__(self, ranking: Ranking = _UNRANKED, grammars: tuple[str, ...] | None = None, kept: KeptScans | None = None) -> None:
+    def __init__(
+        self, ranking: LanguageRanking = _UNRANKED, grammars: tuple[str, ...] | None = None, kept: KeptScans | None = None
+    ) -> None:
         self.ranking = ranking
         self.grammars = grammars
         self.documents = 0
@@ -324,8 +332,7 @@ class Survey:
         self._scanner = scanner_of(self.grammars, languages)
         self._scan = self._scanner.scan if kept is None else partial(kept.scan, scanner=self._scanner)
         self._judge = Judge(Reader(vocabulary(languages), home), self._scanner)
-        self._cues: Cues = cues(languages)
-        self._memo: dict[tuple[str, str], Verdict] = {}
+        self._cues: TagCues = cues(languages)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if not name.startswith("_")}
@@ -337,10 +344,10 @@ class Survey:
     def add(self, text: str) -> None:
         """Count the patterns of one document."""
         self.documents += 1
-        around = Surroundings(text)
-        here: dict[tuple[str, str], Seen] = {}
+        around = TagSurroundings(text)
+        here: dict[tuple[str, str], SeenTag] = {}
         for candidate in self._scan(text):
-            verdict = self._verdict(candidate)
+            verdict = self._judge.judge(candidate)
             if verdict.status == "nothing":
                 continue
             if verdict.status != "left" and around.is_real(candidate, verdict):
@@ -352,12 +359,12 @@ class Survey:
     def _of(self, status: str) -> Tallies:
         return self.known if status == "known" else self.unknown if status == "unknown" else self.left
 
-    def _count(self, text: str, candidate: Candidate, verdict: Verdict, here: dict[tuple[str, str], Seen]) -> None:
+    def _count(self, text: str, candidate: TagCandidate, verdict: TagVerdict, here: dict[tuple[str, str], SeenTag]) -> None:
         status, family, meaning, _, sure, _, _ = verdict
         seen = here.get((status, family))
         if seen is None:
             wants_examples = self._of(status).wants_examples(family)
-            seen = here[status, family] = Seen(verdict, candidate.grammar.name, sure, wants_examples)
+            seen = here[status, family] = SeenTag(verdict, candidate.grammar.name, sure, wants_examples)
         seen.count += 1
         seen.sure = max(seen.sure, sure)
         if seen.wants_examples and len(seen.examples) < EXAMPLES:
@@ -367,15 +374,6 @@ class Survey:
             cue = self._cues.around(text, candidate.start, candidate.end, untold=meaning.kind == "generic")
             if cue is not None and cue.sure >= 1:
                 seen.cued += (cue.kind,)
-
-    def _verdict(self, candidate: Candidate) -> Verdict:
-        key = (candidate.grammar.name, candidate.literal)
-        verdict = self._memo.get(key)
-        if verdict is None:
-            verdict = self._judge.judge(candidate)
-            if len(self._memo) < _MOST_REMEMBERED and len(candidate.literal) <= _LONGEST_REMEMBERED:
-                self._memo[key] = verdict
-        return verdict
 
     def merge(self, later: Survey) -> None:
         """Add the counts of a survey of later documents."""
@@ -413,7 +411,7 @@ def survey_of(texts: Iterable[str], language: str = "", kept: KeptScans | None =
     return survey
 
 
-def _surveyed(texts: Iterable[str], ranking: Ranking, kept: KeptScans | None) -> Survey:
+def _surveyed(texts: Iterable[str], ranking: LanguageRanking, kept: KeptScans | None) -> Survey:
     survey = Survey(ranking, kept=kept)
     for text in texts:
         survey.add(text)

@@ -8,23 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache, partial
-from importlib.resources import files
 from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from piiloom.foundation.yaml_files import load_yaml
+from piiloom.foundation.yaml_files import load_data
 from piiloom.surrogates.documents import Gender, Same
-from piiloom.surrogates.known_names import folded
+from piiloom.surrogates.known_names import unaccented
 
 LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv", "no", "da", "fi", "pl")
 
 
-class _Entry(BaseModel):
+class _WordsEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
-class PeopleEntry(_Entry):
+class PeopleEntry(_WordsEntry):
     """Words of one role."""
 
     role: str
@@ -38,7 +37,7 @@ class PeopleEntry(_Entry):
     sure: float = 1.0
 
 
-class NamesEntry(_Entry):
+class NamesEntry(_WordsEntry):
     """Words for the name of anybody."""
 
     form: str
@@ -47,7 +46,7 @@ class NamesEntry(_Entry):
     role: str = ""
 
 
-class ValuesEntry(_Entry):
+class ValuesEntry(_WordsEntry):
     """Words of another kind; ``beside``: what stands beside the tag may tell another one. ``account``, ``service``: see ``en.yaml``."""
 
     kind: str
@@ -63,7 +62,7 @@ class ValuesEntry(_Entry):
     service: bool = False
 
 
-class TitlesEntry(_Entry):
+class TitlesEntry(_WordsEntry):
     """Titles that stand before a letter: "Dr. X"."""
 
     words: tuple[str, ...]
@@ -71,7 +70,7 @@ class TitlesEntry(_Entry):
     gender: Gender | None = None
 
 
-class CueEntry(_Entry):
+class CueEntry(_WordsEntry):
     """What stands beside a placeholder that tells its kind."""
 
     kind: str
@@ -82,7 +81,7 @@ class CueEntry(_Entry):
     sure: float = 1.0
 
 
-class FormEntry(_Entry):
+class FormEntry(_WordsEntry):
     """What stands beside a placeholder of a kind that tells how its value is written there."""
 
     kind: str
@@ -91,7 +90,7 @@ class FormEntry(_Entry):
     after: str = ""
 
 
-class Describing(_Entry):
+class Describing(_WordsEntry):
     """Words of descriptions that stand for a tag: before its noun, and between the noun and where it is; ``own`` tells the writer's."""
 
     adjectives: tuple[str, ...] = ()
@@ -99,14 +98,14 @@ class Describing(_Entry):
     own: tuple[str, ...] = ()
 
 
-class Qualifiers(_Entry):
+class Qualifiers(_WordsEntry):
     """Words inside a tag that tell gender."""
 
     female: tuple[str, ...] = ()
     male: tuple[str, ...] = ()
 
 
-class VocabularyFile(_Entry):
+class VocabularyFile(_WordsEntry):
     """One language."""
 
     language: str
@@ -134,7 +133,7 @@ class VocabularyFile(_Entry):
 @cache
 def vocabulary_file(language: str) -> VocabularyFile:
     """Read the vocabulary file of *language*, one of ``LANGUAGES``; cached."""
-    return load_yaml(files("piiloom.surrogates") / "data" / "vocabulary" / f"{language}.yaml", VocabularyFile)
+    return load_data("piiloom.surrogates", f"vocabulary/{language}.yaml", VocabularyFile)
 
 
 _POSSESSIVE: Final = re.compile(r"['’´`]s?\s*$", re.IGNORECASE)
@@ -146,7 +145,7 @@ _ROMAN: Final = frozenset("ii iii iv vi vii viii ix".split())
 _LONGEST_NUMBER: Final = 9
 
 
-class Folded(NamedTuple):
+class FoldedTag(NamedTuple):
     """A tag's words in lower case without accents, the index at its end ("" if none), and whether a possessive 's ends it.
 
     ``dropped`` are the words before the index that only announce it ("no", "sub").
@@ -168,10 +167,10 @@ def _tokens(text: str) -> list[str]:
     if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
         return text.split()  # what the rest would come to: most of a vocabulary is so
     spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", _INNER_POSSESSIVE.sub("", text)))
-    return _TOKEN.findall(folded(spaced.replace("_", " ")))
+    return _TOKEN.findall(unaccented(spaced.replace("_", " ")))
 
 
-def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
+def fold_tag(text: str, index_words: frozenset[str]) -> FoldedTag:
     """Split *text* into words and index: "appellant sub 18 B" gives ("appellant",), "18b"; "NAME_1" gives ("name",), "1".
 
     The last token is an index if it is a number (leading zeros are dropped), a single letter, a number with a letter or a Roman
@@ -191,7 +190,7 @@ def fold_tag(text: str, index_words: frozenset[str]) -> Folded:
             del tokens[-1]
         while index and len(tokens) > 1 and tokens[-1] in index_words:
             dropped.insert(0, tokens.pop())
-    return Folded(tuple(tokens), index, len(bare) < len(text.rstrip()) and bare != text, tuple(dropped))
+    return FoldedTag(tuple(tokens), index, len(bare) < len(text.rstrip()) and bare != text, tuple(dropped))
 
 
 What = Literal["role", "name", "value", "service", "blank", "skip", "qualifier", "unread"]

@@ -20,7 +20,7 @@ from piiloom.providers.model_calls import ModelCalls
 from piiloom.surrogates.by_model.drawing import draw_by_model
 from piiloom.surrogates.given_values import GivenFile, GivenValues
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.reading import kind_of_span
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.forked import Forked
 from tests.providers.provider_calls import NAMES

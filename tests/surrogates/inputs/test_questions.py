@@ -13,7 +13,7 @@ from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.reading import kind_of_span
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
 from tests.surrogates.running_fakes import TagEngine

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from piiloom.foundation.seeding import mix
 from piiloom.pii_values.country_facts import supported
-from piiloom.surrogates.documents import mix
-from piiloom.surrogates.draws import Draw
-from piiloom.surrogates.persona_assignment.persona import Persona
+from piiloom.surrogates.kinds.kind import Draw, FictitiousPerson
 
 ANCHOR = date(2024, 5, 1)
 LANGUAGES = {
@@ -19,8 +18,8 @@ GIVEN = ("Anna", "Łucja", "Søren", "Müller", "Иван", "Ng", "José", "O'Ne
 FAMILY = ("Smit", "Weiß", "Ångström", "Ó Briain", "Петров", "Li", "Núñez", "D'Angelo", "王", "خان", "de la Cruz", "Oe")
 
 
-def persona(seed: int, country: str, *, born: date | None = None) -> Persona:
-    return Persona(
+def persona(seed: int, country: str, *, born: date | None = None) -> FictitiousPerson:
+    return FictitiousPerson(
         seed=mix(seed, 77),
         gender="female" if seed % 2 else "male",
         region="Europe",
@@ -29,7 +28,7 @@ def persona(seed: int, country: str, *, born: date | None = None) -> Persona:
         given=GIVEN[seed % len(GIVEN)],
         family=FAMILY[seed // 3 % len(FAMILY)],
         anchor=ANCHOR,
-        born=born,
+        _born=born,
     )
 
 

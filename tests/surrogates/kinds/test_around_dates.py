@@ -6,7 +6,7 @@ import re
 
 from kind_draws import draw
 
-from piiloom.surrogates.kinds.calendars import calendars, in_month, of_month, tells_half, told_by_text, year_follows
+from piiloom.pii_values.rewriting.calendars import calendars, in_month, of_month, tells_half, told_by_text, year_follows
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import case_by_case
 

@@ -6,7 +6,7 @@ import pytest
 from babel import Locale
 
 from piiloom.pii_values.lexicons import listed
-from piiloom.surrogates.kinds.calendars import calendars, date_names, languages_for, meanings
+from piiloom.pii_values.rewriting.calendars import calendars, date_names, languages_for, meanings
 from tests.longer import case_by_case
 
 # Short forms of ours that CLDR writes otherwise: ambiguous ones ("mar" is March, too), and usage that CLDR does not follow.

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kind_draws import ANCHOR, COUNTRIES, LANGUAGES, draw, owned
 
-from piiloom.surrogates.kinds.calendars import calendars, date_order
-from piiloom.surrogates.kinds.date_parsing import parse, write
-from piiloom.surrogates.kinds.dates import _compiled, draw_shift, moved, weekly_shift
+from piiloom.pii_values.rewriting.calendars import calendars, date_order
+from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
+from piiloom.pii_values.rewriting.date_shifts import draw_shift, shifted_text, weekly_shift
+from piiloom.surrogates.kinds.dates import _compiled
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE, case_by_case, sampled
 
@@ -80,7 +81,7 @@ EXAMPLES = [
 
 @case_by_case(("text", "language", "order", "days", "expected"), EXAMPLES)
 def test_dates_move_and_are_written_as_before(text, language, order, days, expected):
-    assert moved(text, days, language, order, ANCHOR) == expected
+    assert shifted_text(text, days, language, order, ANCHOR) == expected
 
 
 @pytest.mark.parametrize("step", sampled(397, 13 if EXPLORE else 89))
@@ -91,9 +92,9 @@ def test_the_usual_formats_are_read_back(language, step):
         for writer, number in product(_compiled(precision, language, country), range(0, 16000, step)):
             day = date(1990, 1, 1) + timedelta(days=number)
             text = writer(day)
-            layout = parse(text, language, order, date(2030, 1, 1))
+            layout = read_date(text, language, order, date(2030, 1, 1))
             assert layout is not None, text
-            assert write(layout, layout.when) == text
+            assert write_date(layout, layout.when) == text
             assert layout.when == day, text
 
 
@@ -112,22 +113,22 @@ def test_days_between_dates_stay(first, second, shift, which, country):
     order = date_order(language, country)
     forms = [form for form in _compiled("date", language, country) if "1999" in form(date(1999, 1, 1))]
     texts = [forms[which % len(forms)](day) for day in (first, second)]
-    outs = [moved(text, shift, language, order, ANCHOR) for text in texts]
-    read = [parse(out, language, order, ANCHOR) for out in outs if out]
+    outs = [shifted_text(text, shift, language, order, ANCHOR) for text in texts]
+    read = [read_date(out, language, order, ANCHOR) for out in outs if out]
     assert read[1].when - read[0].when == second - first
     assert read[0].when - first == timedelta(days=shift)
 
 
 @given(text=st.text(max_size=90), shift=st.integers(-400, 400), language=st.sampled_from([*calendars(), "xx"]))
 def test_no_text_raises(text, shift, language):
-    found = moved(text, shift, language, "dmy", ANCHOR)
+    found = shifted_text(text, shift, language, "dmy", ANCHOR)
     assert found is None or isinstance(found, str)
 
 
 @given(text=st.text(alphabet="0123456789/-. 'stMay年月日:TZQ", max_size=24), shift=st.integers(-400, 400))
 def test_no_text_that_looks_like_a_date_raises(text, shift):
     for order in ("dmy", "mdy", "ymd"):
-        moved(text, shift, "en", order, ANCHOR)
+        shifted_text(text, shift, "en", order, ANCHOR)
 
 
 @given(seed=st.integers(0, 2**64 - 1))
@@ -138,13 +139,13 @@ def test_shifts_are_within_a_year_and_never_nothing(seed):
 
 
 def test_weekly_shifts_keep_the_day_of_the_week():
-    assert moved("Friday, July 4, 2014", 14, "en", "mdy", ANCHOR) == "Friday, July 18, 2014"
-    assert moved("Friday", 14, "en", "mdy", ANCHOR) == "Friday"
+    assert shifted_text("Friday, July 4, 2014", 14, "en", "mdy", ANCHOR) == "Friday, July 18, 2014"
+    assert shifted_text("Friday", 14, "en", "mdy", ANCHOR) == "Friday"
 
 
 def test_dates_without_an_original_lie_near_the_anchor_in_one_style_a_document():
     texts = [get_kind("date").draw(draw(seed, "NL", shift=40)) for seed in range(40)]
-    read = [parse(text, "nl", "dmy", ANCHOR) for text in texts]
+    read = [read_date(text, "nl", "dmy", ANCHOR) for text in texts]
     assert all(layout and 0 <= (ANCHOR - layout.when).days < 900 for layout in read)
     assert len({re.sub(r"\w+", "x", text) for text in texts}) == 1
 
@@ -160,7 +161,7 @@ def test_documents_differ_in_style():
 def test_birth_dates_are_the_owners(country):
     for seed in range(60):
         drawn = owned(seed, country)
-        layout = parse(get_kind("birth_date").draw(drawn), drawn.language, date_order(drawn.language, country), ANCHOR)
+        layout = read_date(get_kind("birth_date").draw(drawn), drawn.language, date_order(drawn.language, country), ANCHOR)
         assert layout is not None
         assert layout.when == drawn.owner.born
         assert get_kind("birth_year").draw(drawn) == str(drawn.owner.born.year)

@@ -9,7 +9,7 @@ from kind_draws import draw, owned
 
 from piiloom.surrogates.kinds.places import city_of
 from piiloom.surrogates.kinds.registry import get_kind
-from piiloom.surrogates.kinds.told_by_original import names_party, number_of_kin
+from piiloom.surrogates.kinds.wording import names_party, number_of_kin
 from tests.longer import case_by_case
 
 

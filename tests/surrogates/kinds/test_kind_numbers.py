@@ -13,10 +13,10 @@ from kind_draws import ANCHOR, COUNTRIES, draw, owned, persona
 from stdnum import iban, luhn
 
 from piiloom.pii_values.country_facts import facts_of
-from piiloom.pii_values.numbering.reserved import IDS
-from piiloom.surrogates.kinds.accounts import payment_card
-from piiloom.surrogates.kinds.contacts import plan_of
-from piiloom.surrogates.kinds.masks import reshaped
+from piiloom.pii_values.numbering.holders import IDS
+from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.surrogates.kinds.contacts import phone_plan
+from piiloom.surrogates.kinds.identifiers import payment_card
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE, case_by_case, sampled
 
@@ -188,7 +188,7 @@ def test_phones_of_one_person_differ_by_index():
 @MANY
 @pytest.mark.parametrize("country", [*COUNTRIES, "GH", "PK", "UA", "HK", "EC", "WS", "TO"])
 def test_phones_are_valid_or_of_a_kept_block(country, count):
-    plan = plan_of(country)
+    plan = phone_plan(country)
     kept = {re.sub("[^0-9]", "", mask.replace("#", "0").replace("%", "1")): mask for mask in (*plan.national, *plan.international)}
     patterns = [re.compile("".join({"#": r"\d", "%": "[1-9]"}.get(c, c) for c in re.sub("[^0-9#%]", "", mask))) for mask in kept.values()]
     assert not plan.reserved or plan.source

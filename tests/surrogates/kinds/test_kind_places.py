@@ -10,15 +10,15 @@ import pytest
 from kind_draws import COUNTRIES, FAMILY, GIVEN, draw, owned, persona
 
 from piiloom.pii_values.country_facts import facts_of
-from piiloom.surrogates.kinds.folding import folded
-from piiloom.surrogates.kinds.places import SIZES, places_of
+from piiloom.surrogates.kinds.identifiers import ascii_letters
+from piiloom.surrogates.kinds.places import SIZES, country_places
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import case_by_case
 
 
 @case_by_case("country", COUNTRIES)
 def test_countries_have_regions_and_cities_of_every_size(country):
-    places = places_of(country)
+    places = country_places(country)
     assert len(places.regions) >= 4
     assert len(places.cities) >= 20
     names = [city.name for region in places.regions for city in places.cities if city.region == region]
@@ -30,10 +30,10 @@ def test_countries_have_regions_and_cities_of_every_size(country):
         assert len({city.name for city in places.by_size[size]}) >= 3
 
 
-@pytest.mark.parametrize("country", COUNTRIES)
+@case_by_case("country", COUNTRIES)
 def test_city_region_and_postcode_of_a_person_agree(country):
-    places = places_of(country)
-    for seed in range(150):
+    places = country_places(country)
+    for seed in range(30):
         drawn = owned(seed, country)
         region = next(r for r in places.regions if r.name == get_kind("region").draw(drawn))
         assert any(city.name == get_kind("city").draw(drawn) and city.region == region for city in places.cities)
@@ -43,7 +43,7 @@ def test_city_region_and_postcode_of_a_person_agree(country):
 
 def test_a_city_stays_in_its_size_class_and_becomes_another():
     for country, name in (("US", "Chicago"), ("NL", "Delft"), ("DE", "Husum"), ("BR", "SANTOS"), ("FR", "Lyon")):
-        known = places_of(country).by_name
+        known = country_places(country).by_name
         for seed in range(100):
             new = get_kind("city").draw(draw(seed, country, original=name))
             assert new.casefold() != name.casefold()
@@ -53,13 +53,13 @@ def test_a_city_stays_in_its_size_class_and_becomes_another():
 
 def test_the_original_city_never_comes_back():
     for name in ("Suva", "Lautoka"):  # one of three large cities: six draws in a row give it again once in 729 times
-        drawn = {get_kind("city").draw(draw(seed, "FJ", original=name)) for seed in range(12_000)}
+        drawn = {get_kind("city").draw(draw(seed, "FJ", original=name)) for seed in range(4_000)}
         assert name not in drawn
         assert len(drawn) > 1
 
 
 def test_regions_keep_to_abbreviations():
-    short = {region.short for region in places_of("US").regions}
+    short = {region.short for region in country_places("US").regions}
     for seed in range(60):
         assert get_kind("region").draw(draw(seed, original="CA")) in short - {"CA"}
         assert get_kind("region").draw(draw(seed, original="California")) not in short | {"California"}
@@ -86,7 +86,7 @@ def test_addresses_keep_the_parts_that_stand_there(country, original, shape):
 
 
 def test_parts_of_an_original_address_lie_in_one_place():
-    places = places_of("US")
+    places = country_places("US")
     for seed in range(100):
         _, city, short, code = get_kind("address").draw(draw(seed, original="123 Park Drive, San Diego, CA, 03245")).split(", ")
         regions = [found.region for found in places.cities if found.name == city]
@@ -104,9 +104,9 @@ def test_street_and_address_of_a_person_agree():
 @case_by_case("given", GIVEN)
 def test_mail_and_username_are_made_of_the_name(given):
     owner = persona(5, "US")
-    for family, seed in product(FAMILY, range(40)):
+    for family, seed in product(FAMILY, range(10)):
         owner.given, owner.family = given, family
-        first, last = folded(given), folded(family)
+        first, last = ascii_letters(given), ascii_letters(family)
         drawn = draw(seed, owner=owner)
         owner.seed = seed * 7919 + 3
         mail = get_kind("email").draw(drawn)
@@ -128,7 +128,7 @@ def test_mail_and_username_are_made_of_the_name(given):
      ("王", ""), ("O'Neil", "oneil"), ("de la Cruz", "delacruz"), ("İbrahim", "ibrahim")],
 )  # fmt: skip
 def test_names_are_written_in_ascii(name, plain):
-    assert folded(name) == plain
+    assert ascii_letters(name) == plain
 
 
 def test_usernames_keep_their_sign():
@@ -137,7 +137,7 @@ def test_usernames_keep_their_sign():
 
 def test_network_addresses_are_for_documentation():
     networks = [ip_network(text) for text in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")]
-    for seed in range(500):
+    for seed in range(150):
         address = ip_address(get_kind("ip_address").draw(draw(seed)))
         assert any(address.version == network.version and address in network for network in networks)
     assert ":" in get_kind("ip_address").draw(draw(1, original="2a00:1450::1"))
@@ -145,7 +145,7 @@ def test_network_addresses_are_for_documentation():
 
 
 def test_web_addresses_are_reserved():
-    for seed in range(500):
+    for seed in range(150):
         url = get_kind("url").draw(draw(seed, shift=seed))
         host = re.sub(r"^https?://|^www\.", "", re.sub(r"^https?://", "", url)).partition("/")[0]
         assert re.search(r"(^|\.)example(\.(com|org|net))?$", host), url
@@ -169,23 +169,10 @@ def test_a_district_of_a_town_is_a_town(original: str) -> None:
     assert not any(map(str.isdigit, get_kind("location").draw(draw(1, "FR", original=original))))
 
 
-@case_by_case(
-    "box",
-    [
-        "Postfach",
-        "Boîte postale",
-        "Apartado",
-        "Caixa postal",
-        "Casella postale",
-        "Wohnung",
-        "Appt",
-        "Apto",
-        "Piso",
-        "Lgh",
-        "Postbus",
-        "Apt",
-    ],
-)
+BOXES = "Postfach,Boîte postale,Apartado,Caixa postal,Casella postale,Wohnung,Appt,Apto,Piso,Lgh,Postbus,Apt"
+
+
+@case_by_case("box", BOXES.split(","))
 def test_a_flat_or_box_keeps_its_word(box: str) -> None:
     value = get_kind("address").draw(draw(1, "DE", original=f"{box} 4711, 80331 München"))
     assert re.match(rf"{box} (?!4711)[1-9]\d{{3}}, \d{{5}} ", value)

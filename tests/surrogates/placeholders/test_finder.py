@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.placeholders import Finder, Found, Mapping, Noted, Rule
+from piiloom.surrogates.placeholders import Finder, FoundTags, Mapping, Noted, TagRule
 from tests.longer import case_by_case
 
 FINDER = Finder()
@@ -160,12 +160,12 @@ def test_error_names_the_place_and_not_the_text() -> None:
 
 def test_a_mapping_decides() -> None:
     rules = (
-        Rule(tag="[FLURB]", kind="city", role="flurb"),
-        Rule(tag="[NAME]", kind="company", same="document"),
-        Rule(tag="~{index}~", kind="person", role="wave"),
-        Rule(regex=r"@@(?P<index>\d+)@(?P<original>\w+)@", kind="phone"),
-        Rule(tag="Pt. {letter}", kind="person", role="patient"),
-        Rule(tag="[CITY]", kind="city", use=False),
+        TagRule(tag="[FLURB]", kind="city", role="flurb"),
+        TagRule(tag="[NAME]", kind="company", same="document"),
+        TagRule(tag="~{index}~", kind="person", role="wave"),
+        TagRule(regex=r"@@(?P<index>\d+)@(?P<original>\w+)@", kind="phone"),
+        TagRule(tag="Pt. {letter}", kind="person", role="patient"),
+        TagRule(tag="[CITY]", kind="city", use=False),
     )
     finder = Finder(Mapping(rules=rules, unknown=(Noted(tag="[AGE]"),), left_alone=(Noted(tag="[DATE]"),)))
     text = "[FLURB] [NAME] ~7~ @@12@abc@ Pt. Q [CITY] [AGE] [DATE] [NAME_2]"
@@ -184,20 +184,20 @@ def test_a_mapping_decides() -> None:
 
 
 def test_unlisted_tags_can_be_reported() -> None:
-    finder = Finder(Mapping(rules=(Rule(tag="[NAME]", kind="person"),), unlisted="report"))
+    finder = Finder(Mapping(rules=(TagRule(tag="[NAME]", kind="person"),), unlisted="report"))
     found = finder.find("[NAME] of [CITY]")
     assert ([m.rule for m in found.mentions], [u.why for u in found.unknown]) == (["[NAME]"], ["not in the mapping"])
 
 
 @pytest.mark.long
 def test_a_catastrophic_pattern_is_stopped() -> None:
-    mapping = Mapping(rules=(Rule(regex=r"(a|aa)+$", kind="person", line=12),), file="map.yaml")
+    mapping = Mapping(rules=(TagRule(regex=r"(a|aa)+$", kind="person", line=12),), file="map.yaml")
     with pytest.raises(DataError, match=r"map\.yaml:12: the pattern of this rule took more than"):
         Finder(mapping).find("a" * 60 + "b")
 
 
 def test_finders_can_be_pickled_by_their_mapping() -> None:
-    mapping = Mapping(rules=(Rule(tag="[FLURB]", kind="city"),))
+    mapping = Mapping(rules=(TagRule(tag="[FLURB]", kind="city"),))
     copy = pickle.loads(pickle.dumps(mapping))  # noqa: S301 - made here
     assert Finder(copy).find("[FLURB]").mentions == Finder(mapping).find("[FLURB]").mentions
 
@@ -254,7 +254,7 @@ _PIECES = st.lists(
 ).map("".join)
 
 
-def _ranges(found: Found) -> list[tuple[int, int]]:
+def _ranges(found: FoundTags) -> list[tuple[int, int]]:
     return sorted([(m.start, m.end) for m in found.mentions] + [(u.start, u.end) for u in found.unknown] + found.left)
 
 

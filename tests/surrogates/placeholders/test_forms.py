@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.surrogates.placeholders import Finder, Found, auto_mapping
+from piiloom.surrogates.placeholders import Finder, FoundTags, auto_mapping
 from tests.longer import case_by_case
 from tests.surrogates.placeholders.forms import FORMS, Form
 
@@ -46,7 +46,7 @@ def _written(form: Form) -> list[tuple[str, int]]:
     return written
 
 
-def _outcome(form: Form, text: str, start: int, found: Found) -> str:
+def _outcome(form: Form, text: str, start: int, found: FoundTags) -> str:
     """Return the kind with which *form* at *start* is filled; "" if it is listed. Everything else is a fault, and told as one."""
     end = min(start + len(form.text), len(text))
     allowed = {(text[start:end]), *form.pieces}

@@ -7,7 +7,7 @@ import pytest
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.placeholders import Finder
 from piiloom.surrogates.placeholders.grammar import PARTS, grammars, grammars_file
-from piiloom.surrogates.placeholders.scanning import Candidate, Scanner
+from piiloom.surrogates.placeholders.scanning import Scanner, TagCandidate
 from tests.longer import case_by_case
 
 _DATA = grammars_file()
@@ -15,7 +15,7 @@ _ENTRIES = [*_DATA.signs, *_DATA.runs, *_DATA.words]
 SCANNER = Scanner()
 
 
-def candidates(text: str) -> list[Candidate]:
+def candidates(text: str) -> list[TagCandidate]:
     return list(SCANNER.scan(text))
 
 

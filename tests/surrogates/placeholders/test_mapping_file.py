@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.surrogates.placeholders import Finder, Mapping, Noted, Rule, auto_mapping, dump_mapping, load_mapping
-from piiloom.surrogates.placeholders.mapping import kind_names
+from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.placeholders import Finder, Mapping, Noted, TagRule, auto_mapping, dump_mapping, load_mapping
 
 _TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=20)
 _NAME = st.text(st.characters(blacklist_categories=["Cs"]), min_size=1, max_size=20)
 _RULES = st.builds(
-    Rule,
+    TagRule,
     tag=_NAME,
-    kind=st.sampled_from(kind_names()),
+    kind=st.sampled_from(tuple(KINDS)),
     role=_TEXT,
     index=_TEXT,
     same=st.sampled_from(["mention", "document", "corpus"]),

@@ -1,8 +1,15 @@
-"""Ways of redacting that public corpora have, one by one; what looks like a placeholder and is not filled is always listed."""
+"""Forms of placeholders in public corpora, and letters after titles."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pytest
+
 from piiloom.surrogates.placeholders import Finder, Mapping, auto_mapping
+from piiloom.surrogates.placeholders.scanning import Scanner
 from piiloom.surrogates.placeholders.surroundings import cues
 from tests.longer import case_by_case
 
@@ -119,3 +126,87 @@ def test_a_percentage_has_no_second_sign_and_a_number_can_be_an_age() -> None:
     text = "[PERCENT] % and [PERCENT] of them, @NUM1 years old, @NUM2 dogs"
     mentions = Finder(Mapping(languages=("en",))).find(text).mentions
     assert [(m.kind, m.form) for m in mentions] == [("percent", "bare"), ("percent", ""), ("age", ""), ("number", "")]
+
+
+_FILE: Final = Path(__file__).parent / "public_forms.txt"
+_PAGE: Final = Path(__file__).parents[3] / "docs/surrogate-readings.md"
+_MARK: Final = re.compile(r"⟦(.*?)=([\w-]+)⟧")
+_LISTED: Final = "-"
+
+
+class Counts(NamedTuple):
+    """Placeholders of one source, by what became of them; ``wrong``: filled with another kind, or filled or listed though none."""
+
+    filled: int = 0
+    reported: int = 0
+    silent: int = 0
+    wrong: int = 0
+
+
+def _counted(language: str, marked: str) -> Counts:
+    """Return the counts of one text, as a corpus of its own."""
+    text, wanted = "", {}
+    pieces = _MARK.split(marked)
+    for plain, placeholder, kind in zip(pieces[::3], [*pieces[1::3], ""], [*pieces[2::3], ""], strict=True):
+        text += plain
+        if placeholder:
+            wanted[len(text), len(text) + len(placeholder)] = kind
+        text += placeholder
+    found = Finder(auto_mapping([text], language)).find(text)
+    told = {(one.start, one.end): one.kind for one in found.mentions} | {(one.start, one.end): _LISTED for one in found.unknown}
+    right = [kind for place, kind in wanted.items() if told.get(place) == kind]
+    silent = sum(place not in told for place in wanted)
+    wrong = len(wanted) - len(right) - silent + sum(place not in wanted for place in told)
+    return Counts(len(right) - right.count(_LISTED), right.count(_LISTED), silent, wrong)
+
+
+def _table() -> dict[str, Counts]:
+    lines = [line for line in _FILE.read_text("utf-8").splitlines() if not line.startswith("#")]
+    rows = (line.split("|", 2) for line in lines)
+    return {source: _counted(language, marked) for source, language, marked in rows}
+
+
+def test_no_public_form_is_silent_or_wrong_and_the_page_has_the_counts() -> None:
+    table = _table()
+    assert {source: counts for source, counts in table.items() if counts.silent or counts.wrong} == {}
+    page = _PAGE.read_text("utf-8").partition("| written by | filled |")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in page.splitlines()[2:]]
+    assert {source: Counts(*map(int, counts)) for source, *counts in rows} == table
+
+
+SCANNER = Scanner()
+
+
+def letters(text: str) -> list[str]:
+    return [text[one.start : one.end] for one in SCANNER.scan(text) if one.grammar.name == "titled"]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Dr. X and Y left.", ["X", "Y"]),
+        ("Mevrouw X of Y kwam.", ["X", "Y"]),
+        ("Vino la Sra. X y Y también.", ["X", "Y"]),
+        ("Sig. X o Y venne.", ["X", "Y"]),
+        ("Herr X och Y kom.", ["X", "Y"]),
+    ],
+)
+def test_further_letters_are_joined(text: str, found: list[str]) -> None:
+    assert letters(text) == found
+
+
+@case_by_case(
+    "text",
+    [
+        "Heute war Frau B. Sie sagt nichts.", "J’ai vu Mme B. Elle est partie.", "Habló la Sra. B. Ella no vino.",
+        "Vidi la Sig.ra B. Lei era qui.", "Där var Herr B. Han gick.", "Det sade Herr B. Fru C. svarade.",
+        "Llegó el Sr. B. Señora C. también.",
+    ],
+)  # fmt: skip
+def test_a_letter_before_a_new_sentence_is_the_whole_name(text: str) -> None:
+    assert letters(text)[0].rstrip(".") == "B"
+
+
+@pytest.mark.parametrize("text", ["Mr. B. van Dam came.", "Frau B. Müller sagt.", "Mme B. de la Tour", "Dr. B. Smith"])
+def test_an_initial_before_a_family_name_is_none(text: str) -> None:
+    assert letters(text) == []

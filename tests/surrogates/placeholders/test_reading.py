@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.judging import Judge
-from piiloom.surrogates.placeholders.mapping import kind_names
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import Scanner
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, _words_of, fold_tag, vocabulary, vocabulary_file
@@ -200,7 +200,7 @@ def test_no_phrase_of_a_language_has_two_meanings(language: str) -> None:
 
 
 def test_all_kinds_are_known_and_the_deep_languages_have_hundreds_of_words() -> None:
-    assert {word.kind for word in vocabulary().words.values()} - {""} <= set(kind_names())
+    assert {word.kind for word in vocabulary().words.values()} - {""} <= set(KINDS)
     assert [len(vocabulary((language,)).words) > 500 for language in ("en", "nl", "pt")] == [True] * 3
-    assert {entry for language in LANGUAGES for entry in vocabulary_file(language).ids.values()} <= set(kind_names())
-    assert {cue.kind for language in LANGUAGES for cue in vocabulary_file(language).cues} <= set(kind_names())
+    assert {entry for language in LANGUAGES for entry in vocabulary_file(language).ids.values()} <= set(KINDS)
+    assert {cue.kind for language in LANGUAGES for cue in vocabulary_file(language).cues} <= set(KINDS)

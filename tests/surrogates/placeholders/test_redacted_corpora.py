@@ -9,14 +9,14 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from piiloom.surrogates.placeholders import Finder, Found, Mapping, auto_mapping
+from piiloom.surrogates.placeholders import Finder, FoundTags, Mapping, auto_mapping
 from tests.shared_files import of_whole, shared
 
 _DATA = shared("data")
 
 
 @cache
-def corpus(name: str) -> tuple[list[str], Mapping, list[Found]]:
+def corpus(name: str) -> tuple[list[str], Mapping, list[FoundTags]]:
     folder = _DATA / name
     texts = {"goemotions": _goemotions, "rechtspraak_nl": _rechtspraak, "obi_ehr_notes": _obi, "mts_dialog": _mts}[name](folder)
     mapping = auto_mapping(texts)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.surrogates.placeholders import Finder, Mapping, Rule, Survey, auto_mapping
-from piiloom.surrogates.placeholders.reading import Verdict
+from piiloom.surrogates.placeholders import Finder, Mapping, Survey, TagRule, auto_mapping
+from piiloom.surrogates.placeholders.reading import TagVerdict
 from piiloom.surrogates.placeholders.scanning import ranking_of
-from piiloom.surrogates.placeholders.survey import Tallies, Tally
+from piiloom.surrogates.placeholders.survey import TagTally, Tallies
 from tests.surrogates.transcripts import OTHER_TAGS, transcripts
 
 
-def rule(mapping: Mapping, tag: str) -> Rule:
+def rule(mapping: Mapping, tag: str) -> TagRule:
     return next(rule for rule in mapping.rules if rule.tag == tag)
 
 
@@ -119,7 +119,7 @@ def test_surveys_of_parts_make_the_survey_of_the_whole(parts: int) -> None:
     assert joined.documents == len(texts)
 
 
-_VERDICT = Verdict("unknown", "")
+_VERDICT = TagVerdict("unknown", "")
 
 
 @given(st.lists(st.integers(0, 60), max_size=200), st.lists(st.integers(0, 200), max_size=4))
@@ -127,7 +127,7 @@ def test_bounded_tallies_do_not_depend_on_how_a_corpus_is_cut(tags: list[int], c
     def tallied(numbers: list[int]) -> Tallies:
         tallies = Tallies(8)
         for number in numbers:
-            tallies.add(f"[{number}]", Tally(_VERDICT, "square", count=1, documents=1))
+            tallies.add(f"[{number}]", TagTally(_VERDICT, "square", count=1, documents=1))
         return tallies
 
     joined = Tallies(8)

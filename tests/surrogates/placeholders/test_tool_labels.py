@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from piiloom.surrogates.placeholders.reading import Reader
-from piiloom.surrogates.placeholders.span_kinds import kind_of_span
+from piiloom.surrogates.placeholders.reading import Reader, kind_of_span
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, ids, words
