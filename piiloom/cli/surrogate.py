@@ -169,7 +169,7 @@ def survey(asked: _Survey) -> None:
     """Learn the placeholders of a corpus: the meaning of each and how sure it is, unknown tags, and brackets that are left alone."""
     from piiloom.foundation.whole_files import drafted
     from piiloom.surrogates.corpus_run import learnt_mapping
-    from piiloom.surrogates.inputs.parts import InputSettings
+    from piiloom.surrogates.inputs.input_settings import InputSettings
     from piiloom.surrogates.placeholders.mapping import dump_mapping, survey_cautions
     from piiloom.surrogates.settings import checked_locale
 

@@ -15,8 +15,8 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.foundation.seeding import COST_OF_SEEDS
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings, KeptRows
-from piiloom.surrogates.inputs.reading import iter_documents
+from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.reading import KeptRows, iter_documents
 from piiloom.surrogates.kinds.places import languages
 from piiloom.surrogates.outputs.folder import KeyFile, OutputFolder, VaultFile, remove_old_keys
 from piiloom.surrogates.persona_assignment.groups import Weights

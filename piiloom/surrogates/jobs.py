@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple, Protocol
 
 from piiloom.foundation.repeated_ids import RepeatedIds
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.parts import Chunk, InputSettings, Notes
+from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.parts import Chunk, Notes
 from piiloom.surrogates.outputs.report_page import Sample, Tally
 from piiloom.surrogates.same_values import SameValues
 

@@ -17,7 +17,7 @@ from piiloom.surrogates import replay_attack
 from piiloom.surrogates.corpus_run import tag_mapping
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage import collisions

@@ -25,8 +25,9 @@ from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.foundation.startup import collecting_at
 from piiloom.foundation.version import __version__
+from piiloom.surrogates.inputs.column_files import headers_of
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.json_rows import absent_fields
-from piiloom.surrogates.inputs.parquet_files import headers_of
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
     BAD_ROWS,
@@ -39,16 +40,15 @@ from piiloom.surrogates.inputs.parts import (
     BratLayout,
     Chunk,
     InputFile,
-    InputSettings,
-    KeptRows,
     ParquetLayout,
     Part,
     TableLayout,
     no_text,
     shown,
 )
-from piiloom.surrogates.inputs.questions import NO_QUESTION
+from piiloom.surrogates.inputs.reading import KeptRows
 from piiloom.surrogates.inputs.source import Source, words_of_name
+from piiloom.surrogates.inputs.text_cells import NO_QUESTION
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, PartCount, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder, VaultFile
 from piiloom.surrogates.outputs.mirrors import MirrorFolder

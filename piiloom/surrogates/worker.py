@@ -10,9 +10,9 @@ from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import digests_of, ordinals_of, text_digest, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, KeptRows, ParquetLayout, Parsed, Part, Skip, line_at
-from piiloom.surrogates.inputs.questions import parted, parted_document
-from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id, plain_of
+from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, ParquetLayout, Parsed, Part, Skip, line_at
+from piiloom.surrogates.inputs.reading import KeptRows, PartReader, documents_of, given_id, plain_of
+from piiloom.surrogates.inputs.text_cells import parted, parted_document
 from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
 from piiloom.surrogates.outputs.folder import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
 from piiloom.surrogates.outputs.report_page import Tally, samples_of
@@ -105,8 +105,8 @@ class Worker:
             tally.take(document, done)
             question: tuple[Document, Replaced] | None = None
             if document.question_at is not None:
-                (document, other), parts_done = parted_document(document), _parted(document, done)  # noqa: PLW2901 - the text alone
-                done, question = parts_done[0], (other, parts_done[1])  # noqa: PLW2901
+                (document, other), (done, asked) = parted_document(document), _parted(document, done)  # noqa: PLW2901 - the text alone
+                question = other, asked
             records += record_parts(document, done, self._settings.locale, question[1].text if question else None)
             maps += map_parts(document, done, question[1] if question else None)
             if self._settings.vault:
@@ -148,7 +148,7 @@ class Worker:
         return lines
 
 
-def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:
+def _parted(document: Document, done: Replaced) -> list[Replaced]:
     assert document.question_at is not None  # noqa: S101 - asked only of documents with a question
     try:
         return parted(done, document.question_at)

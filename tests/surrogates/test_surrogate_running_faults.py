@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
 from piiloom.surrogates.progress import Progress
 from piiloom.surrogates.running import run_surrogates

@@ -13,7 +13,7 @@ import pytest
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine, EngineFactory
 from piiloom.surrogates.engine_report import group_report
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.kinds.folding import folded
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder

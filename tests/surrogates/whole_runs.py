@@ -13,7 +13,7 @@ from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.documents import Document, Gender, Mention
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, REGIONS
 from piiloom.surrogates.placeholders import Finder, Found, Mapping, auto_mapping

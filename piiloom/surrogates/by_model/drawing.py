@@ -38,7 +38,7 @@ from piiloom.surrogates.by_model.rejects import RejectRows, put_rejects
 from piiloom.surrogates.by_model.terms import Terms
 from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.outputs.folder import REJECTS
 

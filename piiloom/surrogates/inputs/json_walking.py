@@ -1,4 +1,4 @@
-"""Write a text as a JSON literal."""
+"""Walk through JSON objects with the offsets of their values, and write texts as JSON literals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.parts import Spelling
-from piiloom.surrogates.inputs.questions import parted, question_start
-from piiloom.surrogates.inputs.splicing import Piece, changed, spliced
+from piiloom.surrogates.inputs.parts import Change, Parsed, Piece, Slot, changes_of
 
 
 def quoted(text: str) -> str:
@@ -131,79 +129,33 @@ def _key(text: str, at: int) -> tuple[str, int]:
     return key, blank_end(text, at + 1)
 
 
-class JsonSlot:
-    """A JSON string literal that holds a document's text.
+class JsonSlot(Slot):
+    """A JSON string literal that holds a document's text, in the *row* with that range."""
 
-    ``edits`` computes the changes to the row's spans when the text is replaced, ``question`` is the literal of the question, which the
-    document's text has, too; with one of them the slot is the whole row. ``inner`` is always the range of the literal itself.
-    """
+    __slots__ = ("_row",)
 
-    __slots__ = ("_at", "_edits", "_row", "_spelling", "end", "inner", "question", "start")
-    ranges: Final = ()
+    def __init__(self, hit: Hit, row: tuple[int, int]) -> None:
+        super().__init__(hit.start, hit.end)
+        self._row = row
 
-    def rest(self, raw: str) -> str | None:
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[Change]:
         """See ``Slot``."""
-        if self.inner == (self.start, self.end):
-            return None
-        gone, bare = [self.inner, *([self.question.inner] if self.question is not None else [])], ""
-        if self._edits is not None:
-            place, bare = self._edits.rest()
-            gone.append(place)
-        return changed(raw, self.start, self.end, [(start, end, "") for start, end in sorted(gone)]) + bare
+        ascii_only = self.is_ascii(parsed)
+        if parsed.raw.find("\\", self.start, self.end) >= 0:
+            encode = encode_basestring_ascii if ascii_only else encode_basestring
+            return changes_of(json_pieces(parsed.raw, self.start + 1, self.end - 1), replaced, lambda words: encode(words)[1:-1])
+        literal = (encode_basestring_ascii if ascii_only else quoted)(replaced.text)  # around the surrogates there is nothing to escape
+        return [(self.start, self.end, literal)]
 
-    def __init__(
-        self, hit: Hit, row: tuple[int, int], spelling: Spelling, *, edits: SpanEdits | None = None, question: Hit | None = None
-    ) -> None:
-        self._row, self._spelling, self._edits = row, spelling, edits
-        self.inner = (hit.start, hit.end)
-        self.start, self.end = (hit.start, hit.end) if edits is None and question is None else row
-        self.question = JsonSlot(question, row, spelling) if question is not None else None
-        self._at = question_start(hit.value) if question is not None else 0
-
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``. Non-ASCII characters are escaped if the literal does so, else if the row does so, else if the file is all ASCII."""
-        if self.question is not None:
-            replaced, of_question = parted(replaced, self._at)
-        start, end = self.inner
-        ascii_only = self._in_ascii(raw)
-        spell = _escaping if ascii_only else _as_they_are
-        if raw.find("\\", start, end) >= 0:
-            new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), replaced, spell)
-        else:  # around the surrogates there is nothing to escape
-            new = (encode_basestring_ascii if ascii_only else quoted)(replaced.text)
-        if self._edits is None and self.question is None:
-            return new
-        changes = [(start, end, new), *(self._edits(raw, replaced, spell) if self._edits is not None else [])]
-        if self.question is not None:
-            changes.append((*self.question.inner, self.question.rewritten(raw, of_question)))
-        changes.sort()
-        out: list[str] = []
-        at = self.start
-        for change_start, change_end, literal in changes:
-            out += (raw[at:change_start], literal)
-            at = change_end
-        return "".join([*out, raw[at : self.end]])
-
-    def _in_ascii(self, raw: str) -> bool:
-        for start, end in (self.inner, self._row):
-            part = raw[start:end]
+    def is_ascii(self, parsed: Parsed) -> bool:
+        """Whether other characters are escaped: if the literal does so, else if the row does so, else if the file is all ASCII."""
+        for start, end in ((self.start, self.end), self._row):
+            part = parsed.raw[start:end]
             if not part.isascii():
                 return False
             if "\\" in part and _FAR_ESCAPE.search(part):
                 return True
-        return self._spelling.ascii
-
-
-class SpanEdits(Protocol):
-    """The spans of a row: ``given_spans.SpanRewriter``."""
-
-    def __call__(self, raw: str, replaced: Replaced, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
-        """Return the changes to the row's spans."""
-        ...
-
-    def rest(self) -> tuple[tuple[int, int], str]:
-        """Return the range of the spans in the file, and what of them stays."""
-        ...
+        return parsed.ascii
 
 
 def json_pieces(raw: str, start: int, end: int) -> list[Piece]:
@@ -220,11 +172,3 @@ def json_pieces(raw: str, start: int, end: int) -> list[Piece]:
     if end > at:
         pieces.append(Piece(text, text + end - at, at, end))
     return pieces
-
-
-def _escaping(text: str) -> str:
-    return encode_basestring_ascii(text)[1:-1]
-
-
-def _as_they_are(text: str) -> str:
-    return encode_basestring(text)[1:-1]

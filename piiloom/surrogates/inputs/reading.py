@@ -5,59 +5,87 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from typing import Final
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.brat_files import BratParsed, read_brat
-from piiloom.surrogates.inputs.column_rows import ColumnsReader
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.inputs.column_files import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
-from piiloom.surrogates.inputs.json_arrays import read_array
-from piiloom.surrogates.inputs.json_rows import absent_fields, read_lines
+from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
     WHOLE_FILES,
     Found,
     InputFile,
-    InputSettings,
-    KeptRows,
-    Notes,
     ParquetLayout,
     Parsed,
     Part,
+    Slot,
     TableLayout,
     cannot_read,
-    key_of,
     line_at,
     no_text,
     undecodable,
 )
 from piiloom.surrogates.inputs.source import open_source
+from piiloom.surrogates.inputs.standoff import BratParsed, read_brat
 from piiloom.surrogates.inputs.tables import read_table
 from piiloom.surrogates.inputs.text_files import UTF8_BOM
 
 _JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_ROOM: Final = 16_000_000  # characters; the texts in them are those of the documents, of which the engine keeps as many
+_PER_KEY: Final = 100  # a key of JSON that was met takes as much as so many characters
 _ROWS: Final = frozenset({"csv", "tsv", "json", "jsonl"})  # formats that take time to read
 
 
-class TextSlot:
-    """The ``Slot`` of a whole text file."""
+Key = tuple[str, int, int, int, int]
 
-    __slots__ = ("end", "start")
-    ranges: Final = ()
 
-    def __init__(self, end: int) -> None:
-        self.start, self.end = 0, end
+class KeptRows:
+    """Parts as they were read. What does not fit is not kept, and read again.
 
-    def rest(self, raw: str) -> None:
-        """See ``Slot``."""
+    Files that are converted or unpacked first are not kept, either: each reading of an input may have its own copy of them.
+    """
 
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``."""
-        del raw
-        return replaced.text
+    def __init__(self, room: int = _ROOM) -> None:
+        self._parsed: dict[Key, Parsed] = {}
+        self._size = self._room = room
+        self._settings: InputSettings | None = None
+
+    def begin(self, settings: InputSettings) -> None:
+        """Be told how parts are read from now on. What was read in another way is forgotten."""
+        how = replace(settings, look_at_key=None)  # it changes only what is noted of the keys
+        if how != self._settings:
+            self._parsed.clear()
+            self._room, self._settings = self._size, how
+
+    def put(self, key: Key | None, parsed: Parsed) -> None:
+        """Keep *parsed*, which is what the part with *key* held when that was told, if there is room."""
+        size = len(parsed.raw) + _PER_KEY * len(parsed.met)
+        if key is not None and size < self._room:
+            self._room -= size
+            self._parsed[key] = parsed
+
+    def get(self, key: Key | None, *, again: bool) -> Parsed | None:
+        """Return what is kept of a part, None if there is nothing. It stays if the part is to be read *again*."""
+        if key is None:
+            return None
+        return self._parsed.get(key) if again else self._parsed.pop(key, None)
+
+
+def key_of(part: Part) -> Key | None:
+    """Return what tells *part* from all others, and from what stands there when its file is changed; None if it is not to be kept."""
+    file = part.file
+    if file.archive or file.encoding != "utf-8":
+        return None
+    try:
+        status = file.path.stat()
+    except OSError:  # told by whoever reads the part
+        return None
+    return str(file.path), part.start, part.end, status.st_size, status.st_mtime_ns
 
 
 class PartReader:
@@ -84,8 +112,7 @@ class PartReader:
         try:
             return self._read_text(part)
         except DataError as error:  # a document that cannot be read: its file is empty in the mirror
-            kind = BratParsed if part.file.format == "brat" else Parsed
-            parsed = kind("", [], 0, 0, Notes())
+            parsed = BratParsed() if part.file.format == "brat" else Parsed()
             parsed.set_aside(0, 0, _line_of(error), error.message)
             return parsed
 
@@ -97,7 +124,7 @@ class PartReader:
             parsed = self._read_text(part, meet_keys=(key is not None and again) or (note_keys and look is not None))
             if kept is not None and again:
                 kept.put(key, parsed)
-        parsed.spelling.ascii = part.ascii
+        parsed.ascii = part.ascii
         if note_keys and look is not None:
             parsed.note_keys(look)
         return parsed
@@ -106,7 +133,7 @@ class PartReader:
         if part.file.format == "docx":
             from piiloom.surrogates.inputs.docx_files import read_docx  # noqa: PLC0415 - most corpora are of other formats
 
-            return read_docx(part, self._settings) if part.end else Parsed("", [], 0, 0, Notes())
+            return read_docx(part, self._settings) if part.end else Parsed()
         data = _bytes_of(part)
         bom = UTF8_BOM if part.start == 0 and data.startswith(UTF8_BOM) else b""
         lenient = self._settings.skip_bad_rows and part.file.format not in WHOLE_FILES  # the rows with such bytes are set aside
@@ -137,8 +164,8 @@ class PartReader:
             case "brat":
                 parsed = read_brat(part, raw, self._settings)
             case _:
-                documents = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw and part.file.format != CARRIED else []
-                parsed = Parsed(raw, documents, 1, raw.count("\n"), Notes())
+                documents = [Found(raw, Slot(0, len(raw)))] if raw and part.file.format != CARRIED else []
+                parsed = Parsed(raw, documents, rows=1, lines=raw.count("\n"))
         return parsed
 
     def close(self) -> None:

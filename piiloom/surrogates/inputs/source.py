@@ -22,24 +22,22 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.scratch_places import scratch_folder
-from piiloom.surrogates.inputs.arrow_files import is_about_dataset
-from piiloom.surrogates.inputs.brat_files import SUFFIX, annotations_of
+from piiloom.surrogates.inputs.column_files import is_about_dataset, parquet_layout
 from piiloom.surrogates.inputs.conll_files import conll_layout
-from piiloom.surrogates.inputs.parquet_files import parquet_layout
+from piiloom.surrogates.inputs.input_settings import FORMATS, InputSettings
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
-    FORMATS,
     WHOLE_FILES,
     BratLayout,
     Chunk,
     InputFile,
-    InputSettings,
     ParquetLayout,
     Part,
     TableLayout,
     cannot_read,
 )
-from piiloom.surrogates.inputs.table_layouts import table_layout
+from piiloom.surrogates.inputs.standoff import SUFFIX, annotations_of
+from piiloom.surrogates.inputs.tables import table_layout
 from piiloom.surrogates.inputs.text_files import cuts, encoding_of, to_utf8
 
 
@@ -221,6 +219,14 @@ def _blocks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowanc
                     remedy="Unpack it yourself and give the folder, if you trust the archive",
                 )
             yield block
+
+
+def copied_info(known: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """Return the description for writing a member that has the name, date, compression and attributes of *known*."""
+    info = zipfile.ZipInfo(known.filename, known.date_time)
+    info.compress_type, info.external_attr, info.create_system = known.compress_type, known.external_attr, known.create_system
+    info.comment = known.comment
+    return info
 
 
 # Most parts in one chunk: small files share a chunk, but the message about it to a worker must not get long.

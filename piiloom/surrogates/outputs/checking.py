@@ -12,21 +12,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
+from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.conll_files import TokenSlot
-from piiloom.surrogates.inputs.json_walking import JsonSlot
-from piiloom.surrogates.inputs.parquet_files import RowCursor
-from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
-from piiloom.surrogates.inputs.questions import joined, joined_ranges, question_start
+from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, Parsed, TableLayout
 from piiloom.surrogates.inputs.reading import PartReader
-from piiloom.surrogates.inputs.parts import InputSettings
 from piiloom.surrogates.inputs.source import Source, open_source
+from piiloom.surrogates.inputs.text_cells import CellsSlot, joined, joined_ranges, question_start
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
-
-_BATCH: Final = 4096
 
 
 @dataclass(slots=True)
@@ -41,14 +38,14 @@ class Checked:
 class _Strand(NamedTuple):
     """A section of a file: the content before the next text (``between``), and that text.
 
-    For the rest after the last text ``found`` is None. ``line`` is the 1-based line of the text; ``raw`` is the part it is in.
+    For the rest after the last text ``found`` is None. ``line`` is the 1-based line of the text; ``parsed`` is the part it is in.
     """
 
     file: InputFile
     line: int
     between: str
     found: Found | None
-    raw: str
+    parsed: Parsed
 
 
 def verify_folder(folder: Path, source: Path) -> Checked:
@@ -106,21 +103,21 @@ def _check_files(before: Source, after: Source) -> None:
 
 def _strands(source: Source) -> Iterator[_Strand]:
     reader = PartReader(source.settings)
-    file, line, between = source.files[0], 1, ""
+    file, line, between, parsed = source.files[0], 1, "", Parsed()
     try:
         for chunk in source.chunks():
             for part in chunk.parts:
                 if part.file.number != file.number:
-                    yield _Strand(file, line, between, None, "")
+                    yield _Strand(file, line, between, None, parsed)
                     file, line, between = part.file, 1, ""
                 parsed = reader.read(part)
                 at = 0
                 for found in parsed.found:
-                    yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed.raw)
+                    yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed)
                     at, between = found.slot.end, ""
                 between += parsed.outside(at, len(parsed.raw))
                 line += parsed.lines
-        yield _Strand(file, line, between, None, "")
+        yield _Strand(file, line, between, None, parsed)
     finally:
         reader.close()
 
@@ -130,8 +127,8 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str) -> None:
     assert old.found is not None and new.found is not None  # noqa: S101, PT018 - checked by the caller
     if old.found.id != new.found.id:
         raise _fault(where, "the row has another id")
-    if old.found.slot.rest(old.raw) != new.found.slot.rest(new.raw):
-        of_row = isinstance(old.found.slot, JsonSlot)
+    if old.found.slot.rest(old.parsed) != new.found.slot.rest(new.parsed):
+        of_row = isinstance(old.found.slot, CellsSlot)
         raise _fault(where, "the row differs outside of its text and spans" if of_row else "the markup or the annotations differ")
 
 
@@ -204,15 +201,10 @@ def _check_columns(before: Source, after: Source) -> None:
         if not isinstance(old.layout, ParquetLayout):
             continue
         texts = [*old.layout.columns, *filter(None, [old.layout.spans, old.layout.question])]
-        cursors = [RowCursor(file, None, _BATCH) for file in (old, new)]
-        try:
-            for at in range(0, old.size, _BATCH):
-                one, other = (cursor.take(at, min(at + _BATCH, old.size)).drop_columns(texts) for cursor in cursors)
-                if one.schema != other.schema or not one.equals(other):
-                    raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
-        finally:
-            for cursor in cursors:
-                cursor.close()
+        for one, other in zip(batches_of(old), batches_of(new), strict=True):
+            rows, new_rows = one.drop_columns(texts), other.drop_columns(texts)
+            if rows.schema != new_rows.schema or not rows.equals(new_rows):
+                raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
 
 
 def _fault(where: str, message: str) -> DataError:

@@ -17,28 +17,16 @@ from typing import Any, Final, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Placed, Replaced
-from piiloom.surrogates.inputs.source import Allowance, members_of, open_archive, read_member
+from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.docx_files import DocxParsed
-from piiloom.surrogates.inputs.parquet_files import RowCursor
-from piiloom.surrogates.inputs.parts import (
-    BratLayout,
-    CannotSpell,
-    Found,
-    InputFile,
-    ParquetLayout,
-    Parsed,
-    Part,
-    TableLayout,
-)
+from piiloom.surrogates.inputs.parts import BratLayout, CannotSpell, Change, Found, InputFile, ParquetLayout, Parsed, Part, Slot, TableLayout, changed
 from piiloom.surrogates.inputs.reading import PartReader
-from piiloom.surrogates.inputs.source import Source, open_source
-from piiloom.surrogates.inputs.splicing import changed
+from piiloom.surrogates.inputs.source import Allowance, Source, members_of, open_archive, open_source, read_member
 from piiloom.surrogates.outputs.checking import report_of, settings_of
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, OutputFolder
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
 
 _BLOCK: Final = 1 << 20
-_BATCH: Final = 4096
 _WORK: Final = ".restoring"
 _EXACT: Final = frozenset({"csv", "tsv", "json", "jsonl", "xml", "conll"})  # formats of which a text may have several spellings
 
@@ -67,35 +55,26 @@ class _Kept(NamedTuple):
     raw: str | None = None
 
 
-class RawSlot:
-    """The ``Slot`` of a text whose source is known."""
+class RawSlot(Slot):
+    """A text whose source is known."""
 
-    __slots__ = ("_raw", "end", "start")
-    ranges: Final = ()
+    __slots__ = ("_raw",)
 
     def __init__(self, start: int, end: int, raw: str) -> None:
-        self.start, self.end, self._raw = start, end, raw
+        super().__init__(start, end)
+        self._raw = raw
 
-    def rest(self, raw: str) -> None:
+    def changes(self, parsed: Parsed, replaced: Replaced) -> list[Change]:  # noqa: ARG002 - a slot's signature
         """See ``Slot``."""
-
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``."""
-        del raw, replaced
-        return self._raw
+        return [(self.start, self.end, self._raw)]
 
 
 def digest_of(file: InputFile) -> str:
     """Return a digest of what *file* holds: of its bytes, or of its members or rows where the bytes depend on who writes them."""
     digest = hashlib.sha256()
     if isinstance(file.layout, ParquetLayout):
-        cursor = RowCursor(file, None, _BATCH)
-        try:
-            for at in range(0, file.size, _BATCH):
-                rows = cursor.take(at, min(at + _BATCH, file.size))
-                digest.update(repr((rows.schema.to_string(), rows.to_pylist())).encode("utf-8", "surrogatepass"))
-        finally:
-            cursor.close()
+        for rows in batches_of(file):
+            digest.update(repr((rows.schema.to_string(), rows.to_pylist())).encode("utf-8", "surrogatepass"))
     elif file.format == "docx" and file.size:
         with open_archive(file.path, file.name) as archive:
             for info in members_of(archive, file.name):
@@ -115,26 +94,24 @@ def digest_lines(source: Source) -> bytes:
 
 def sources_kept(reader: PartReader, part: Part, parsed: Parsed, mirror: bytes, replaced: Sequence[Replaced]) -> list[str | None]:
     """Return the source of each text of *parsed* that cannot be had again, byte for byte, from *mirror* and the vault's places."""
-    none: list[str | None] = [None] * len(parsed.found)
+    kept: list[str | None] = [None] * len(parsed.found)
+    again = parsed
     if isinstance(parsed, DocxParsed):
-        again: Parsed = parsed.again(replaced)
+        again = parsed.again(replaced)
     elif part.file.format in _EXACT:
         again = reader.parse(part._replace(ascii=False), mirror[len(parsed.bom) :].decode("utf-8"))
-    else:
-        return none
-    if len(again.found) != len(parsed.found):
-        return none
-    kept = none
+    if again is parsed or len(again.found) != len(parsed.found):
+        return kept
     for number, (old, new, done) in enumerate(zip(parsed.found, again.found, replaced, strict=True)):
         raw = parsed.raw[old.slot.start : old.slot.end]
-        if done.placed and not _gives(again.raw, new, _reversed(old.text, done.placed), raw):
+        if done.placed and not _gives(again, new.slot, _reversed(old.text, done.placed), raw):
             kept[number] = raw
     return kept
 
 
-def _gives(mirror: str, new: Found, done: Replaced, raw: str) -> bool:
+def _gives(mirror: Parsed, slot: Slot, done: Replaced, raw: str) -> bool:
     try:
-        return new.slot.rewritten(mirror, done) == raw
+        return changed(mirror.raw, slot.start, slot.end, slot.changes(mirror, done)) == raw
     except (CannotSpell, DataError):
         return False
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.json_arrays import read_array
-from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, InputFile, InputSettings, Part
+from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.json_rows import read_array
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, InputFile, Part
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.source import open_source
 from tests.surrogates.inputs.reading_files import mirrored, read

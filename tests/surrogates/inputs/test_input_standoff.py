@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Placed, Replaced
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.standoff import Told, read_standoff
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder

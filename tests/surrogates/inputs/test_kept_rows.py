@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.json_walking import key_scanner, quoted, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, InputSettings, KeptRows, Parsed
-from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, Parsed
+from piiloom.surrogates.inputs.reading import KeptRows, PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
 from tests.longer import case_by_case
 from tests.surrogates.running_fakes import TagEngine, is_tag

@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.outputs.restoring import restore_folder
 from piiloom.surrogates.placeholders import Mapping

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.outputs.report_page import visible
 from piiloom.surrogates.placeholders import Mapping, Survey
 from piiloom.surrogates.placeholders.span_kinds import kind_of_span
