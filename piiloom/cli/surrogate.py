@@ -21,9 +21,9 @@ from piiloom.foundation.words import counted
 from piiloom.surrogates.options import INPUT, PEOPLE, InputOptions, LeakageOptions, SurrogateOptions
 
 if TYPE_CHECKING:
-    from piiloom.surrogates.by_model.drawing import AskProgress
+    from piiloom.surrogates.by_model.asking import AskProgress
     from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-    from piiloom.surrogates.progress import Progress, RunReport
+    from piiloom.surrogates.running import Progress, RunReport
 
 _SHOWN: Final = 12
 _RULE_KEYS: Final = {"pattern": "name"} | {

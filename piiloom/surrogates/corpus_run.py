@@ -24,12 +24,12 @@ from piiloom.surrogates.placeholders.finder import KeptScans, PlaceholderKeys
 from piiloom.surrogates.placeholders.mapping import Mapping, language_caution, load_mapping, surrogate_cautions
 from piiloom.surrogates.placeholders.reading import linked
 from piiloom.surrogates.placeholders.survey import Survey, survey_of
-from piiloom.surrogates.progress import Progress, RunReport
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import Progress, RunReport, run_surrogates
 from piiloom.surrogates.settings import Settings, checked_locale
 
 if TYPE_CHECKING:
-    from piiloom.surrogates.by_model.drawing import AskProgress, Drawn
+    from piiloom.surrogates.by_model.asking import AskProgress
+    from piiloom.surrogates.by_model.drawing import Drawn
     from piiloom.surrogates.options import SurrogateOptions
 
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary

@@ -21,8 +21,7 @@ from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.progress import Progress
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import Progress, run_surrogates
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.surrogates.running_fakes import Keeping, TagEngine, is_tag, kind_of
 

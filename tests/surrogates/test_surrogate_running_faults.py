@@ -17,8 +17,7 @@ import pytest
 from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
 from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
-from piiloom.surrogates.progress import Progress
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import Progress, run_surrogates
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 ROOT = Path(__file__).parents[2]

@@ -366,12 +366,3 @@ def shown(names: Sequence[str]) -> str:
 def no_column(file: str, field: str, names: Sequence[str], option: str) -> UsageError:
     """Return the error for a table without the column *field*, which the user named with *option*."""
     return UsageError(f"there is no column {field!r}; the table has: {shown(names)}", where=file, remedy=f"Name another with {option}")
-
-
-def no_text(file: str, missing: Sequence[str], keys: Sequence[str]) -> UsageError:
-    """Return the error for a file in which no row has a text.
-
-    *missing* are the requested fields that are in no row, *keys* the fields of the first row.
-    """
-    what = f"no row has the field {', '.join(map(repr, missing))}" if missing else "no row has a text"
-    return UsageError(f"{what}; the first one has: {shown(keys)}", where=file, remedy="Name the field with --text-field")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from html import unescape
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
-from piiloom.foundation.errors import DataError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.column_files import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
@@ -20,6 +22,7 @@ from piiloom.surrogates.inputs.parts import (
     WHOLE_FILES,
     Found,
     InputFile,
+    Notes,
     ParquetLayout,
     Parsed,
     Part,
@@ -27,7 +30,7 @@ from piiloom.surrogates.inputs.parts import (
     TableLayout,
     cannot_read,
     line_at,
-    no_text,
+    shown,
     undecodable,
 )
 from piiloom.surrogates.inputs.source import open_source
@@ -223,29 +226,37 @@ def placed_id(name: str, line: int | None, field: str) -> str:
 
 
 @dataclass(slots=True)
-class _Tally:
-    """Counts of one file while it is read."""
+class ReadCount:
+    """Counts of a part, or of a file. ``keys`` are the fields of the first row, ``ascii`` is for JSON."""
 
-    file: InputFile
+    documents: int = 0
     rows: int = 0
     lines: int = 0
-    documents: int = 0
+    ascii: bool = True
     keys: tuple[str, ...] = ()
-    notes: Counter[str] = field(default_factory=Counter)
+    notes: Notes = field(default_factory=Notes)
 
-    def add(self, parsed: Parsed) -> None:
-        """Count a part."""
-        self.rows += parsed.rows
-        self.lines += parsed.lines
-        self.documents += len(parsed.found)
-        self.keys = self.keys or parsed.keys
-        self.notes += parsed.notes.counts
+    @classmethod
+    def of(cls, part: Part, parsed: Parsed) -> ReadCount:
+        """Return the counts of a part that has been read."""
+        ascii_only = part.file.format in {"json", "jsonl"} and parsed.raw.isascii()
+        return cls(len(parsed.found), parsed.rows, parsed.lines, ascii_only, parsed.keys, parsed.notes)
 
+    def add(self, part: ReadCount) -> None:
+        """Add the counts of the next part of the file."""
+        for what, times in part.notes.counts.items():
+            self.notes.add(what, self.lines + part.notes.first[what], times)
+        self.documents += part.documents
+        self.rows += part.rows
+        self.lines += part.lines
+        self.ascii = self.ascii and part.ascii
+        self.keys = self.keys or part.keys
 
-def _check(tally: _Tally | None, settings: InputSettings) -> None:
-    """Raise ``UsageError`` if a JSON file that has been read has rows, but no text."""
-    if tally is not None and tally.file.format in {"json", "jsonl"} and tally.rows and not tally.documents:
-        raise no_text(tally.file.name, absent_fields(settings.text_fields, tally.notes, tally.rows), tally.keys)
+    def no_text(self, file: InputFile, fields: Sequence[str]) -> UsageError:
+        """Return the error for *file*, in which no row has a text; *fields* are those of the text."""
+        missing = absent_fields(fields, self.notes.counts, self.rows)
+        what = f"no row has the field {', '.join(map(repr, missing))}" if missing else "no row has a text"
+        return UsageError(f"{what}; the first one has: {shown(self.keys)}", where=file.name, remedy="Name the field with --text-field")
 
 
 def iter_documents(settings: InputSettings, kept: KeptRows | None = None) -> Iterator[Document]:
@@ -254,20 +265,16 @@ def iter_documents(settings: InputSettings, kept: KeptRows | None = None) -> Ite
     The rows go into *kept*, for whoever reads the input after this.
     Raises ``UsageError`` if a JSON file has rows but no text, and the errors of ``Source.prepare`` and ``PartReader.read``.
     """
-    with open_source(settings) as source:
-        reader = PartReader(settings, kept)
-        number, tally = 0, None
-        try:
-            for chunk in source.chunks():
-                for part in chunk.parts:
-                    if tally is None or tally.file.number != part.file.number:
-                        _check(tally, settings)
-                        tally = _Tally(part.file)
-                    parsed = reader.read(part)
-                    documents = documents_of(part._replace(line=tally.lines + 1), parsed, number)
-                    yield from documents
-                    number += len(documents)
-                    tally.add(parsed)
-            _check(tally, settings)
-        finally:
-            reader.close()
+    with open_source(settings) as source, closing(PartReader(settings, kept)) as reader:
+        number = 0
+        parts = (part for chunk in source.chunks() for part in chunk.parts)
+        for file, own in groupby(parts, key=attrgetter("file")):
+            count = ReadCount()
+            for part in own:
+                parsed = reader.read(part)
+                documents = documents_of(part._replace(line=count.lines + 1), parsed, number)
+                yield from documents
+                number += len(documents)
+                count.add(ReadCount.of(part, parsed))
+            if file.format in {"json", "jsonl"} and count.rows and not count.documents:
+                raise count.no_text(file, settings.text_fields)

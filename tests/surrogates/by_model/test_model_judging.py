@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.execution.calls import Fault
-from piiloom.surrogates.by_model.judging import LONGEST, accepted, folded
-from piiloom.surrogates.by_model.sentences import Sentence
-from piiloom.surrogates.by_model.value_requests import ValueRequest
+from piiloom.surrogates.by_model.asking import LONGEST, accepted, folded
+from piiloom.surrogates.by_model.value_requests import Sentence, ValueRequest
 from piiloom.surrogates.fitting import ANY, CONSONANT, VOWEL
 from tests.longer import case_by_case
 

@@ -8,8 +8,7 @@ import pytest
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.progress import Progress
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import Progress, run_surrogates
 from tests.longer import mostly_long
 from tests.surrogates.inputs.reading_files import read
 from tests.surrogates.running_fakes import Keeping, TagEngine
