@@ -130,7 +130,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from piiloom.foundation.errors import OutputError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -175,7 +175,7 @@ SLOW = """
 import sys
 from functools import partial
 from pathlib import Path
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":

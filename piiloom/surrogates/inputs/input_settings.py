@@ -49,8 +49,8 @@ class InputSettings:
     ``delimiter`` None: by suffix and first line. ``quoting`` "auto": fields may be quoted, except in a tab-separated file whose quotes
     do not pair.
 
-    With ``question_field``, a row's question is part of its document (``questions``). With ``group_by`` several rows of a table are one
-    document, each a line that begins with its ``speaker_field`` if there is one (``row_groups``).
+    With ``question_field``, a row's question is part of its document (``text_cells``). With ``group_by`` several rows of a table are one
+    document, each a line that begins with its ``speaker_field`` if there is one.
 
     Rows may bring spans, in ``spans_field`` (default: ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype → kind)
     they become the document's mentions.
