@@ -18,7 +18,7 @@ from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.reading import KeptRows, iter_documents
 from piiloom.surrogates.kinds.places import languages
-from piiloom.surrogates.outputs.folder import KeyFile, OutputFolder, VaultFile, remove_old_keys
+from piiloom.surrogates.outputs.folder import OutputFolder, VaultFile, remove_old_keys, run_key
 from piiloom.surrogates.persona_assignment.groups import Weights
 from piiloom.surrogates.placeholders.finder import KeptScans, PlaceholderKeys
 from piiloom.surrogates.placeholders.mapping import Mapping, language_caution, load_mapping, surrogate_cautions
@@ -76,8 +76,8 @@ def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Obs
     placeholders = "spans" if mapping is None else "auto" if by_auto else Path(options.placeholders).name
     with ExitStack() as stack:
         if options.seed is None:
-            key_file = stack.enter_context(KeyFile(out, keep=options.values == "llm"))  # replies were paid for
-            settings, forget = replace(settings, key=key_file.key), key_file.remove
+            key, forget = stack.enter_context(run_key(out, keep=options.values == "llm"))  # replies were paid for
+            settings = replace(settings, key=key)
         else:
             observer.tell(COST_OF_SEEDS)
             forget = partial(remove_old_keys, out)

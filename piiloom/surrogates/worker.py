@@ -29,7 +29,7 @@ from piiloom.surrogates.inputs.input_settings import InputSettings
 from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, ParquetLayout, Parsed, Part, line_at
 from piiloom.surrogates.inputs.reading import KeptRows, PartReader, ReadCount, documents_of, given_id, plain_of
 from piiloom.surrogates.inputs.text_cells import parted, parted_document
-from piiloom.surrogates.outputs.folder import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
+from piiloom.surrogates.outputs.output_lines import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
 from piiloom.surrogates.outputs.report_page import Sample, Tally, samples_of
 from piiloom.surrogates.same_values import FIELDS, SameValues
 

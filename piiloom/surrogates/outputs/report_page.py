@@ -6,25 +6,19 @@ known one replaces it. The page is one file without scripts, and everything in i
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Final
-from piiloom.surrogates.documents import Document, Replaced
-import re
-from collections.abc import Iterable
-from typing import Final, NamedTuple
-from piiloom.surrogates.documents import Document, Replaced
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any, Final
-from piiloom.surrogates.same_values import RULE
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
+from piiloom.surrogates.documents import Document, Replaced
+from piiloom.surrogates.same_values import RULE
 
 # Most distinct literals that are counted separately, and most characters of each.
 _MOST_GROUPS: Final = 1_000  # documents of which the report lists the groups
