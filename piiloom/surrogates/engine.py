@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Protocol
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds, keyed_seeds
+from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds, keyed_seeds, mix
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
+from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.groups import (
     GROUPS,
     NO_GROUP,
@@ -32,15 +33,18 @@ from piiloom.surrogates.persona_assignment.groups import (
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
 from piiloom.surrogates.placeholders.finder import Finder, Found, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-from piiloom.surrogates.planning import Plan, Planner
+from piiloom.surrogates.planned_people import Cluster
+from piiloom.surrogates.planning import PERSON, Plan, Planner, codes_of
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
 from piiloom.surrogates.same_values import Entry, SameValues, Told, entries_of, merge_entries, packed
 from piiloom.surrogates.settings import OnUnknown, Settings
-from piiloom.surrogates.strategies import apart
 
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
 Planned = tuple[Plan, Found | None]
+_STEP = 0x57E9
+_UNIT = float(1 << 64)
+_CLOSE = 3  # code points between two parts of one name
 _PER_MENTION = 100  # a mention and what is planned for it take as much as so many code points
 _ROOM = 16_000_000  # code points of plans that are kept between the passes: some 60 MB
 
@@ -355,3 +359,43 @@ class EngineFactory:
             by_model=given.report if given is not None else None,
         )
         return Engine(settings, pools, finder, genders=names, given=given.of if given is not None else None, statistics=statistics)
+
+
+def apart(plan: Plan, seed: int, keep: float) -> Plan:
+    """Return *plan* with each person's mentions split into runs, each replaced as a person of its own.
+
+    It follows BRATsynthetic (Osborne et al. 2022): a name that de-identification missed does not show as the only one that fits no cluster.
+    *keep* is the probability that a mention continues the run before it; 0 makes each mention a run. The runs depend on *seed*, the
+    document's seed. Each run keeps the person's known gender.
+    """
+    clusters: list[Cluster] = []
+    owners = list(plan.owners)
+    runs: dict[int, int] = {}
+    for number, owner in enumerate(plan.owners):
+        if owner == NOBODY:
+            continue
+        source = plan.clusters[owner]
+        if not source.size and not source.parts:  # whom the document does not name: there is nothing to split
+            return plan
+        named = plan.mentions[number].kind == PERSON  # otherwise a value that belongs to the person
+        if named and not _goes_on(plan, number) and (owner not in runs or mix(seed, _STEP + number) / _UNIT >= keep):
+            runs[owner] = len(clusters)
+            clusters.append(Cluster(source.key, source.code, source.size or 2, []))
+        at = runs.get(owner)
+        if at is None:  # a value that comes before its owner's first mention
+            at = runs[owner] = len(clusters)
+            clusters.append(Cluster(source.key, source.code if source.size == 1 else OPEN, source.size or 2, []))
+        if named:
+            clusters[at].places.append(number)
+        owners[number] = at
+    return Plan(plan.text, plan.mentions, clusters, owners, plan.values, codes_of(clusters), plan.originals, plan.again)
+
+
+def _goes_on(plan: Plan, number: int) -> bool:
+    """Whether mention *number* is a further part of the name that the mention before it begins ("[FIRST_NAME] [LAST_NAME]")."""
+    if not number or plan.owners[number - 1] != plan.owners[number]:
+        return False
+    before, mention = plan.mentions[number - 1], plan.mentions[number]
+    return bool(before.kind == PERSON == mention.kind and before.form and mention.form and before.form != mention.form) and (
+        mention.start - before.end <= _CLOSE
+    )

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.surrogates.documents import Mention
+from piiloom.surrogates.engine import apart
 from piiloom.surrogates.known_names import form_of, name_parts
 from piiloom.surrogates.numbered_values import NOBODY
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN
 from piiloom.surrogates.planning import Planner
-from piiloom.surrogates.strategies import apart
 from tests.longer import case_by_case
 
 TAG = re.compile(r"<(\w+?)(\d*)>")
