@@ -14,7 +14,7 @@ from piiloom.surrogates.kinds.calendars import told_by_text
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import folded
 from piiloom.surrogates.leakage.residual import residuals
-from piiloom.surrogates.outputs.report_page import most_common
+from piiloom.surrogates.outputs.report_page import by_count
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread
 from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
@@ -242,4 +242,4 @@ def _is_unmoved(mention: Mention, placed: Placed, text: str) -> bool:
 def _named(tallies: Counter[str], kind: str) -> dict[str, int]:
     """Return the tallies whose key begins with *kind*, by the rest of the key, most frequent first."""
     found = {key[len(kind) + 1 :]: count for key, count in tallies.items() if key.startswith(f"{kind} ")}
-    return dict(list(most_common(found).items())[:_ENOUGH])
+    return dict(list(by_count(found).items())[:_ENOUGH])

@@ -26,7 +26,7 @@ from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.corpus_run import tag_mapping
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.kinds.calendars import date_order
 from piiloom.surrogates.kinds.date_parsing import parse
@@ -54,7 +54,7 @@ def estimate_leakage(source: Path, options: LeakageOptions) -> dict[str, Any]:
     settings, out = Settings(locale=checked_locale(options.locale)), options.out
     if out is not None and out.exists() and not out.is_dir():
         raise OutputError("this is not a folder", where=str(out), remedy="Name a folder with --out.")
-    inputs = InputSettings.of(source, options, options)
+    inputs = SourceSettings.of(source, options, options)
     finder = None if inputs.use_spans else Finder(tag_mapping(options.placeholders, inputs, settings.locale))
     sizes, originals, attacked = _read(inputs, finder, settings)
     index = open_names(options.names_index)
@@ -83,7 +83,7 @@ def _shares(sizes: Sequence[Sequence[int]], rate: float, keep: float) -> dict[st
     return {"miss_rate": rate, **{name: round(share, 4) for name, share in leaking_shares(sizes, rate, keep=keep).items()}}
 
 
-def _read(inputs: InputSettings, finder: Finder | None, settings: Settings) -> tuple[list[list[int]], list[str], list[Document]]:
+def _read(inputs: SourceSettings, finder: Finder | None, settings: Settings) -> tuple[list[list[int]], list[str], list[Document]]:
     """Return how often each person of each document is named, the known family names, and the first texts with mentions."""
     planner = Planner(settings.language)
     sizes, originals = [], []

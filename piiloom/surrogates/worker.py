@@ -5,7 +5,7 @@ documents are the same each time.
 
 On Ray, jobs are done by a pool of actors (``ray.util.ActorPool``), on one machine or on a cluster. Every node must see the input and the
 output's parent folder under the same paths. Workers read the input from the one, and unpacked and assigned files from the other. Ray is
-imported when a ``RayExecutor`` is made, not before.
+imported when a ``RayPool`` is made, not before.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from piiloom.foundation.portable_errors import outcome_of, place_of_error, resul
 from piiloom.foundation.ray_cluster import cause_of, import_ray, join, leave
 from piiloom.foundation.repeated_ids import RepeatedIds, digests_of, ordinals_of, text_digest, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.input_settings import InputSettings
-from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, ParquetLayout, Parsed, Part, line_at
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, FilePart, ParquetLayout, Parsed, PartChunk, line_at
 from piiloom.surrogates.inputs.reading import KeptRows, PartReader, ReadCount, documents_of, given_id, plain_of
-from piiloom.surrogates.inputs.text_cells import parted, parted_document
+from piiloom.surrogates.inputs.text_cells import parted_document, parted_texts
 from piiloom.surrogates.outputs.output_lines import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
-from piiloom.surrogates.outputs.report_page import Sample, Tally, samples_of
+from piiloom.surrogates.outputs.report_page import RunTally, Sample, samples_of
 from piiloom.surrogates.same_values import FIELDS, SameValues
 
 _OBJECT_STORE: Final = 256 * 2**20
@@ -81,7 +81,7 @@ class WorkerSettings:
     """Picklable settings that every worker needs. ``vault``: workers also make the lines of the vault."""
 
     factory: Callable[[], RunEngine]
-    inputs: InputSettings
+    inputs: SourceSettings
     locale: str
     vault: bool = False
 
@@ -94,7 +94,7 @@ class Job(NamedTuple):
     """
 
     task: Literal["scan", "replace"]
-    chunk: Chunk
+    chunk: PartChunk
     first: int | None = None
     ids: RepeatedIds | None = None
     texts: RepeatedIds | None = None
@@ -127,7 +127,7 @@ class ChunkReplaced:
     vault: list[str] = field(default_factory=list)
     mirrors: list[bytes] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
-    tally: Tally = field(default_factory=Tally)
+    tally: RunTally = field(default_factory=RunTally)
     samples: Sequence[Sample] = ()
 
 
@@ -135,7 +135,7 @@ ChunkResult = ChunkScanned | ChunkReplaced
 
 
 class Executor(Protocol):
-    """Has workers do jobs: ``InlineExecutor``, ``RayExecutor`` or ``worker_processes.WorkerProcesses``."""
+    """Has workers do jobs: ``InlineExecutor``, ``RayPool`` or ``worker_processes.WorkerProcesses``."""
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
         """Do *jobs* and yield each with its result, in their order. A bounded number of jobs is taken ahead.
@@ -149,7 +149,7 @@ class Executor(Protocol):
         ...
 
 
-class Worker:
+class ChunkWorker:
     """Does jobs in one process. The engine is made on first use.
 
     ``alone``: no other process does any, so that chunks that were scanned here are replaced here.
@@ -186,7 +186,7 @@ class Worker:
         except Exception as error:
             raise RunError(
                 f"a part of the input could not be processed ({type(error).__name__}{place_of_error(error)})",
-                where=place_of(job.chunk),
+                where=chunk_place(job.chunk),
                 remedy="Please report this as a bug in piiloom. The input can be processed without the documents named here",
             ) from error
 
@@ -226,7 +226,7 @@ class Worker:
         if len(replaced) != len(documents):
             raise RunError(
                 "the engine returned a wrong number of documents",
-                where=place_of(job.chunk),
+                where=chunk_place(job.chunk),
                 remedy="Please report this as a bug in piiloom",
             )
         result = ChunkReplaced(samples=samples_of(zip(documents, replaced, strict=True)))
@@ -239,7 +239,9 @@ class Worker:
             result.records, result.maps = [b"".join(result.records)], [b"".join(result.maps)]
         return result
 
-    def _put(self, result: ChunkReplaced, part: Part, parsed: Parsed, documents: Sequence[Document], replaced: Sequence[Replaced]) -> None:
+    def _put(
+        self, result: ChunkReplaced, part: FilePart, parsed: Parsed, documents: Sequence[Document], replaced: Sequence[Replaced]
+    ) -> None:
         """Add what comes of a part to *result*."""
         vault = [self._lines(result, document, done) for document, done in zip(documents, replaced, strict=True)]
         try:
@@ -267,7 +269,7 @@ class Worker:
         asked: tuple[Document, Replaced] | None = None
         if document.question_at is not None:
             try:
-                texts = parted(done, document.question_at)
+                texts = parted_texts(done, document.question_at)
             except DataError as error:
                 raise DataError(error.message, where=document.id, remedy=error.remedy) from error
             (document, question), done = parted_document(document), texts[0]
@@ -279,15 +281,15 @@ class Worker:
         return vault_lines(document, done) + (vault_lines(*asked, field="question") if asked else "")
 
 
-def make_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
+def chunk_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
     """Return what does jobs in a process of its own."""
-    return Worker(settings).do
+    return ChunkWorker(settings).do
 
 
 class InlineExecutor:
     """Does all jobs in this process, one after another."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: ChunkWorker) -> None:
         self._worker = worker
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
@@ -313,7 +315,7 @@ def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
     return documents
 
 
-def place_of(chunk: Chunk) -> str:
+def chunk_place(chunk: PartChunk) -> str:
     """Return the file names and lines of a chunk for messages; none of its text."""
     first, last = chunk.parts[0], chunk.parts[-1]
     start, end = _line(first, first.start), _line(last, max(last.end - 1, last.start))
@@ -322,7 +324,7 @@ def place_of(chunk: Chunk) -> str:
     return f"{first.file.name}, line {start}, to {last.file.name}, line {end}"
 
 
-def _line(part: Part, offset: int) -> int:
+def _line(part: FilePart, offset: int) -> int:
     if isinstance(part.file.layout, ParquetLayout):
         return offset + 1
     with suppress(OSError):
@@ -331,17 +333,17 @@ def _line(part: Part, offset: int) -> int:
 
 
 class RayWorker:
-    """A Ray actor around a ``Worker``."""
+    """A Ray actor around a ``ChunkWorker``."""
 
     def __init__(self, settings: WorkerSettings) -> None:
-        self._worker = Worker(settings)
+        self._worker = ChunkWorker(settings)
 
     def do(self, job: Job) -> object:
         """Do *job* and return its result, or its error in a form that can be pickled."""
         return outcome_of(self._worker.do, job)
 
 
-class RayExecutor:
+class RayPool:
     """*workers* Ray actors; by default one per CPU of the cluster.
 
     A Ray connection that this process already has is used as it is. Otherwise Ray joins the cluster at *address*, or starts locally.
@@ -366,7 +368,7 @@ class RayExecutor:
             try:
                 outcome = pool.get_next()
             except self._ray.exceptions.RayError as error:
-                raise RunError(f"a Ray worker failed ({cause_of(error)})", where=place_of(job.chunk), remedy="See ray status") from None
+                raise RunError(f"a Ray worker failed ({cause_of(error)})", where=chunk_place(job.chunk), remedy="See ray status") from None
             result: ChunkResult = result_of(outcome)
             yield job, result
 

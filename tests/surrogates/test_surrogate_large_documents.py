@@ -11,7 +11,7 @@ import pytest
 
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping
@@ -61,7 +61,7 @@ def test_a_file_of_many_sections(tmp_path):
     rows = "".join(f"<p><![CDATA[[NAME] & co {row}]]></p><p>[COMPANY] &amp; co</p>\n" for row in range(number))
     source.write_text(f"<r>\n{rows}</r>\n", encoding="utf-8")
     factory = EngineFactory(settings=Settings(seed=0), mapping=Mapping())
-    report = run_surrogates(InputSettings(path=source), tmp_path / "out", factory)
+    report = run_surrogates(SourceSettings(path=source), tmp_path / "out", factory)
     assert report.replaced == 2 * number
     assert verify_folder(tmp_path / "out", source).ranges == 2 * number
     record = json.loads((tmp_path / "out" / "records.jsonl").read_text(encoding="utf-8"))

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.running import Progress, run_surrogates
+from piiloom.surrogates.running import SurrogateProgress, run_surrogates
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.surrogates.running_fakes import Keeping, TagEngine, is_tag, kind_of
 
@@ -58,8 +58,8 @@ def make_input(root: Path, seed: int = 1) -> Path:
 
 def run(path: Path, out: Path, **options: Any) -> Any:
     """A run; *options* that settings know go there."""
-    known = {key: options.pop(key) for key in list(options) if key in InputSettings.__slots__}
-    return run_surrogates(InputSettings(path=path, **known), out, options.pop("factory", TagEngine), **options)
+    known = {key: options.pop(key) for key in list(options) if key in SourceSettings.__slots__}
+    return run_surrogates(SourceSettings(path=path, **known), out, options.pop("factory", TagEngine), **options)
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,7 @@ def test_what_the_folder_holds(tmp_path: Path) -> None:
     path.write_text(
         '{"id": "r", "text": "[NAME] {WHO} (sic) [NAME]"}\n{"[CITY]": 1}\n{"id": "r", "text": "[NAME]"}\n{"id": "x~3", "text": ""}\n'
     )
-    seen: list[Progress] = []
+    seen: list[SurrogateProgress] = []
     report = run(path, tmp_path / "out", look_at_key=is_tag, progress=seen.append, about={"mapping": "auto"}, locale="nl_NL")
     rows = [json.loads(line) for line in (tmp_path / "out" / "records.jsonl").read_text().splitlines()]
     assert [(row["meta"]["source"], row["meta"]["group_keys"], row["locale"]) for row in rows] == [

@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
@@ -41,7 +41,7 @@ def bytes_of(path: Path) -> list[bytes]:
 @pytest.mark.parametrize("name", CORPORA)
 def test_a_corpus_comes_out_with_nothing_but_its_tags_changed(tmp_path: Path, name: str) -> None:
     inner, settings, documents = CORPORA[name]
-    source = InputSettings(path=DATA / inner, chunk_bytes=50_000, **settings)
+    source = SourceSettings(path=DATA / inner, chunk_bytes=50_000, **settings)
     report = run_surrogates(source, tmp_path / "out", TagEngine, workers=2)
     assert report.documents == documents
     checked = verify_folder(tmp_path / "out", source.path)
@@ -53,7 +53,7 @@ def test_a_corpus_comes_out_with_nothing_but_its_tags_changed(tmp_path: Path, na
 def test_the_mirror_of_a_table_is_what_pythons_csv_reads(tmp_path: Path) -> None:
     source = DATA / "mts_dialog" / "MTS_Dataset_TrainingSet.csv"
     # The corpus has no tags in brackets: words that are in most texts stand in for them.
-    run_surrogates(InputSettings(path=source, text_fields=("section_text",)), tmp_path / "out", partial(WordEngine, ('a "b", c\n',)))
+    run_surrogates(SourceSettings(path=source, text_fields=("section_text",)), tmp_path / "out", partial(WordEngine, ('a "b", c\n',)))
     with (
         source.open(newline="", encoding="utf-8") as before,
         (tmp_path / "out" / "mirror" / source.name).open(newline="", encoding="utf-8") as after,
@@ -91,7 +91,7 @@ def test_decisions_in_an_archive_and_in_xml(tmp_path: Path, packed: str) -> None
     else:
         body = "".join(f"<decision>{escape(text)}</decision>\n" for text in texts)
         path.write_text(f"<?xml version='1.0' encoding='UTF-8'?>\n<all>{body}</all>\n", "utf-8")
-    run_surrogates(InputSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)), workers=2)
+    run_surrogates(SourceSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)), workers=2)
     verify_folder(tmp_path / "out", path)
     mirror = tmp_path / "out" / "mirror" / path.name
     if packed == "zip":

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
-from piiloom.surrogates.running import Progress, run_surrogates
+from piiloom.surrogates.running import SurrogateProgress, run_surrogates
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ def many(path: Path, *, at: int = 700, word: str = "HERE") -> Path:
 
 
 def run(path: Path, out: Path, factory=TagEngine, **options):
-    return run_surrogates(InputSettings(path=path, chunk_bytes=2000), out, factory, **options)
+    return run_surrogates(SourceSettings(path=path, chunk_bytes=2000), out, factory, **options)
 
 
 def left(folder: Path) -> list[str]:
@@ -107,7 +107,7 @@ def test_a_surrogate_that_an_unquoted_table_cannot_hold_is_told(tmp_path: Path) 
     path = tmp_path / "a.tsv"
     path.write_text("text\n[NAME]\n")
     with pytest.raises(DataError, match="the table has no quotes"):
-        run_surrogates(InputSettings(path=path, quoting="none"), tmp_path / "out", partial(TagEngine, ("a\tb",)))
+        run_surrogates(SourceSettings(path=path, quoting="none"), tmp_path / "out", partial(TagEngine, ("a\tb",)))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -130,7 +130,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from piiloom.foundation.errors import OutputError
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -162,7 +162,7 @@ def test_a_file_that_may_not_grow_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_in_a_run_leaves_nothing(tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
+    def stop(progress: SurrogateProgress) -> None:
         if progress.phase == "replacing":
             raise KeyboardInterrupt
 
@@ -175,7 +175,7 @@ SLOW = """
 import sys
 from functools import partial
 from pathlib import Path
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ from piiloom.providers.protocol import PromptCall
 from piiloom.screening.gate import Expectations
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.refusals import RefusalsGate
-from piiloom.surrogates.by_model.value_requests import Terms, ValueRequest, model_kinds
+from piiloom.surrogates.by_model.value_requests import CallTerms, GapRequest, model_kinds
 from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
-from piiloom.surrogates.known_names import folded as plain
+from piiloom.surrogates.known_names import folded_value as plain
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary
 
 LONGEST: Final = 80
@@ -39,7 +39,7 @@ _NOTHING_EXPECTED: Final = Expectations(pair=("name", "name"))
 
 
 @dataclass(frozen=True, slots=True)
-class AskProgress:
+class DrawProgress:
     """Progress: ``done`` of ``total`` values are decided, ``rejected`` of them left to code. ``spent_usd`` includes earlier runs."""
 
     done: int
@@ -55,14 +55,14 @@ class AskProgress:
         return f"{share}, {self.rejected:,} made locally instead, {self.replayed:,} answers from the store, ${self.spent_usd:.4f} spent"
 
 
-class Outcome(NamedTuple):
+class ValueOutcome(NamedTuple):
     """The result of one request. ``got`` is the value, or a ``Lost`` with the reason why there is none."""
 
-    request: ValueRequest
+    request: GapRequest
     got: str | Lost
 
 
-class _Page:
+class _DocumentTurns:
     """State shared by the requests of one document.
 
     ``taken`` holds the values used so far (folded). ``turn`` is the event that the most recent request sets when it is done.
@@ -77,36 +77,36 @@ class _Page:
         self.turn.set()
 
 
-class Asker:
+class ValueAsker:
     """Sends requests through *calls*.
 
     ``work`` must be called in input order, because requests of one document form a chain. *concurrency* is the number of requests
     in flight, from which the tolerance for errors is derived (``FailureLimit``).
     """
 
-    def __init__(self, calls: Calls, terms: Terms, concurrency: int) -> None:
+    def __init__(self, calls: Calls, terms: CallTerms, concurrency: int) -> None:
         self._calls, self._terms = calls, terms
         self._failure_limit = FailureLimit(calls, concurrency)
-        self._page: _Page | None = None
+        self._page: _DocumentTurns | None = None
 
-    def work(self, request: ValueRequest) -> Coroutine[Any, Any, Outcome]:
+    def work(self, request: GapRequest) -> Coroutine[Any, Any, ValueOutcome]:
         """Return a coroutine that gives the outcome of *request*. It raises errors that would hit every other request, too."""
         if self._page is None or self._page.document != request.document:
-            self._page = _Page(request.document)
+            self._page = _DocumentTurns(request.document)
         before, self._page.turn = self._page.turn, asyncio.Event()
         return self._worked(request, self._page.taken, before, self._page.turn)
 
-    async def _worked(self, request: ValueRequest, taken: set[str], before: asyncio.Event, mine: asyncio.Event) -> Outcome:
+    async def _worked(self, request: GapRequest, taken: set[str], before: asyncio.Event, mine: asyncio.Event) -> ValueOutcome:
         try:
             got = await self._asked(request, taken, before)
             await before.wait()
             if isinstance(got, str):
-                taken.add(folded(got))
-            return Outcome(request, got)
+                taken.add(folded_value(got))
+            return ValueOutcome(request, got)
         finally:
             mine.set()
 
-    async def _asked(self, request: ValueRequest, taken: set[str], before: asyncio.Event) -> str | Lost:
+    async def _asked(self, request: GapRequest, taken: set[str], before: asyncio.Event) -> str | Lost:
         def call(attempt: int, fault: str | None) -> PromptCall:
             return self._terms.call(request, attempt, fault)
 
@@ -124,12 +124,12 @@ def _ends_abbreviated() -> re.Pattern[str]:
     return re.compile(rf"\b(?:(?:[a-z]\.)+|{any_of(model_kinds().closing)})$", re.IGNORECASE)
 
 
-def folded(value: str) -> str:
+def folded_value(value: str) -> str:
     """Normalize *value* for comparison: letters and digits only, in lower case and without accents."""
     return " ".join(_LETTERS.findall(plain(value)))
 
 
-def accepted(reply: Any, request: ValueRequest, *, language: str, taken: Collection[str]) -> str:
+def accepted(reply: Any, request: GapRequest, *, language: str, taken: Collection[str]) -> str:
     """Return the value in *reply* (``{"value": ...}``). Raises ``Fault`` with a message for the model if it cannot be used.
 
     *taken* holds the folded values that the document already uses for something else.
@@ -137,9 +137,9 @@ def accepted(reply: Any, request: ValueRequest, *, language: str, taken: Collect
     value = _written(reply["value"])
     for check in _CHECKS:
         check(value, request, language)
-    if folded(value) in taken:
+    if folded_value(value) in taken:
         raise Fault("repeated", "the same text uses this value for something else already; give another one")
-    if any(folded(value) == folded(original) for original in request.originals):
+    if any(folded_value(value) == folded_value(original) for original in request.originals):
         raise Fault("original", "this value must not be used here; give another one")
     return value
 
@@ -158,7 +158,7 @@ def _written(value: str) -> str:
     return text
 
 
-def _plain_value(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
+def _plain_value(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
     if _FORBIDDEN & set(value):
         raise Fault("signs", "it holds brackets, double quotes, underscores or other markup; give the bare words")
     if not any(map(str.isalpha, value)) or _BEGINNING.match(value) is None:
@@ -172,7 +172,7 @@ def _plain_value(value: str, request: ValueRequest, language: str) -> None:  # n
         raise Fault("no_value", "it speaks of the task instead of giving the value")
 
 
-def _no_contact(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
+def _no_contact(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
     if "@" in value or "://" in value or next(find_identifiers(value, None), None) is not None:
         raise Fault("contact", "it holds an address, a number or a link of somebody")
     digits = sum(map(str.isdigit, value))
@@ -182,9 +182,9 @@ def _no_contact(value: str, request: ValueRequest, language: str) -> None:  # no
         raise Fault("digits", "it holds too many digits")
 
 
-def _no_tag(value: str, request: ValueRequest, language: str) -> None:
-    words = " ".join(_without_article(folded(value).split()))
-    gap = folded(request.sentence.gap)
+def _no_tag(value: str, request: GapRequest, language: str) -> None:
+    words = " ".join(_without_article(folded_value(value).split()))
+    gap = folded_value(request.sentence.gap)
     known = vocabulary((language, "en") if language in LANGUAGES and language != "en" else ("en",)).get(words)
     # Roles ("nurse") are allowed: they are words of tags, but also valid values of another kind (occupation).
     if words in {gap, request.kind} or (known is not None and known.what in {"value", "name", "blank"}):
@@ -195,7 +195,7 @@ def _without_article(words: list[str]) -> list[str]:
     return words[1:] if len(words) > 1 and words[0] in model_kinds().articles else words
 
 
-def _fits(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
+def _fits(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
     before, after = (WORD.findall(plain(part)) for part in (request.sentence.before, request.sentence.after))
     words = WORD.findall(plain(value))
     touching = request.sentence.before[-1:] in {" ", "\u00a0"} and before
@@ -210,7 +210,7 @@ def _fits(value: str, request: ValueRequest, language: str) -> None:  # noqa: AR
         raise Fault("doubled", "it repeats the word right beside the gap")
 
 
-def _no_copy(value: str, request: ValueRequest, language: str) -> None:  # noqa: ARG001 - a check
+def _no_copy(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
     words = WORD.findall(value.casefold())
     for part in (request.sentence.before, request.sentence.after):
         if whole_word(value.casefold()).search(part.casefold()) is not None:
@@ -221,4 +221,4 @@ def _no_copy(value: str, request: ValueRequest, language: str) -> None:  # noqa:
             raise Fault("copied", "it copies words of the sentence")
 
 
-_CHECKS: Final[tuple[Callable[[str, ValueRequest, str], None], ...]] = (_plain_value, _no_contact, _no_tag, _fits, _no_copy)
+_CHECKS: Final[tuple[Callable[[str, GapRequest, str], None], ...]] = (_plain_value, _no_contact, _no_tag, _fits, _no_copy)

@@ -44,15 +44,15 @@ from piiloom.providers.factory import make_priced_provider
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.prices import UNKNOWN, ModelSpec
 from piiloom.providers.protocol import Provider, TokenUsage
-from piiloom.surrogates.by_model.asking import Asker, AskProgress, Outcome
-from piiloom.surrogates.by_model.value_requests import REACH, STAGE, Sentence, Terms, ValueRequest, requests_of
+from piiloom.surrogates.by_model.asking import DrawProgress, ValueAsker, ValueOutcome
+from piiloom.surrogates.by_model.value_requests import REACH, STAGE, CallTerms, GapRequest, Sentence, requests_of
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.outputs.folder import REJECTS
-from piiloom.surrogates.outputs.report_page import most_common
+from piiloom.surrogates.outputs.report_page import by_count
 from piiloom.surrogates.planning import Plan
 
 VALUES: Final = "values.sqlite"
@@ -64,8 +64,8 @@ _BYTES_A_TOKEN: Final = 4
 _REPLY_TOKENS: Final = 20
 _THINKING_TOKENS: Final = 150
 _SHOWN_KINDS: Final = 8
-Planned = Callable[[Document], tuple[Plan, Any]]
-Watch = Callable[[AskProgress], None]
+PlanOf = Callable[[Document], tuple[Plan, Any]]
+DrawWatch = Callable[[DrawProgress], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class AskPlan:
         return urlsplit(self.endpoint).netloc or self.endpoint
 
 
-def describe(plan: AskPlan) -> str:
+def plan_described(plan: AskPlan) -> str:
     """Return a text that tells the user what would leave this machine, and what it costs."""
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in list(plan.kinds.items())[:_SHOWN_KINDS])
     more = f" and {len(plan.kinds) - _SHOWN_KINDS} more kinds" if len(plan.kinds) > _SHOWN_KINDS else ""
@@ -130,23 +130,23 @@ class RequestSpool:
         self._fh = TemporaryFile(dir=folder)  # noqa: SIM115 - closed by ``close``
         self.close = self._fh.close
 
-    def add(self, request: ValueRequest) -> bytes:
+    def add(self, request: GapRequest) -> bytes:
         """Append *request* and return its marshalled bytes."""
         data = marshal.dumps((*request[:6], tuple(request.sentence), *request[7:]), 2)
         self._fh.write(data)
         return data
 
-    def __iter__(self) -> Iterator[ValueRequest]:
+    def __iter__(self) -> Iterator[GapRequest]:
         self._fh.seek(0)
         while True:
             try:
                 fields = marshal.load(self._fh)  # noqa: S302 - written by ``add``
             except EOFError:
                 return
-            yield ValueRequest._make((*fields[:6], Sentence._make(fields[6]), *fields[7:]))
+            yield GapRequest._make((*fields[:6], Sentence._make(fields[6]), *fields[7:]))
 
 
-def collect(documents: Iterable[Document], planned: Planned, terms: Terms, provider: Provider, spool: RequestSpool) -> AskPlan:
+def collect(documents: Iterable[Document], planned: PlanOf, terms: CallTerms, provider: Provider, spool: RequestSpool) -> AskPlan:
     """Write the requests of all *documents* to *spool*, in input order, and return their summary. Nothing is sent."""
     spec: ModelSpec = getattr(provider, "spec", UNKNOWN)
     fingerprint = hashlib.sha256()
@@ -174,14 +174,14 @@ def collect(documents: Iterable[Document], planned: Planned, terms: Terms, provi
         sentences=sums["sentences"],
         characters=sums["characters"],
         known=sums["known"],
-        kinds=most_common(kinds),
+        kinds=by_count(kinds),
         about_usd=about if spec.priced else None,
         most_usd=most if spec.priced else None,
         digest=digest("surrogate values", told, fingerprint.hexdigest()),
     )
 
 
-def _costs(request: ValueRequest, terms: Terms, spec: ModelSpec) -> tuple[float, float]:
+def _costs(request: GapRequest, terms: CallTerms, spec: ModelSpec) -> tuple[float, float]:
     """Return the cost if the first reply is accepted, and if all replies are refused and have the maximum length."""
     call = terms.call(request, 0, None)
     messages = call.render()
@@ -217,20 +217,20 @@ class Drawn:
 
 
 def draw_by_model(
-    inputs: InputSettings,
+    inputs: SourceSettings,
     factory: EngineFactory,
     options: ModelCalls,
     *,
     store: Path,
     folder: Path,
     agree: Callable[[str], bool],
-    watch: Watch = noop,
+    watch: DrawWatch = noop,
     sink: EventSink = noop,
     retry: RetryPolicy | None = None,
 ) -> Drawn:
     """Ask the model of *options* for the free-text values of all documents. Code draws those it cannot give; each gets a reject row.
 
-    *agree* gets the text of ``describe`` and returns whether the sentences may be sent; it is not called if there are none. *folder*
+    *agree* gets the text of ``plan_described`` and returns whether the sentences may be sent; it is not called if there are none. *folder*
     must exist and be readable by all workers. Replies are kept in the DuckDB file *store*. *watch* is called after each value.
 
     Raises ``UsageError`` (no consent, unknown provider, no price), ``AuthFailed``, ``BudgetReached`` and other errors of providers and
@@ -238,10 +238,10 @@ def draw_by_model(
     """
     provider = make_priced_provider(options.provider or "", options, model=options.model, base_url=options.base_url, price=options.price)
     try:
-        terms = Terms.of(options, factory.settings)
+        terms = CallTerms.of(options, factory.settings)
         with closing(RequestSpool(folder)) as spool:
             plan = collect(iter_documents(inputs), factory().plan, terms, provider, spool)
-            if plan.values and not agree(describe(plan)):
+            if plan.values and not agree(plan_described(plan)):
                 raise UsageError(
                     "nothing was sent, because sending was not confirmed", where="--values llm", remedy="Confirm it, or add --yes"
                 )
@@ -254,7 +254,7 @@ def draw_by_model(
 class _DrawSession:
     """One asking session: opens the run in the store, sends the requests to the provider, and records each value as it is decided."""
 
-    def __init__(self, plan: AskPlan, terms: Terms, options: ModelCalls, watch: Watch, folder: Path) -> None:
+    def __init__(self, plan: AskPlan, terms: CallTerms, options: ModelCalls, watch: DrawWatch, folder: Path) -> None:
         self._plan, self._terms, self._options, self._watch = plan, terms, options, watch
         self._values, self._rejects = folder / VALUES, folder / REJECTS
         self._drawn: Counter[str] = Counter()
@@ -290,11 +290,11 @@ class _DrawSession:
         )
         channel = open_channel(store, run.id, provider, committer, policy, seed=self._terms.seed)
 
-        def consume(outcome: Outcome) -> None:
+        def consume(outcome: ValueOutcome) -> None:
             self._keep(outcome, values, rejects)
             totals, rejected = channel.calls.totals, self._reasons.total()
             done = self._drawn.total() + rejected
-            self._watch(AskProgress(done, plan.values, rejected, totals.answered_now, totals.replayed, totals.spent_usd))
+            self._watch(DrawProgress(done, plan.values, rejected, totals.answered_now, totals.replayed, totals.spent_usd))
 
         status: Any = "interrupted"
         committer.start()
@@ -305,10 +305,10 @@ class _DrawSession:
             committer.close()
             set_run_status(store, run.id, status)
 
-    async def _answer(self, spool: RequestSpool, channel: CallChannel, provider: Provider, consume: Callable[[Outcome], None]) -> None:
+    async def _answer(self, spool: RequestSpool, channel: CallChannel, provider: Provider, consume: Callable[[ValueOutcome], None]) -> None:
         concurrency = self._options.concurrency
         at_once = _BATCH_WINDOW if self._options.batch else concurrency + concurrency // 2  # some outcomes are still being stored
-        asker = Asker(channel.calls, self._terms, concurrency)
+        asker = ValueAsker(channel.calls, self._terms, concurrency)
         try:
             await OrderedRun(
                 source=iter(spool),
@@ -322,7 +322,7 @@ class _DrawSession:
             await channel.calls.drain()  # calls in flight are paid for, so wait for them: the next run finds their replies
             await provider.aclose()
 
-    def _keep(self, outcome: Outcome, values: GivenFile, rejects: TextIO) -> None:
+    def _keep(self, outcome: ValueOutcome, values: GivenFile, rejects: TextIO) -> None:
         """Store a value, or write why the model could not give it: document, span of the first mention, reason, and last reply."""
         request, got = outcome
         if isinstance(got, str):

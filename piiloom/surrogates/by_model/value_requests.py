@@ -211,7 +211,7 @@ def _last_word(text: str, low: int, high: int) -> int:
     return at if at > low else high
 
 
-class ValueRequest(NamedTuple):
+class GapRequest(NamedTuple):
     """A request for one value.
 
     ``numbers`` are the value numbers of the document's plan that share the value. ``sentence``, ``start`` and ``end`` are those of its
@@ -260,7 +260,7 @@ class _Value:
         self.numbers: dict[int, None] = {}
 
 
-def requests_of(document: Document, plan: Plan, language: str) -> Iterator[ValueRequest]:
+def requests_of(document: Document, plan: Plan, language: str) -> Iterator[GapRequest]:
     """Yield the requests of a planned document, in text order.
 
     A value that belongs to a person (an occupation, an employer) is one request for all its mentions. If several documents share that
@@ -286,10 +286,10 @@ def requests_of(document: Document, plan: Plan, language: str) -> Iterator[Value
             yield request
 
 
-def _request(document: Document, plan: Plan, value: _Value, language: str) -> ValueRequest:
+def _request(document: Document, plan: Plan, value: _Value, language: str) -> GapRequest:
     first = plan.mentions[value.places[0]]
     mentions = [plan.mentions[place] for place in value.places]
-    return ValueRequest(
+    return GapRequest(
         document=document.number,
         id=document.id,
         numbers=tuple(value.numbers),
@@ -314,7 +314,7 @@ def _sendable(sentence: Sentence) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class CallTerms:
     """Everything besides the request that determines a call: template, seed, language, country and number of attempts."""
 
     template: PromptTemplate
@@ -324,13 +324,13 @@ class Terms:
     attempts: int
 
     @classmethod
-    def of(cls, options: ModelCalls, settings: Settings) -> Terms:
+    def of(cls, options: ModelCalls, settings: Settings) -> CallTerms:
         """Build the terms of a run. Raises ``ConfigError`` if the template cannot be used."""
         template = open_library(options.prompts).find(TEMPLATE)
         seed = keyed_seeds(settings.key, "letters")[0]
         return cls(template=template, seed=seed, language=settings.language, country=settings.country, attempts=options.max_attempts)
 
-    def call(self, request: ValueRequest, attempt: int, fault: str | None) -> PromptCall:
+    def call(self, request: GapRequest, attempt: int, fault: str | None) -> PromptCall:
         """Return the call for one *attempt* (from 0); *fault* says what was wrong with the reply before.
 
         It contains nothing of the document except the request's sentence.

@@ -17,9 +17,20 @@ from typing import Any, Final
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpan, GivenSpans, bare_spans, mentions_of, moved_spans, span_items
-from piiloom.surrogates.inputs.input_settings import InputSettings
-from piiloom.surrogates.inputs.parts import NO_TEXT, Found, InputFile, ParquetLayout, Parsed, Part, Slot, no_column, row_fault, shown
-from piiloom.surrogates.inputs.text_cells import NO_QUESTION, asked, parted, question_start
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import (
+    NO_TEXT,
+    FilePart,
+    FoundText,
+    ParquetLayout,
+    Parsed,
+    SourceFile,
+    TextSlot,
+    names_shown,
+    no_column,
+    row_fault,
+)
+from piiloom.surrogates.inputs.text_cells import NO_QUESTION, asked, parted_texts, question_start
 
 _MAGIC: Final = b"ARROW1"
 _STATE_KEYS: Final = {"state.json": "_data_files", "dataset_info.json": "features", "dataset_dict.json": "splits"}
@@ -89,7 +100,7 @@ def arrow_modules() -> tuple[Any, Any]:
     return import_module("pyarrow"), import_module("pyarrow.parquet")
 
 
-def open_table(file: InputFile) -> Any:
+def open_table(file: SourceFile) -> Any:
     """Open a ``ParquetFile`` or ``ArrowFile`` for reading as a stream. Raises ``DataError`` if it is damaged or no such file."""
     if file.format == "arrow":
         return ArrowFile(file.path, file.name)
@@ -104,7 +115,7 @@ def open_table(file: InputFile) -> Any:
         ) from error
 
 
-def parquet_layout(file: InputFile, settings: InputSettings) -> tuple[ParquetLayout, int]:
+def parquet_layout(file: SourceFile, settings: SourceSettings) -> tuple[ParquetLayout, int]:
     """Return the file's layout and its number of rows. Raises ``UsageError`` if there is no text column, or one that holds no strings."""
     pyarrow, _ = arrow_modules()
     with closing(open_table(file)) as table:
@@ -128,7 +139,7 @@ def parquet_layout(file: InputFile, settings: InputSettings) -> tuple[ParquetLay
     return ParquetLayout(columns, ids if ids in schema.names else None, batch, spans if has_spans else None, question), rows
 
 
-def headers_of(file: InputFile) -> list[str]:
+def headers_of(file: SourceFile) -> list[str]:
     """Return the names of columns and the metadata of a Parquet or Arrow file, which the mirror keeps; nothing of other files."""
     if not isinstance(file.layout, ParquetLayout):
         return []
@@ -138,13 +149,15 @@ def headers_of(file: InputFile) -> list[str]:
     return [*schema.names, *metadata]
 
 
-def _text_columns(pyarrow: Any, schema: Any, name: str, settings: InputSettings) -> tuple[str, ...]:
+def _text_columns(pyarrow: Any, schema: Any, name: str, settings: SourceSettings) -> tuple[str, ...]:
     wanted = settings.text_fields or tuple(key for key in ("text", "context") if key in schema.names)[:1]
     columns = tuple(key for key in schema.names if key in wanted)
     if not columns:
         if settings.text_fields:
             raise no_column(name, settings.text_fields[0], schema.names, "--text-field")
-        raise UsageError(f"no text column is named; the table has: {shown(schema.names)}", where=name, remedy="Name one with --text-field")
+        raise UsageError(
+            f"no text column is named; the table has: {names_shown(schema.names)}", where=name, remedy="Name one with --text-field"
+        )
     for key in columns:
         if not _is_text(pyarrow, schema.field(key).type):
             raise UsageError(f"the column {key!r} holds no text", where=name, remedy="Name another with --text-field")
@@ -160,7 +173,7 @@ def _is_text(pyarrow: Any, kind: Any) -> bool:
 class RowCursor:
     """Reads ranges of a file's rows in ascending order, independent of the batches in which they are read."""
 
-    def __init__(self, file: InputFile, columns: Sequence[str] | None, batch: int) -> None:
+    def __init__(self, file: SourceFile, columns: Sequence[str] | None, batch: int) -> None:
         self._pyarrow, _ = arrow_modules()
         self._file = open_table(file)
         self._name = file.name
@@ -197,14 +210,14 @@ class RowCursor:
         self._file.close()
 
 
-def batches_of(file: InputFile) -> Iterator[Any]:
+def batches_of(file: SourceFile) -> Iterator[Any]:
     """Yield all rows of a file as tables, which depend on the number of rows alone."""
     with closing(RowCursor(file, None, _BATCH)) as cursor:
         for at in range(0, file.size, _BATCH):
             yield cursor.take(at, min(at + _BATCH, file.size))
 
 
-class RowPlace(Slot):
+class RowPlace(TextSlot):
     """A text in a *row* of *column*, which has no position in a text.
 
     ``spans`` are those of the row, in the column ``spans_column``; ``question`` is the column of the question, if the row has one.
@@ -232,7 +245,7 @@ class RowPlace(Slot):
         """Return (column, row in the part, new value) of the cells that change."""
         cells: list[tuple[str, int, Any]] = []
         if self.question is not None:
-            replaced, question = parted(replaced, question_start(self.text))
+            replaced, question = parted_texts(replaced, question_start(self.text))
             cells.append((self.question, self.row, question.text))
         cells.append((self.column, self.row, replaced.text))
         if self.spans_column is not None:
@@ -265,12 +278,12 @@ class ColumnsParsed(Parsed):
 class ColumnsReader:
     """Reads parts of such files. The file stays open between parts: reading on is cheap, seeking to a row is not."""
 
-    def __init__(self, settings: InputSettings) -> None:
+    def __init__(self, settings: SourceSettings) -> None:
         self._settings = settings
         self._cursor: RowCursor | None = None
         self._of: tuple[Path, int] | None = None
 
-    def read(self, part: Part) -> Parsed:
+    def read(self, part: FilePart) -> Parsed:
         """Return the rows of *part*. Raises ``DataError`` for a row whose spans are no spans of its text."""
         layout = part.file.layout
         assert isinstance(layout, ParquetLayout)  # noqa: S101 - such a file has one
@@ -299,11 +312,11 @@ class ColumnsReader:
                 if layout.question and question is None:
                     parsed.notes.add(NO_QUESTION, row)
                 place, field = RowPlace(name, row, text, layout, given, question), name if len(texts) > 1 else ""
-                one = Found(text, place, str(row_id) if row_id is not None else None, row, field, read.mentions, read.covered)
+                one = FoundText(text, place, str(row_id) if row_id is not None else None, row, field, read.mentions, read.covered)
                 parsed.found.append(one if question is None else asked(one, question))
         return parsed
 
-    def _rows(self, part: Part, layout: ParquetLayout) -> Any:
+    def _rows(self, part: FilePart, layout: ParquetLayout) -> Any:
         key = (part.file.path, part.file.number)
         if self._cursor is None or self._of != key or self._cursor.at > part.start:
             self.close()
@@ -319,7 +332,7 @@ class ColumnsReader:
         given.note(parsed.notes, row)
         return given
 
-    def _set_aside(self, part: Part, parsed: ColumnsParsed, layout: ParquetLayout, row: int, why: str) -> None:
+    def _set_aside(self, part: FilePart, parsed: ColumnsParsed, layout: ParquetLayout, row: int, why: str) -> None:
         reason = f"{layout.spans}{'' if why.startswith('[') else ' '}{why}"
         if not self._settings.skip_bad_rows:
             raise row_fault(part, part.start + row + 1, reason)

@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
-from piiloom.surrogates.inputs.input_settings import InputSettings
-from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, Change, ConllLayout, Found, Parsed, Part, Slot, fault
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, FileChange, FilePart, FoundText, Parsed, TextSlot, fault
 
 _HEAD: Final = 1 << 16
 _STARTS: Final = (b"-DOCSTART-", b"# newdoc")
@@ -32,7 +32,7 @@ _TIGHT_BEFORE: Final = frozenset("]>)},.;:!?")
 _TIGHT_AFTER: Final = frozenset("[<({")
 
 
-class Token(NamedTuple):
+class ConllToken(NamedTuple):
     """A token: its range in the text, the range of its line without the line end, its fields, and which sentence it is in."""
 
     word: str
@@ -44,7 +44,7 @@ class Token(NamedTuple):
     sentence: int
 
 
-def conll_layout(path: Path, name: str, settings: InputSettings) -> ConllLayout:
+def conll_layout(path: Path, name: str, settings: SourceSettings) -> ConllLayout:
     """Return the layout of the file at *path* (UTF-8). Raises ``UsageError`` if a column is named that is no number."""
     with path.open("rb") as fh:
         head = fh.read(_HEAD)
@@ -63,12 +63,12 @@ def conll_layout(path: Path, name: str, settings: InputSettings) -> ConllLayout:
     return ConllLayout(marks[0].decode() if marks else "", tabs, columns[0], columns[1])
 
 
-class TokenSlot(Slot):
+class TokenSlot(TextSlot):
     """The token lines of a document."""
 
     __slots__ = ("_ending", "_layout", "_ranges", "_tokens")
 
-    def __init__(self, raw: str, tokens: Sequence[Token], layout: ConllLayout) -> None:
+    def __init__(self, raw: str, tokens: Sequence[ConllToken], layout: ConllLayout) -> None:
         super().__init__(tokens[0].line_start, tokens[-1].line_end)
         self._tokens, self._layout = tokens, layout
         self._ranges = [(start, end) for start, end, _ in _entities(tokens, layout)]
@@ -102,8 +102,8 @@ class TokenSlot(Slot):
                 found.append(token.fields)
         return found
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterator[Change]:
-        """See ``Slot``. Raises ``CannotSpell`` for a placeholder that goes over the end of a sentence, or a value that no tokens spell."""
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterator[FileChange]:
+        """See ``TextSlot``. Raises ``CannotSpell`` for a placeholder over the end of a sentence, or a value that no tokens spell."""
         for first, last, words in self._groups(replaced):
             tokens = self._tokens[first : last + 1]
             if tokens[0].sentence != tokens[-1].sentence:
@@ -133,7 +133,7 @@ class TokenSlot(Slot):
             yield first, last, words
             number = last
 
-    def _lines(self, raw: str, tokens: Sequence[Token], words: Sequence[str]) -> Iterator[str]:
+    def _lines(self, raw: str, tokens: Sequence[ConllToken], words: Sequence[str]) -> Iterator[str]:
         layout = self._layout
         tags = _continued([_tag(token, layout) for token in tokens], len(words))
         for number, word in enumerate(words):
@@ -148,7 +148,7 @@ class TokenSlot(Slot):
             yield line
 
 
-def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
+def read_conll(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     """Read a part of a file. A document is bad if one of its lines lacks the token's column, or with spans a tag."""
     layout = part.file.layout
     assert isinstance(layout, ConllLayout)  # noqa: S101 - such a file has one
@@ -168,7 +168,7 @@ def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
         if settings.takes_spans and settings.kind_of is not None:
             spans = [{"start": start, "end": end, "type": kind} for start, end, kind in _entities(placed, layout)]
             given = mentions_of(spans, text, settings.kind_of)
-        parsed.found.append(Found(text, TokenSlot(raw, placed, layout), row_id, line, mentions=given.mentions))
+        parsed.found.append(FoundText(text, TokenSlot(raw, placed, layout), row_id, line, mentions=given.mentions))
     return parsed
 
 
@@ -178,7 +178,7 @@ class _Lines(NamedTuple):
     ``unfit`` is the offset of the first line that does not fit the columns, and the reason.
     """
 
-    tokens: list[Token]
+    tokens: list[ConllToken]
     id: str | None = None
     first: int = 0
     place: tuple[int, int] = (0, 0)
@@ -223,12 +223,12 @@ def _with_line(own: _Lines, line: str, place: tuple[int, int, int, int], layout:
     return own._replace(place=(own.place[0], end), unfit=own.unfit or ((start, unfit) if unfit is not None else None))
 
 
-def _token(line: str, start: int, sentence: int, layout: ConllLayout) -> Token | None:
+def _token(line: str, start: int, sentence: int, layout: ConllLayout) -> ConllToken | None:
     fields = _pattern(layout).findall(line)
-    return Token(fields[layout.token], 0, 0, start, start + len(line), tuple(fields), sentence) if layout.token < len(fields) else None
+    return ConllToken(fields[layout.token], 0, 0, start, start + len(line), tuple(fields), sentence) if layout.token < len(fields) else None
 
 
-def _fault_of(token: Token | None, line: str, layout: ConllLayout, *, tagged: bool) -> str | None:
+def _fault_of(token: ConllToken | None, line: str, layout: ConllLayout, *, tagged: bool) -> str | None:
     """Return why *line* does not fit the columns of the file, None if it does."""
     if token is None or (layout.tabs and "\t" not in line.strip() and len(line.split()) > 1):
         return f"the line has other columns than the file, which separates them by {'tabs' if layout.tabs else 'blanks'}"
@@ -237,10 +237,10 @@ def _fault_of(token: Token | None, line: str, layout: ConllLayout, *, tagged: bo
     return None
 
 
-def _placed(tokens: Sequence[Token]) -> tuple[str, list[Token]]:
+def _placed(tokens: Sequence[ConllToken]) -> tuple[str, list[ConllToken]]:
     """Return the text of *tokens*, and the tokens with their places in it."""
     pieces: list[str] = []
-    placed: list[Token] = []
+    placed: list[ConllToken] = []
     at = 0
     for number, token in enumerate(tokens):
         if number:
@@ -262,13 +262,13 @@ def _joined(words: Sequence[str]) -> str:
     return "".join((_gap(words[number - 1], word) if number else "") + word for number, word in enumerate(words))
 
 
-def _tag(token: Token, layout: ConllLayout) -> str | None:
+def _tag(token: ConllToken, layout: ConllLayout) -> str | None:
     """Return the tag of a token; None if its line has none."""
     column = layout.tag if layout.tag >= 0 else len(token.fields) - 1
     return _tag_in(token.fields[column]) if column < len(token.fields) and column != layout.token else None
 
 
-def _entities(tokens: Sequence[Token], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
+def _entities(tokens: Sequence[ConllToken], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
     """Yield start and end in the text, and the type, of each tagged entity, which lies within one sentence."""
     from piiloom.corpus.formats.token_labels import OUTSIDE, tagged_spans  # noqa: PLC0415 - loads records, which other formats need not
 

@@ -14,22 +14,22 @@ from typing import Final
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
-    Change,
-    Found,
-    InputFile,
+    FileChange,
+    FilePart,
+    FoundText,
     Notes,
     Parsed,
-    Part,
-    Piece,
-    Slot,
-    changed,
-    changes_of,
+    SourceFile,
+    TextPiece,
+    TextSlot,
+    piece_changes,
+    with_changes,
 )
-from piiloom.surrogates.inputs.source import Allowance, copied_info, members_of, open_archive, read_member
-from piiloom.surrogates.inputs.xml_files import entity_pieces, escaped
+from piiloom.surrogates.inputs.source import Allowance, archive_members, copied_info, open_archive, read_member
+from piiloom.surrogates.inputs.xml_files import entity_pieces, xml_escaped
 
 _BODY: Final = "word/document.xml"
 _OTHERS: Final = re.compile(r"word/(?:header|footer|footnotes|endnotes|comments)\d*\.xml")
@@ -45,21 +45,21 @@ _PROPERTIES: Final = "docProps/core.xml"
 Run = tuple[int, int, int]
 
 
-class DocxSlot(Slot):
+class DocxSlot(TextSlot):
     """All text of a Word document. ``others`` tells the members without text apart: name, checksum, size."""
 
     __slots__ = ("_pieces", "_runs", "others")
 
-    def __init__(self, raw: str, pieces: Sequence[Piece], runs: Sequence[Run], others: tuple[tuple[str, int, int], ...] = ()) -> None:
+    def __init__(self, raw: str, pieces: Sequence[TextPiece], runs: Sequence[Run], others: tuple[tuple[str, int, int], ...] = ()) -> None:
         super().__init__(0, len(raw))
         self._pieces, self._runs, self.others = pieces, runs, others
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> list[Change]:
-        """See ``Slot``; the text is the XML of all members with text, one behind the other."""
-        changes = list(changes_of(self._pieces, replaced, escaped))
+    def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:
+        """See ``TextSlot``; the text is the XML of all members with text, one behind the other."""
+        changes = list(piece_changes(self._pieces, replaced, xml_escaped))
         return sorted([*changes, *self._kept_spaces(parsed.raw, changes)])
 
-    def _kept_spaces(self, raw: str, changes: Sequence[Change]) -> Iterator[Change]:
+    def _kept_spaces(self, raw: str, changes: Sequence[FileChange]) -> Iterator[FileChange]:
         """Yield an attribute for each changed run that now begins or ends with white space, which Word would drop otherwise."""
         at = 0
         for tag, start, end in self._runs:
@@ -70,13 +70,13 @@ class DocxSlot(Slot):
                 own.append(changes[at])
                 at += 1
             if own and "xml:space" not in raw[tag:start]:
-                words = changed(raw, start, end, own)
+                words = with_changes(raw, start, end, own)
                 if words != words.strip():
                     yield start - 1, start - 1, _KEPT
 
     def rest(self, parsed: Parsed) -> tuple[object, str]:
         """Return everything but the words of runs, and the attribute that ``changes`` may add."""
-        runs = changed(parsed.raw, 0, len(parsed.raw), [(start, end, "") for _, start, end in self._runs])
+        runs = with_changes(parsed.raw, 0, len(parsed.raw), [(start, end, "") for _, start, end in self._runs])
         return self.others, runs.replace(_KEPT, "")
 
 
@@ -84,7 +84,7 @@ class DocxParsed(Parsed):
     """A Word document; ``members`` are those in ``raw``, by name. At most ``limit`` bytes are unpacked again."""
 
     members: Sequence[str] = ()
-    file: InputFile | None = None
+    file: SourceFile | None = None
     limit: int = 0
 
     def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
@@ -108,12 +108,12 @@ class DocxParsed(Parsed):
         return Parsed(raw, _found(raw))
 
 
-def read_docx(part: Part, settings: InputSettings) -> Parsed:
+def read_docx(part: FilePart, settings: SourceSettings) -> Parsed:
     """Read a Word document. Raises ``DataError`` if it is damaged, too large, or none."""
     name = part.file.name
     allowance, notes = Allowance(settings.max_unpacked), Notes()
     with open_archive(part.file.path, name) as archive:
-        infos = {info.filename: info for info in members_of(archive, name)}
+        infos = {info.filename: info for info in archive_members(archive, name)}
         if _BODY not in infos:
             raise DataError("the file is no Word document", where=name, remedy="Save it as .docx, or leave it out")
         texts = [_BODY, *sorted(filter(_OTHERS.fullmatch, infos))]
@@ -129,9 +129,9 @@ def read_docx(part: Part, settings: InputSettings) -> Parsed:
     return parsed
 
 
-def _found(raw: str, others: tuple[tuple[str, int, int], ...] = ()) -> list[Found]:
+def _found(raw: str, others: tuple[tuple[str, int, int], ...] = ()) -> list[FoundText]:
     words, pieces, runs = _text_of(raw)
-    return [Found(words, DocxSlot(raw, pieces, runs, others))] if words.strip() else []
+    return [FoundText(words, DocxSlot(raw, pieces, runs, others))] if words.strip() else []
 
 
 def _decoded(data: bytes, where: str) -> str:
@@ -144,10 +144,10 @@ def _decoded(data: bytes, where: str) -> str:
     return text
 
 
-def _text_of(raw: str) -> tuple[str, list[Piece], list[Run]]:
+def _text_of(raw: str) -> tuple[str, list[TextPiece], list[Run]]:
     """Return the text, its pieces, and of each run the places of its tag, and of the start and end of its words."""
     words: list[str] = []
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     runs: list[Run] = []
     length = 0
     for match in _TEXT.finditer(raw):
@@ -156,10 +156,10 @@ def _text_of(raw: str) -> tuple[str, list[Piece], list[Run]]:
             runs.append((match.start(), start, end))
             for text, at, stop in entity_pieces(raw, start, end):
                 words.append(text)
-                pieces.append(Piece(length, length + len(text), at, stop))
+                pieces.append(TextPiece(length, length + len(text), at, stop))
                 length += len(text)
         else:
             words.append("\n" if match["end"] else _SIGNS[match["sign"]])
-            pieces.append(Piece(length, length + 1, match.start(), match.start()))
+            pieces.append(TextPiece(length, length + 1, match.start(), match.start()))
             length += 1
     return "".join(words), pieces, runs

@@ -15,7 +15,7 @@ from piiloom.surrogates.day_roles import role_before
 from piiloom.surrogates.documents import Mention, Replaced
 from piiloom.surrogates.inputs.input_settings import KindOf
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Scan, blank_end, key_scanner, walk_object
-from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, Change, Notes, Parsed
+from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, FileChange, Notes, Parsed
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.told_by_original import told_by_original
 from piiloom.surrogates.known_names import family_told
@@ -156,7 +156,7 @@ class RowSpans:
         """Return all of the spans but offsets and words, as JSON."""
         return json.dumps(bare_spans(self._spans, self._text), ensure_ascii=False)
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterator[Change]:
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterator[FileChange]:
         """Yield the changes for each offset and each copy of the text, in order."""
         moves = OffsetMap(place[:4] for place in replaced.placed)
         ascii_only = self._slot.is_ascii(parsed)
@@ -182,7 +182,7 @@ def moved_spans(value: Any, text: str, replaced: Replaced) -> Any:
     moves = OffsetMap(place[:4] for place in replaced.placed)
     items = []
     for item in span_items(value):
-        new = values_of(item) | _moved(item, text, replaced.text, moves)
+        new = span_values(item) | _moved(item, text, replaced.text, moves)
         items.append(new if isinstance(item, dict) else list(new.values()))
     return {key: [item[key] for item in items] for key in value} if isinstance(value, dict) else items
 
@@ -190,7 +190,7 @@ def moved_spans(value: Any, text: str, replaced: Replaced) -> Any:
 def bare_spans(value: Any, text: str) -> list[Any]:
     """Return *value*, the spans of *text*, without their offsets and words."""
     items = span_items(value)
-    return [values_of(item) | dict.fromkeys(_moving_keys(item, text)) for item in items] if isinstance(items, list) else []
+    return [span_values(item) | dict.fromkeys(_moving_keys(item, text)) for item in items] if isinstance(items, list) else []
 
 
 def _moving_keys(item: Any, text: str) -> list[str]:
@@ -199,7 +199,7 @@ def _moving_keys(item: Any, text: str) -> list[str]:
     if span is None:
         return []
     words = text[span.start : span.end]
-    copies = [key for key, value in values_of(item).items() if isinstance(value, str) and (key in _WORDS or value == words)]
+    copies = [key for key, value in span_values(item).items() if isinstance(value, str) and (key in _WORDS or value == words)]
     return [span.start_at, span.end_at, *copies]
 
 
@@ -212,7 +212,7 @@ def _moved(item: Any, text: str, new_text: str, moves: OffsetMap) -> dict[str, A
     return dict.fromkeys(_moving_keys(item, text), new_text[start:end]) | {span.start_at: start, span.end_at: end}
 
 
-def values_of(item: Any) -> dict[str, Any]:
+def span_values(item: Any) -> dict[str, Any]:
     """Return a span's values by key; those of a list by their positions."""
     return item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
 

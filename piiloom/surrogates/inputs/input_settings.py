@@ -41,7 +41,7 @@ DEFAULT_MAX_UNPACKED: Final = 4 * 2**30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputSettings:
+class SourceSettings:
     """Settings for reading an input. ``path`` is a file or a folder; ``format`` is for files with an unknown suffix.
 
     ``text_fields`` are names (dotted in JSON: "note.text") or, in tables, 1-based numbers; the default is ``text``, else ``context``.
@@ -99,7 +99,7 @@ class InputSettings:
             raise UsageError("a field is named twice", where="--text-field")
 
     @classmethod
-    def of(cls, path: Path, options: InputOptions, spans: SpanOptions | None = None) -> InputSettings:
+    def of(cls, path: Path, options: InputOptions, spans: SpanOptions | None = None) -> SourceSettings:
         """Return the settings that *options* describe for the input at *path*; without *spans*, spans are not read."""
         use_spans = spans is not None and (spans.spans or bool(spans.spans_field))
         return cls(
@@ -133,7 +133,7 @@ class InputSettings:
         return {**saved, "spans": self.takes_spans, "max_unpacked": self.max_unpacked, "skip_bad_rows": self.skip_bad_rows}
 
     @classmethod
-    def from_json(cls, path: Path, state: Mapping[str, Any]) -> InputSettings:
+    def from_json(cls, path: Path, state: Mapping[str, Any]) -> SourceSettings:
         """Return the settings that ``to_json`` saved, for the input at *path*. All spans become mentions of the kind "generic"."""
         told = {key: value for key, value in state.items() if key not in {"spans", "text_fields"}}
         kind_of = _any_kind if state["spans"] else None

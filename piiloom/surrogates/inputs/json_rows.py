@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Final
 
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, RowSpans, looks_like_spans, mentions_of
-from piiloom.surrogates.inputs.input_settings import SPANS, InputSettings
-from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, Found, Parsed, Part, Slot, check_decoded, fault
+from piiloom.surrogates.inputs.input_settings import SPANS, SourceSettings
+from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, WantedKeys, blank_end, key_scanner, walk_object, wanted_tree
+from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, FilePart, FoundText, Parsed, TextSlot, check_decoded, fault
 from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, asked, question_start
 
 _DEFAULT_TEXTS: Final = ("text", "context")
@@ -35,7 +35,7 @@ _SPENT: Final = key_scanner(None)
 class JsonReader:
     """Reads the rows of one part, whose text is *raw*. With *meet_keys*, also counts all keys (``Parsed.met``)."""
 
-    def __init__(self, part: Part, raw: str, settings: InputSettings, *, meet_keys: bool) -> None:
+    def __init__(self, part: FilePart, raw: str, settings: SourceSettings, *, meet_keys: bool) -> None:
         self.part, self.raw, self.settings = part, raw, settings
         self.parsed = Parsed(raw, lines=raw.count("\n"), ascii=part.ascii)
         self.line = 0
@@ -44,7 +44,7 @@ class JsonReader:
         self._ids = settings.id_field or "id"
         self._spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
         self._question = settings.question_field or ""
-        self._wanted: Wanted = wanted_tree([*self._texts, self._ids, *filter(None, [self._spans, self._question])])
+        self._wanted: WantedKeys = wanted_tree([*self._texts, self._ids, *filter(None, [self._spans, self._question])])
         self._keys_of_row: list[str] = []  # those of the last row, and in how many more rows they were the same
         self._repeats = 0
         self._meets = meet_keys
@@ -116,14 +116,14 @@ class JsonReader:
         for hit in texts:
             self._check_whole(hit)
             literal = JsonSlot(hit, (at, end))
-            slot: Slot = literal
+            slot: TextSlot = literal
             given, spans = self._spans_of(values, hit, literal, at)
             if question is not None or spans is not None:
                 cells = [TextCell(hit.value, literal)]
                 if question is not None:
                     cells.append(TextCell(question.value, JsonSlot(question, (at, end)), question_start(hit.value)))
                 slot = CellsSlot(cells, (at, end), spans)
-            one = Found(hit.value, slot, row_id, self.line, hit.path if self._several else "", given.mentions, given.covered)
+            one = FoundText(hit.value, slot, row_id, self.line, hit.path if self._several else "", given.mentions, given.covered)
             self.parsed.found.append(one if question is None else asked(one, question.value))
 
     def _question_of(self, values: dict[str, Hit]) -> Hit | None:
@@ -182,7 +182,7 @@ class JsonReader:
         return self.parsed
 
 
-def read_lines(part: Part, raw: str, settings: InputSettings, *, meet_keys: bool) -> Parsed:
+def read_lines(part: FilePart, raw: str, settings: SourceSettings, *, meet_keys: bool) -> Parsed:
     """Read a part of a file with one object per line. Raises ``DataError`` for a malformed line."""
     reader = JsonReader(part, raw, settings, meet_keys=meet_keys)
     lines = 0
@@ -221,7 +221,7 @@ def _lines(raw: str) -> Iterator[tuple[int, int]]:
         at = end
 
 
-def read_array(part: Part, raw: str, settings: InputSettings, *, meet_keys: bool) -> Parsed:
+def read_array(part: FilePart, raw: str, settings: SourceSettings, *, meet_keys: bool) -> Parsed:
     """Read a part of a file that holds an array of objects, or one object. Raises ``DataError`` where it is not valid JSON.
 
     A part other than the file's last one ends behind a comma of the array.

@@ -9,10 +9,10 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.parts import Change, Parsed, Piece, Slot, changes_of
+from piiloom.surrogates.inputs.parts import FileChange, Parsed, TextPiece, TextSlot, piece_changes
 
 
-def quoted(text: str) -> str:
+def json_literal(text: str) -> str:
     """Return *text* as a JSON literal with its characters as they are: what ``encode_basestring`` returns.
 
     For ASCII, json's other encoder gives the same in half the time, but for the sign DEL, which it escapes.
@@ -20,7 +20,7 @@ def quoted(text: str) -> str:
     return encode_basestring_ascii(text) if text.isascii() and "\x7f" not in text else encode_basestring(text)
 
 
-Wanted = dict[str, "Wanted"]
+WantedKeys = dict[str, "WantedKeys"]
 Scan = Callable[[str, int], tuple[Any, int]]
 # The C scanner for strings, which also returns the end offset. The type stubs do not have it.
 scanstring: Final[Callable[[str, int, bool], tuple[str, int]]] = vars(json.decoder)["scanstring"]
@@ -39,9 +39,9 @@ class Hit(NamedTuple):
     value: Any
 
 
-def wanted_tree(paths: Iterable[str]) -> Wanted:
+def wanted_tree(paths: Iterable[str]) -> WantedKeys:
     """Return the tree of keys to look for. "note.text" means the key "text" in the object "note", or a key with a dot in its name."""
-    tree: Wanted = {}
+    tree: WantedKeys = {}
     for path in paths:
         tree.setdefault(path, {})
         level = tree
@@ -76,7 +76,7 @@ def blank_end(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def walk_object(text: str, at: int, wanted: Wanted, scan: Scan) -> tuple[list[Hit], list[str], int]:
+def walk_object(text: str, at: int, wanted: WantedKeys, scan: Scan) -> tuple[list[Hit], list[str], int]:
     """Return the wanted values of the object at *at*, the keys that were passed, and the offset of its end.
 
     Raises ``ValueError`` (or a subclass), ``IndexError`` or ``RecursionError`` if the object is malformed.
@@ -86,7 +86,7 @@ def walk_object(text: str, at: int, wanted: Wanted, scan: Scan) -> tuple[list[Hi
     return hits, keys, _through(text, at, wanted, "", scan, hits, keys)
 
 
-def _through(text: str, at: int, wanted: Wanted, prefix: str, scan: Scan, hits: list[Hit], keys: list[str]) -> int:
+def _through(text: str, at: int, wanted: WantedKeys, prefix: str, scan: Scan, hits: list[Hit], keys: list[str]) -> int:
     """Walk through the object at *at*; *prefix* is its path with a dot. Return the offset of its end."""
     sign = "{"
     while sign != "}":
@@ -129,7 +129,7 @@ def _key(text: str, at: int) -> tuple[str, int]:
     return key, blank_end(text, at + 1)
 
 
-class JsonSlot(Slot):
+class JsonSlot(TextSlot):
     """A JSON string literal that holds a document's text, in the *row* with that range."""
 
     __slots__ = ("_row",)
@@ -138,13 +138,15 @@ class JsonSlot(Slot):
         super().__init__(hit.start, hit.end)
         self._row = row
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[Change]:
-        """See ``Slot``."""
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:
+        """See ``TextSlot``."""
         ascii_only = self.is_ascii(parsed)
         if parsed.raw.find("\\", self.start, self.end) >= 0:
             encode = encode_basestring_ascii if ascii_only else encode_basestring
-            return changes_of(json_pieces(parsed.raw, self.start + 1, self.end - 1), replaced, lambda words: encode(words)[1:-1])
-        literal = (encode_basestring_ascii if ascii_only else quoted)(replaced.text)  # around the surrogates there is nothing to escape
+            return piece_changes(json_pieces(parsed.raw, self.start + 1, self.end - 1), replaced, lambda words: encode(words)[1:-1])
+        literal = (encode_basestring_ascii if ascii_only else json_literal)(
+            replaced.text
+        )  # around the surrogates there is nothing to escape
         return [(self.start, self.end, literal)]
 
     def is_ascii(self, parsed: Parsed) -> bool:
@@ -158,17 +160,17 @@ class JsonSlot(Slot):
         return parsed.ascii
 
 
-def json_pieces(raw: str, start: int, end: int) -> list[Piece]:
+def json_pieces(raw: str, start: int, end: int) -> list[TextPiece]:
     """Return the pieces of the inside of a literal, ``raw[start:end]``: each escape is a piece."""
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     text, at = 0, start
     for match in _ESCAPE.finditer(raw, start, end):
         here, after = match.span()
         if here > at:
-            pieces.append(Piece(text, text + here - at, at, here))
+            pieces.append(TextPiece(text, text + here - at, at, here))
             text += here - at
-        pieces.append(Piece(text, text + 1, here, after))
+        pieces.append(TextPiece(text, text + 1, here, after))
         text, at = text + 1, after
     if end > at:
-        pieces.append(Piece(text, text + end - at, at, end))
+        pieces.append(TextPiece(text, text + end - at, at, end))
     return pieces

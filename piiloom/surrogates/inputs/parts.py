@@ -79,7 +79,7 @@ class BratLayout(NamedTuple):
     path: Path
 
 
-class InputFile(NamedTuple):
+class SourceFile(NamedTuple):
     """A file of the input. ``name`` is its path inside the input, for a member of an archive after the archive's path.
 
     ``path`` is where its bytes are on disk as UTF-8; ``size`` is in bytes, or rows for Parquet. ``encoding`` is that of the original,
@@ -97,34 +97,34 @@ class InputFile(NamedTuple):
     layout: TableLayout | ParquetLayout | BratLayout | ConllLayout | None = None
 
 
-class Part(NamedTuple):
+class FilePart(NamedTuple):
     """A part of a file: bytes ``[start, end)``, or rows for Parquet.
 
     ``line`` (the 1-based line or row of its start) and ``ascii`` (the JSON file is all ASCII) are known only after the counting pass.
     """
 
-    file: InputFile
+    file: SourceFile
     start: int
     end: int
     line: int = 1
     ascii: bool = False
 
 
-class Chunk(NamedTuple):
+class PartChunk(NamedTuple):
     """What a worker takes at a time: consecutive ``parts`` of the input. ``number`` is 0-based."""
 
     number: int
-    parts: tuple[Part, ...]
+    parts: tuple[FilePart, ...]
 
 
 class CannotSpell(Exception):
     """Raised if the file's format cannot represent a surrogate. The message gives the reason, but not the surrogate."""
 
 
-Change = tuple[int, int, str]  # start and end in the file, and what comes there
+FileChange = tuple[int, int, str]  # start and end in the file, and what comes there
 
 
-def changed(raw: str, start: int, end: int, changes: Iterable[Change]) -> str:
+def with_changes(raw: str, start: int, end: int, changes: Iterable[FileChange]) -> str:
     """Return ``raw[start:end]`` with *changes* (in order, disjoint)."""
     out: list[str] = []
     at = start
@@ -135,7 +135,7 @@ def changed(raw: str, start: int, end: int, changes: Iterable[Change]) -> str:
     return "".join(out)
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A piece of a text: ``text[start:end]`` is written as ``raw[raw_start:raw_end]``.
 
     Equal lengths mean that both are the same characters; otherwise the piece is one escaped character. Between pieces the file may have
@@ -148,7 +148,7 @@ class Piece(NamedTuple):
     raw_end: int
 
 
-def changes_of(pieces: Sequence[Piece], replaced: Replaced, spell: Callable[[str], str]) -> Iterator[Change]:
+def piece_changes(pieces: Sequence[TextPiece], replaced: Replaced, spell: Callable[[str], str]) -> Iterator[FileChange]:
     """Yield the changes to the file that put the surrogates of *replaced* in a text of *pieces*.
 
     Each surrogate is escaped by *spell* and put where the range that it replaces begins. *spell* is called once per surrogate, in order.
@@ -169,7 +169,7 @@ def changes_of(pieces: Sequence[Piece], replaced: Replaced, spell: Callable[[str
             number += 1
 
 
-class Slot:
+class TextSlot:
     """The range of a part's text, ``raw[start:end]``, that holds a document's text, escaped as the format requires.
 
     This class is for a text without escapes; formats have their own.
@@ -193,7 +193,7 @@ class Slot:
         """Yield words that belong to the text and that neither ``rest`` nor ``changes`` has."""
         return iter(())
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[Change]:  # noqa: ARG002 - as above
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:  # noqa: ARG002 - as above
         """Return the changes to the range, in order, that put the surrogates in.
 
         Raises ``CannotSpell`` if the format cannot represent a surrogate.
@@ -201,7 +201,7 @@ class Slot:
         return [(self.start, self.end, replaced.text)]
 
 
-class Found(NamedTuple):
+class FoundText(NamedTuple):
     """A document found in a part.
 
     ``id`` is the row's, if it has one. ``line`` is 0-based from the part's start. ``field`` is set only if there are several text fields.
@@ -210,7 +210,7 @@ class Found(NamedTuple):
     """
 
     text: str
-    slot: Slot
+    slot: TextSlot
     id: str | None = None
     line: int = 0
     field: str = ""
@@ -253,7 +253,7 @@ class Parsed:
     """
 
     raw: str = ""
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundText] = field(default_factory=list)
     rows: int = 0
     lines: int = 0
     notes: Notes = field(default_factory=Notes)
@@ -278,7 +278,7 @@ class Parsed:
     def outside(self, start: int, end: int) -> str:
         """Return ``raw[start:end]``, which holds no text of a document, as the mirror has it: without the rows that were set aside."""
         skips = self.skips[bisect_left(self.skips, (start,)) : bisect_left(self.skips, (end,))] if self.skips else ()
-        return changed(self.raw, start, end, [(one.start, one.end, one.instead) for one in skips])
+        return with_changes(self.raw, start, end, [(one.start, one.end, one.instead) for one in skips])
 
     def beside(self) -> Iterator[tuple[int, str]]:
         """Yield what the mirror keeps besides the texts and the marks of their spans, with its line (0-based from the part's start)."""
@@ -298,7 +298,7 @@ class Parsed:
         changes = [change for one, done in pairs if done.placed for change in one.slot.changes(self, done)]
         if self.skips:
             changes = sorted([*changes, *((one.start, one.end, one.instead) for one in self.skips)])
-        return changed(self.raw, 0, len(self.raw), changes)
+        return with_changes(self.raw, 0, len(self.raw), changes)
 
     def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
         """Return the part's bytes with the new texts of the documents, see ``rewritten``."""
@@ -332,18 +332,18 @@ def line_at(path: Path, offset: int) -> int:
     return line
 
 
-def fault(part: Part, raw: str, at: int, message: str, remedy: str | None = None) -> DataError:
+def fault(part: FilePart, raw: str, at: int, message: str, remedy: str | None = None) -> DataError:
     """Return the error for a fault at character *at* of *raw*, the text of *part*, with file and line."""
     before = raw[:at].encode("utf-8", "surrogatepass")
     return DataError(message, where=f"{part.file.name}:{line_at(part.file.path, part.start) + before.count(10)}", remedy=remedy)
 
 
-def row_fault(part: Part, row: int, message: str) -> DataError:
+def row_fault(part: FilePart, row: int, message: str) -> DataError:
     """Return the error for a bad row of a file that has no lines; *row* is 1-based."""
     return DataError(message, where=f"{part.file.name}:{row}", remedy="Correct the row, or use --skip-bad-rows")
 
 
-def undecodable(file: InputFile, offset: int, byte: int, line: int, encoding: str) -> DataError:
+def undecodable(file: SourceFile, offset: int, byte: int, line: int, encoding: str) -> DataError:
     """Return the error for a byte at *offset* that is not valid in the encoding."""
     return DataError(
         f"byte 0x{byte:02x} at offset {offset} is not {encoding.upper()}",
@@ -357,7 +357,7 @@ def cannot_read(name: str, error: OSError) -> DataError:
     return DataError(f"the file cannot be read ({error.strerror or type(error).__name__})", where=name, remedy="Check its permissions")
 
 
-def shown(names: Sequence[str]) -> str:
+def names_shown(names: Sequence[str]) -> str:
     """Join the first twelve *names* for a message, and say how many more there are."""
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more if names else "nothing"
@@ -365,4 +365,6 @@ def shown(names: Sequence[str]) -> str:
 
 def no_column(file: str, field: str, names: Sequence[str], option: str) -> UsageError:
     """Return the error for a table without the column *field*, which the user named with *option*."""
-    return UsageError(f"there is no column {field!r}; the table has: {shown(names)}", where=file, remedy=f"Name another with {option}")
+    return UsageError(
+        f"there is no column {field!r}; the table has: {names_shown(names)}", where=file, remedy=f"Name another with {option}"
+    )

@@ -15,22 +15,22 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.column_files import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
     WHOLE_FILES,
-    Found,
-    InputFile,
+    FilePart,
+    FoundText,
     Notes,
     ParquetLayout,
     Parsed,
-    Part,
-    Slot,
+    SourceFile,
     TableLayout,
+    TextSlot,
     cannot_read,
     line_at,
-    shown,
+    names_shown,
     undecodable,
 )
 from piiloom.surrogates.inputs.source import open_source
@@ -44,7 +44,7 @@ _PER_KEY: Final = 100  # a key of JSON that was met takes as much as so many cha
 _ROWS: Final = frozenset({"csv", "tsv", "json", "jsonl"})  # formats that take time to read
 
 
-Key = tuple[str, int, int, int, int]
+PartKey = tuple[str, int, int, int, int]
 
 
 class KeptRows:
@@ -54,32 +54,32 @@ class KeptRows:
     """
 
     def __init__(self, room: int = _ROOM) -> None:
-        self._parsed: dict[Key, Parsed] = {}
+        self._parsed: dict[PartKey, Parsed] = {}
         self._size = self._room = room
-        self._settings: InputSettings | None = None
+        self._settings: SourceSettings | None = None
 
-    def begin(self, settings: InputSettings) -> None:
+    def begin(self, settings: SourceSettings) -> None:
         """Be told how parts are read from now on. What was read in another way is forgotten."""
         how = replace(settings, look_at_key=None)  # it changes only what is noted of the keys
         if how != self._settings:
             self._parsed.clear()
             self._room, self._settings = self._size, how
 
-    def put(self, key: Key | None, parsed: Parsed) -> None:
+    def put(self, key: PartKey | None, parsed: Parsed) -> None:
         """Keep *parsed*, which is what the part with *key* held when that was told, if there is room."""
         size = len(parsed.raw) + _PER_KEY * len(parsed.met)
         if key is not None and size < self._room:
             self._room -= size
             self._parsed[key] = parsed
 
-    def get(self, key: Key | None, *, again: bool) -> Parsed | None:
+    def get(self, key: PartKey | None, *, again: bool) -> Parsed | None:
         """Return what is kept of a part, None if there is nothing. It stays if the part is to be read *again*."""
         if key is None:
             return None
         return self._parsed.get(key) if again else self._parsed.pop(key, None)
 
 
-def key_of(part: Part) -> Key | None:
+def part_key(part: FilePart) -> PartKey | None:
     """Return what tells *part* from all others, and from what stands there when its file is changed; None if it is not to be kept."""
     file = part.file
     if file.archive or file.encoding != "utf-8":
@@ -94,14 +94,14 @@ def key_of(part: Part) -> Key | None:
 class PartReader:
     """Reads parts of any format. To be closed, since it keeps the current Parquet or Arrow file open. *kept* has rows read before."""
 
-    def __init__(self, settings: InputSettings, kept: KeptRows | None = None) -> None:
+    def __init__(self, settings: SourceSettings, kept: KeptRows | None = None) -> None:
         self._settings = settings
         self._columns = ColumnsReader(settings)
         self._kept = kept
         if kept is not None:
             kept.begin(settings)
 
-    def read(self, part: Part, *, note_keys: bool = False, again: bool = True) -> Parsed:
+    def read(self, part: FilePart, *, note_keys: bool = False, again: bool = True) -> Parsed:
         """Read *part*. With *note_keys*, JSON keys that look like placeholders are noted, too; needed in one reading only.
 
         Only what will be read *again* is kept. Raises ``DataError`` with file and line if it cannot be read.
@@ -119,9 +119,9 @@ class PartReader:
             parsed.set_aside(0, 0, _line_of(error), error.message)
             return parsed
 
-    def _read_rows(self, part: Part, *, note_keys: bool, again: bool) -> Parsed:
+    def _read_rows(self, part: FilePart, *, note_keys: bool, again: bool) -> Parsed:
         kept, look = self._kept, self._settings.look_at_key
-        key = key_of(part) if kept is not None else None
+        key = part_key(part) if kept is not None else None
         parsed = kept.get(key, again=again) if kept is not None else None
         if parsed is None:
             parsed = self._read_text(part, meet_keys=(key is not None and again) or (note_keys and look is not None))
@@ -132,7 +132,7 @@ class PartReader:
             parsed.note_keys(look)
         return parsed
 
-    def _read_text(self, part: Part, *, meet_keys: bool = False) -> Parsed:
+    def _read_text(self, part: FilePart, *, meet_keys: bool = False) -> Parsed:
         if part.file.format == "docx":
             from piiloom.surrogates.inputs.docx_files import read_docx  # noqa: PLC0415 - most corpora are of other formats
 
@@ -149,7 +149,7 @@ class PartReader:
         parsed.bom = bom
         return parsed
 
-    def parse(self, part: Part, raw: str, *, meet_keys: bool = False) -> Parsed:
+    def parse(self, part: FilePart, raw: str, *, meet_keys: bool = False) -> Parsed:
         """Read *raw*, the text of *part*, which is no Parquet, Arrow or Word file."""
         match part.file.format:
             case "csv" | "tsv" if isinstance(layout := part.file.layout, TableLayout):
@@ -167,7 +167,7 @@ class PartReader:
             case "brat":
                 parsed = read_brat(part, raw, self._settings)
             case _:
-                documents = [Found(raw, Slot(0, len(raw)))] if raw and part.file.format != CARRIED else []
+                documents = [FoundText(raw, TextSlot(0, len(raw)))] if raw and part.file.format != CARRIED else []
                 parsed = Parsed(raw, documents, rows=1, lines=raw.count("\n"))
         return parsed
 
@@ -182,7 +182,7 @@ def _line_of(error: DataError) -> int:
     return int(told) - 1 if told.isdecimal() else 0
 
 
-def _bytes_of(part: Part) -> bytes:
+def _bytes_of(part: FilePart) -> bytes:
     try:
         with part.file.path.open("rb") as fh:
             fh.seek(part.start)
@@ -194,7 +194,7 @@ def _bytes_of(part: Part) -> bytes:
     return data
 
 
-def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
+def documents_of(part: FilePart, parsed: Parsed, first: int) -> list[Document]:
     """Return the documents of a part that has been read, numbered from *first* on."""
     name, at = part.file.name, part.line
     whole, lines_apart = part.file.format in WHOLE_FILES, part.file.format == "conll"
@@ -208,14 +208,14 @@ def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
     return documents
 
 
-def plain_of(part: Part, raw: str) -> str:
+def plain_of(part: FilePart, raw: str) -> str:
     """Return the source *raw* of the part's format with its escapes resolved, to be searched for words."""
     if part.file.format in {"json", "jsonl"}:
         return _JSON_ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] if match[2] in '"\\/' else " ", raw)
     return unescape(raw) if part.file.format == "xml" else raw
 
 
-def given_id(one: Found) -> str | None:
+def given_id(one: FoundText) -> str | None:
     """Return the row's id, or None. If there are several text fields, the field is appended: "ID#FIELD"."""
     return f"{one.id}#{one.field}" if one.id and one.field else one.id
 
@@ -237,7 +237,7 @@ class ReadCount:
     notes: Notes = field(default_factory=Notes)
 
     @classmethod
-    def of(cls, part: Part, parsed: Parsed) -> ReadCount:
+    def of(cls, part: FilePart, parsed: Parsed) -> ReadCount:
         """Return the counts of a part that has been read."""
         ascii_only = part.file.format in {"json", "jsonl"} and parsed.raw.isascii()
         return cls(len(parsed.found), parsed.rows, parsed.lines, ascii_only, parsed.keys, parsed.notes)
@@ -252,14 +252,16 @@ class ReadCount:
         self.ascii = self.ascii and part.ascii
         self.keys = self.keys or part.keys
 
-    def no_text(self, file: InputFile, fields: Sequence[str]) -> UsageError:
+    def no_text(self, file: SourceFile, fields: Sequence[str]) -> UsageError:
         """Return the error for *file*, in which no row has a text; *fields* are those of the text."""
         missing = absent_fields(fields, self.notes.counts, self.rows)
         what = f"no row has the field {', '.join(map(repr, missing))}" if missing else "no row has a text"
-        return UsageError(f"{what}; the first one has: {shown(self.keys)}", where=file.name, remedy="Name the field with --text-field")
+        return UsageError(
+            f"{what}; the first one has: {names_shown(self.keys)}", where=file.name, remedy="Name the field with --text-field"
+        )
 
 
-def iter_documents(settings: InputSettings, kept: KeptRows | None = None) -> Iterator[Document]:
+def iter_documents(settings: SourceSettings, kept: KeptRows | None = None) -> Iterator[Document]:
     """Yield all documents of an input in order, in this process. Ids are those of the rows; repeated ids are not changed.
 
     The rows go into *kept*, for whoever reads the input after this.

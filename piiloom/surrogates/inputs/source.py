@@ -24,16 +24,16 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.surrogates.inputs.column_files import is_about_dataset, parquet_layout
 from piiloom.surrogates.inputs.conll_files import conll_layout
-from piiloom.surrogates.inputs.input_settings import FORMATS, InputSettings
+from piiloom.surrogates.inputs.input_settings import FORMATS, SourceSettings
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
     UNDECODED,
     WHOLE_FILES,
     BratLayout,
-    Chunk,
-    InputFile,
+    FilePart,
     ParquetLayout,
-    Part,
+    PartChunk,
+    SourceFile,
     TableLayout,
     cannot_read,
 )
@@ -42,7 +42,7 @@ from piiloom.surrogates.inputs.tables import table_layout
 from piiloom.surrogates.inputs.text_files import cuts, encoding_of, to_utf8
 
 
-def format_of(name: str, told: str | None) -> str | None:
+def format_named(name: str, told: str | None) -> str | None:
     """Return the format by the suffix of *name*, or *told* (the user's setting) if the suffix is unknown.
 
     No suffix tells that a text or table is in CoNLL's columns, so there *told* decides.
@@ -52,31 +52,31 @@ def format_of(name: str, told: str | None) -> str | None:
     return FORMATS.get(Path(name).suffix.lower(), told)
 
 
-def list_files(settings: InputSettings, skipped: list[str]) -> Iterator[InputFile]:
+def list_files(settings: SourceSettings, skipped: list[str]) -> Iterator[SourceFile]:
     """Yield the files to read, with name, path and format (or "zip"), and append the names of skipped ones to *skipped*.
 
     Raises ``UsageError`` if there is nothing to read, and ``DataError`` for bad links, unreadable folders and names that are not UTF-8.
     """
     root = settings.path
     if root.is_file():
-        known = format_of(root.name, settings.format)
+        known = format_named(root.name, settings.format)
         if known is None:
             remedy = f"The format follows from the suffix ({', '.join(FORMATS)}); give another with --input-format"
             raise UsageError("the file's format is not known", where=str(root), remedy=remedy)
-        yield InputFile(0, root.name, root, known, 0)
+        yield SourceFile(0, root.name, root, known, 0)
         return
     if not root.is_dir():
         raise UsageError("there is no such file or folder", where=str(root), remedy="Check the path")
     empty = True
     for name, path in _walk(root, "", root.resolve(), (root.resolve(),)):
-        known = format_of(name, settings.format)
+        known = format_named(name, settings.format)
         if UNDECODED.search(name):
             raise DataError("the file's name is not UTF-8", where=ascii(name), remedy="Rename it")
         if known is None or path.name.startswith("."):
             skipped.append(name)
         else:
             empty = False
-            yield InputFile(0, name, path, known, 0)
+            yield SourceFile(0, name, path, known, 0)
     if empty:
         raise UsageError("the folder has no file of a known format", where=str(root), remedy=f"Known are {', '.join(FORMATS)}")
 
@@ -147,7 +147,7 @@ def open_archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
         ) from error
 
 
-def members_of(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+def archive_members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
     """Return the files in *archive*, in its order, without folders. Raises ``DataError`` for a member that is refused (see above)."""
     found: list[zipfile.ZipInfo] = []
     taken: set[str] = set()
@@ -213,15 +213,15 @@ _MOST_PARTS: Final = 32
 _HEAD: Final = 1024
 
 
-class Source:
+class InputSource:
     """The files of an input. Call ``prepare`` first.
 
     ``skipped`` has the names of skipped files, ``archives`` the path of each zip file by its name. *spool* is an existing folder.
     """
 
-    def __init__(self, settings: InputSettings, spool: Path) -> None:
+    def __init__(self, settings: SourceSettings, spool: Path) -> None:
         self.settings = settings
-        self.files: list[InputFile] = []
+        self.files: list[SourceFile] = []
         self.skipped: list[str] = []
         self.archives: dict[str, Path] = {}
         self._spool = spool
@@ -251,21 +251,21 @@ class Source:
         """Total bytes of all files as they are read: unpacked, and as UTF-8."""
         return sum(size for size, _ in self._stamps)
 
-    def bytes_of(self, part: Part) -> int:
+    def bytes_of(self, part: FilePart) -> int:
         """The bytes that *part* has of ``size``. Those of a Parquet file are shared out over its rows."""
         if not isinstance(part.file.layout, ParquetLayout):
             return part.end - part.start
         size, rows = self._stamps[part.file.number][0], max(part.file.size, 1)
         return size * part.end // rows - size * part.start // rows
 
-    def _unpack(self, packed: InputFile) -> None:
+    def _unpack(self, packed: SourceFile) -> None:
         self.archives[packed.name] = packed.path
         before = len(self.files)
         with open_archive(packed.path, packed.name) as archive:
-            members = {info.filename: info for info in members_of(archive, packed.name)}
+            members = {info.filename: info for info in archive_members(archive, packed.name)}
             for member, info in members.items():
                 name = f"{packed.name}/{member}"
-                found = format_of(member, self.settings.format)
+                found = format_named(member, self.settings.format)
                 if found is None or found == "zip" or Path(member).name.startswith("."):
                     self.skipped.append(name)
                     continue
@@ -276,11 +276,11 @@ class Source:
                     if one is not None and path is not None:
                         with path.open("xb") as out:
                             out.writelines(unpacked(archive, one, self._allowance, packed.name))
-                self._add(InputFile(0, name, target, found, 0, archive=packed.name), annotations)
+                self._add(SourceFile(0, name, target, found, 0, archive=packed.name), annotations)
         if len(self.files) == before:
             raise DataError("the archive has no file of a known format", where=packed.name)
 
-    def _add(self, file: InputFile, annotations: Path | None) -> None:
+    def _add(self, file: SourceFile, annotations: Path | None) -> None:
         if self.settings.group_by is not None and file.format not in {*WHOLE_FILES, "csv", "tsv"}:
             raise UsageError("only rows of tables (.csv, .tsv) are grouped", where=file.name, remedy="Leave --group-by out")
         file = file._replace(number=len(self.files), size=file.path.stat().st_size)
@@ -294,7 +294,7 @@ class Source:
         self.files.append(file)
         self._stamps.append(_stamp(file.path))
 
-    def _text_file(self, file: InputFile, annotations: Path | None) -> InputFile:
+    def _text_file(self, file: SourceFile, annotations: Path | None) -> SourceFile:
         with file.path.open("rb") as fh:
             encoding, bom = encoding_of(fh.read(_HEAD), file.format, self.settings.encoding, file.name)
         original = file = file._replace(encoding=encoding, bom=bom)
@@ -311,36 +311,36 @@ class Source:
             file = file._replace(layout=table_layout(file.path, file.name, file.format, self.settings))
         return file
 
-    def _converted(self, file: InputFile, suffix: str = "") -> InputFile:
+    def _converted(self, file: SourceFile, suffix: str = "") -> SourceFile:
         if file.encoding == "utf-8":
             return file
         target = self._spool / f"utf8-{file.number:07}{suffix}"
         return file._replace(path=target, size=to_utf8(file, target))
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[PartChunk]:
         """Yield the chunks of all files, in order. An empty file is one empty part. Raises ``DataError`` if a file has changed."""
-        index, parts, size = 0, list[Part](), 0
+        index, parts, size = 0, list[FilePart](), 0
         for file in self.files:
             if _stamp(file.path) != self._stamps[file.number]:
                 raise DataError("the file has changed while it was read", where=file.name, remedy="Run again when nobody writes to it")
             for part in self._parts(file):
                 if parts and (size >= self.settings.chunk_bytes or len(parts) == _MOST_PARTS):
-                    yield Chunk(index, tuple(parts))
+                    yield PartChunk(index, tuple(parts))
                     index, parts, size = index + 1, [], 0
                 parts.append(part)
                 size += self.settings.chunk_bytes if isinstance(file.layout, ParquetLayout) else part.end - part.start
         if parts:
-            yield Chunk(index, tuple(parts))
+            yield PartChunk(index, tuple(parts))
 
-    def _parts(self, file: InputFile) -> Iterator[Part]:
+    def _parts(self, file: SourceFile) -> Iterator[FilePart]:
         start = 0
         for end in self._ends(file):
-            yield Part(file, start, end)
+            yield FilePart(file, start, end)
             start = end
         if start == 0:
-            yield Part(file, 0, 0)
+            yield FilePart(file, 0, 0)
 
-    def _ends(self, file: InputFile) -> Iterator[int]:
+    def _ends(self, file: SourceFile) -> Iterator[int]:
         """Yield the ends of a file's parts. Tables and JSON arrays are searched only once; their ends are kept in memory."""
         known = self._cuts.get(file.number)
         if known is not None:
@@ -372,9 +372,9 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def open_source(settings: InputSettings) -> Iterator[Source]:
+def open_source(settings: SourceSettings) -> Iterator[InputSource]:
     """Open a prepared source with a temporary spool folder, for reading outside a run."""
     with scratch_folder("piiloom-unpacked-") as spool:
-        source = Source(settings, spool)
+        source = InputSource(settings, spool)
         source.prepare()
         yield source

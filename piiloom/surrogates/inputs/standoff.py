@@ -19,8 +19,18 @@ from typing import Final, NamedTuple
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
-from piiloom.surrogates.inputs.input_settings import InputSettings
-from piiloom.surrogates.inputs.parts import BratLayout, Change, Found, Parsed, Part, Slot, cannot_read, changed, undecodable
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import (
+    BratLayout,
+    FileChange,
+    FilePart,
+    FoundText,
+    Parsed,
+    TextSlot,
+    cannot_read,
+    undecodable,
+    with_changes,
+)
 from piiloom.surrogates.offset_map import OffsetMap
 
 Range = tuple[int, int]
@@ -164,7 +174,7 @@ def annotations_of(name: str) -> str:
     return name.removesuffix(Path(name).suffix) + SUFFIX
 
 
-class BratSlot(Slot):
+class BratSlot(TextSlot):
     """The text. ``ann`` is the text of the other file, ``standoff`` its text-bound annotations."""
 
     __slots__ = ("_places", "ann", "standoff")
@@ -180,16 +190,18 @@ class BratSlot(Slot):
 
     def annotations(self, replaced: Replaced) -> str:
         """Return the text of the other file for the new text."""
-        changes: list[Change] = []
+        changes: list[FileChange] = []
         for place, (told, fragments, words) in zip(self._places, self.standoff.rewritten(replaced), strict=True):
             changes.append((*place.span("offsets"), ";".join(f"{start} {end}" for start, end in fragments)))
             if words.split() != (told.words or "").split():
                 changes.append((*place.span("words"), " ".join(words.splitlines())))
-        return changed(self.ann, 0, len(self.ann), changes)
+        return with_changes(self.ann, 0, len(self.ann), changes)
 
     def rest(self, parsed: Parsed) -> str:  # noqa: ARG002 - a slot's signature
         """Return the other file without what ``annotations`` may change."""
-        return changed(self.ann, 0, len(self.ann), [(*place.span(group), "") for place in self._places for group in ("offsets", "words")])
+        return with_changes(
+            self.ann, 0, len(self.ann), [(*place.span(group), "") for place in self._places for group in ("offsets", "words")]
+        )
 
 
 class BratParsed(Parsed):
@@ -203,7 +215,7 @@ class BratParsed(Parsed):
         return marshal.dumps((super().mirrored(replaced), (slots or [self.ann])[0].encode("utf-8")))
 
 
-def read_brat(part: Part, raw: str, settings: InputSettings) -> Parsed:
+def read_brat(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     """Read a text and its annotations. Raises ``DataError`` for an annotation that does not fit the text."""
     layout = part.file.layout
     assert isinstance(layout, BratLayout)  # noqa: S101 - a BRAT file has one
@@ -226,7 +238,7 @@ def read_brat(part: Part, raw: str, settings: InputSettings) -> Parsed:
         given = mentions_of(standoff.spans(), raw, settings.kind_of)
         given.note(parsed.notes, 0)
     if raw:
-        parsed.found.append(Found(raw, BratSlot(raw, ann, standoff, places), mentions=given.mentions, covered=given.covered))
+        parsed.found.append(FoundText(raw, BratSlot(raw, ann, standoff, places), mentions=given.mentions, covered=given.covered))
     return parsed
 
 
@@ -234,7 +246,7 @@ def _fragments(offsets: str) -> tuple[Range, ...]:
     return tuple((int(start), int(end)) for start, end in (one.split() for one in offsets.split(";")))
 
 
-def _annotations(part: Part, layout: BratLayout) -> str:
+def _annotations(part: FilePart, layout: BratLayout) -> str:
     try:
         data = Path(layout.path).read_bytes()
         return data.decode("utf-8")

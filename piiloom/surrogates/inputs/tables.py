@@ -14,24 +14,24 @@ from typing import BinaryIO, Final, NamedTuple
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.input_settings import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
     NO_TEXT,
     WHOLE_TABLE,
     BadRow,
     CannotSpell,
-    Change,
-    Found,
+    FileChange,
+    FilePart,
+    FoundText,
     Parsed,
-    Part,
-    Piece,
-    Slot,
     TableLayout,
-    changes_of,
+    TextPiece,
+    TextSlot,
     check_decoded,
     fault,
+    names_shown,
     no_column,
-    shown,
+    piece_changes,
 )
 from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, Turn, asked, grouped, question_start
 
@@ -40,7 +40,7 @@ _LONGEST_ROW: Final = 2**28
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
-class Cell(NamedTuple):
+class TableCell(NamedTuple):
     """A field: its range including quotes, its unescaped value, and whether it is quoted."""
 
     start: int
@@ -65,12 +65,12 @@ def _rows_pattern(delimiter: str, *, quoted: bool) -> re.Pattern[bytes]:
     return re.compile(rf"(?:{field}(?:{mark}|(\r\n|\n|\r(?!\Z))))*+".encode("ascii"))
 
 
-def rows_of(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[Cell]]:
+def table_rows(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[TableCell]]:
     """Yield the rows of *raw* from the offset *at* on.
 
     Raises ``ValueError`` if a quoted field is not closed; its arguments are the offsets of the field and of its row.
     """
-    row: list[Cell] = []
+    row: list[TableCell] = []
     size = len(raw)
     for match in _field_pattern(layout.delimiter, quoted=layout.quoted).finditer(raw, at):
         start, end = match.start(), match.start(4)
@@ -78,11 +78,11 @@ def rows_of(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[Cell]]:
             return
         inner, rest, plain, stop = match.groups()
         if layout.quoted and plain is None:
-            row.append(Cell(start, end, inner.replace('""', '"') + (rest or ""), quoted=True))
+            row.append(TableCell(start, end, inner.replace('""', '"') + (rest or ""), quoted=True))
         else:
             if layout.quoted and plain.startswith('"'):
                 raise ValueError(start, row[0].start if row else start)
-            row.append(Cell(start, end, plain, quoted=False))
+            row.append(TableCell(start, end, plain, quoted=False))
         if stop != layout.delimiter:
             yield row
             row = []
@@ -143,7 +143,7 @@ _DELIMITERS: Final = ",;\t|"
 OF_FILE: Final = "file"  # ``group_by`` of a table that is one document, unless there is a column of that name
 
 
-def table_layout(path: Path, name: str, file_format: str, settings: InputSettings) -> TableLayout:
+def table_layout(path: Path, name: str, file_format: str, settings: SourceSettings) -> TableLayout:
     """Return the layout of the table at *path* (UTF-8).
 
     Raises ``UsageError`` with the table's columns if there is no text column, or if a named column is missing or ambiguous.
@@ -156,7 +156,7 @@ def table_layout(path: Path, name: str, file_format: str, settings: InputSetting
             fh.seek(0)
             quoted = quotes_fit(fh, name, delimiter)
     try:
-        first = next(rows_of(head, TableLayout(delimiter, quoted, (), None, head=False)), [])
+        first = next(table_rows(head, TableLayout(delimiter, quoted, (), None, head=False)), [])
     except ValueError:
         first = []
     names = [cell.value.strip() for cell in first]
@@ -177,26 +177,26 @@ def _delimiter(head: str, file_format: str) -> str:
     return max(_DELIMITERS, key=outside.count)  # the first one wins a tie: a comma
 
 
-def _text_columns(names: list[str], where: str, settings: InputSettings) -> tuple[tuple[str, int], ...]:
+def _text_columns(names: list[str], where: str, settings: SourceSettings) -> tuple[tuple[str, int], ...]:
     wanted = settings.text_fields or tuple(key for key in ("text", "context") if settings.header and key in names)[:1]
     found = [(field, column) for field in wanted if (column := _column(names, field, where, settings)) is not None]
     missing = [field for field in wanted if field not in dict(found)]
     if missing and (not found or _is_all(where, settings)):
         raise no_column(where, missing[0], names, "--text-field")
     if not found:
-        there = shown(names) if settings.header else f"columns 1 to {len(names)}"
+        there = names_shown(names) if settings.header else f"columns 1 to {len(names)}"
         raise UsageError(f"no text column is named; the table has: {there}", where=where, remedy="Name one with --text-field")
     if len({column for _, column in found}) < len(found):
         raise UsageError("two names are the same column", where="--text-field")
     return tuple(sorted(found, key=lambda one: one[1]))
 
 
-def _is_all(name: str, settings: InputSettings) -> bool:
+def _is_all(name: str, settings: SourceSettings) -> bool:
     """Whether the table is the only file of the input, so that no other file can have a missing field."""
     return settings.path.is_file() and name == settings.path.name
 
 
-def _column(names: list[str], field: str, where: str, settings: InputSettings) -> int | None:
+def _column(names: list[str], field: str, where: str, settings: SourceSettings) -> int | None:
     if settings.header and names.count(field) == 1:
         return names.index(field)
     if settings.header and field in names:
@@ -208,20 +208,20 @@ def _column(names: list[str], field: str, where: str, settings: InputSettings) -
     return None
 
 
-def _named_column(names: list[str], field: str | None, where: str, settings: InputSettings, option: str) -> int | None:
+def _named_column(names: list[str], field: str | None, where: str, settings: SourceSettings, option: str) -> int | None:
     found = None if field is None else _column(names, field, where, settings)
     if field is not None and found is None:
         raise no_column(where, field, names, option)
     return found
 
 
-def _group_column(names: list[str], where: str, settings: InputSettings) -> int | None:
+def _group_column(names: list[str], where: str, settings: SourceSettings) -> int | None:
     if settings.group_by == OF_FILE and (not settings.header or OF_FILE not in names):
         return WHOLE_TABLE
     return _named_column(names, settings.group_by, where, settings, "--group-by")
 
 
-def _id_column(names: list[str], where: str, settings: InputSettings) -> int | None:
+def _id_column(names: list[str], where: str, settings: SourceSettings) -> int | None:
     if settings.id_field is not None:
         return _named_column(names, settings.id_field, where, settings, "--id-field")
     if not settings.header:
@@ -229,20 +229,20 @@ def _id_column(names: list[str], where: str, settings: InputSettings) -> int | N
     return next((column for column, name in enumerate(names) if name.lower() == "id"), None)
 
 
-class CellSlot(Slot):
+class CellSlot(TextSlot):
     """A table's field."""
 
     __slots__ = ("_cell", "_layout")
 
-    def __init__(self, cell: Cell, layout: TableLayout) -> None:
+    def __init__(self, cell: TableCell, layout: TableLayout) -> None:
         super().__init__(cell.start, cell.end)
         self._cell, self._layout = cell, layout
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[Change]:
-        """See ``Slot``. An unquoted field is quoted only if a surrogate requires it."""
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:
+        """See ``TextSlot``. An unquoted field is quoted only if a surrogate requires it."""
         cell = self._cell
         if cell.quoted:
-            return changes_of(_pieces(parsed.raw, cell), replaced, _doubled)
+            return piece_changes(_pieces(parsed.raw, cell), replaced, _doubled)
         new = replaced.text
         if _needs_quotes(new, cell.value, self._layout):
             if not self._layout.quoted:
@@ -261,27 +261,27 @@ def _doubled(text: str) -> str:
     return text.replace('"', '""')
 
 
-def _pieces(raw: str, cell: Cell) -> list[Piece]:
+def _pieces(raw: str, cell: TableCell) -> list[TextPiece]:
     """Return the pieces of a quoted field: runs, doubled quotes, and the characters after the closing quote."""
-    pieces: list[Piece] = []
+    pieces: list[TextPiece] = []
     text, at, inside = 0, cell.start + 1, True
     while at < cell.end:
         end = raw.find('"', at, cell.end) if inside else cell.end
         end = cell.end if end < 0 else end
         if end > at:
-            pieces.append(Piece(text, text + end - at, at, end))
+            pieces.append(TextPiece(text, text + end - at, at, end))
             text += end - at
         if not inside or end == cell.end:
             break
         if raw.startswith('""', end, cell.end):
-            pieces.append(Piece(text, text + 1, end, end + 2))
+            pieces.append(TextPiece(text, text + 1, end, end + 2))
             text, at = text + 1, end + 2
         else:
             at, inside = end + 1, False
     return pieces
 
 
-def read_table(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool = False) -> Parsed:
+def read_table(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: bool = False) -> Parsed:
     """Read a part of a table. A bad row is one with a quoted field that is not closed, or with bytes that are no text.
 
     It raises ``DataError``, or with *skip_bad_rows* its line is set aside.
@@ -314,11 +314,11 @@ class _BadLine(NamedTuple):
     reason: str
 
 
-def _rows(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> Iterator[list[Cell] | _BadLine]:
+def _rows(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> Iterator[list[TableCell] | _BadLine]:
     at: int | None = 0
     while at is not None:
         try:
-            for row in rows_of(raw, layout, at):
+            for row in table_rows(raw, layout, at):
                 yield _decoded(raw, row) if skip_bad_rows else row
             at = None
         except ValueError as error:
@@ -330,7 +330,7 @@ def _rows(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> 
             yield _BadLine(start, at, "a quoted field is not closed")
 
 
-def _decoded(raw: str, row: list[Cell]) -> list[Cell] | _BadLine:
+def _decoded(raw: str, row: list[TableCell]) -> list[TableCell] | _BadLine:
     try:
         check_decoded(raw, row[0].start, row[-1].end)
     except BadRow as bad:
@@ -343,7 +343,7 @@ def _behind_line_end(raw: str, at: int) -> int:
     return end.end() if end else len(raw)
 
 
-def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout) -> None:
+def _take(parsed: Parsed, row: list[TableCell], line: int, layout: TableLayout) -> None:
     row_id = row[layout.ids].value or None if layout.ids is not None and layout.ids < len(row) else None
     several = len(layout.columns) > 1
     for name, column in layout.columns:
@@ -351,7 +351,7 @@ def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout) -> No
             parsed.notes.add(NO_TEXT, line)
             continue
         text = _text_cell(row, column, layout)
-        one = Found(text.text, text.slot, row_id, line, name if several else "")
+        one = FoundText(text.text, text.slot, row_id, line, name if several else "")
         if layout.question is not None and layout.question < len(row):
             question = _text_cell(row, layout.question, layout)
             both = CellsSlot([text, question._replace(at=question_start(text.text))])
@@ -361,7 +361,7 @@ def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout) -> No
         parsed.found.append(one)
 
 
-def _take_turn(parsed: Parsed, part: Part, row: list[Cell], line: int, layout: TableLayout, turns: list[Turn]) -> None:
+def _take_turn(parsed: Parsed, part: FilePart, row: list[TableCell], line: int, layout: TableLayout, turns: list[Turn]) -> None:
     """Add a row to *turns*."""
     (_, column), group, speaker = layout.columns[0], layout.group or 0, layout.speaker
     if max(column, group, speaker or 0) >= len(row):
@@ -372,7 +372,7 @@ def _take_turn(parsed: Parsed, part: Part, row: list[Cell], line: int, layout: T
     turns.append(Turn(key, line, row[0].start, said if said is not None and said.text else None, _text_cell(row, column, layout)))
 
 
-def _text_cell(row: list[Cell], column: int, layout: TableLayout) -> TextCell:
+def _text_cell(row: list[TableCell], column: int, layout: TableLayout) -> TextCell:
     return TextCell(row[column].value, CellSlot(row[column], layout))
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from piiloom.corpus.mention_search import exact_mentions
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Document, Mention, Placed, Replaced
-from piiloom.surrogates.inputs.parts import Change, Found, Parsed, Part, Slot, fault
+from piiloom.surrogates.inputs.parts import FileChange, FilePart, FoundText, Parsed, TextSlot, fault
 
 if TYPE_CHECKING:
     from piiloom.surrogates.inputs.given_spans import RowSpans
@@ -32,11 +32,11 @@ class TextCell(NamedTuple):
     """The text of a cell, and where it begins in its document."""
 
     text: str
-    slot: Slot
+    slot: TextSlot
     at: int = 0
 
 
-class CellsSlot(Slot):
+class CellsSlot(TextSlot):
     """A document of which each part lies in a cell of its own, with the spans that the row has of it. *row* is the range of all of them."""
 
     __slots__ = ("_cells", "_spans")
@@ -54,8 +54,8 @@ class CellsSlot(Slot):
         between = zip((self.start, *(end for _, end in places)), (*(start for start, _ in places), self.end), strict=True)
         return "".join([parsed.outside(end, start) for end, start in between]) + (self._spans.rest() if self._spans is not None else "")
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> list[Change]:
-        """See ``Slot``. Raises ``DataError`` if a placeholder goes from one cell into another."""
+    def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:
+        """See ``TextSlot``. Raises ``DataError`` if a placeholder goes from one cell into another."""
         parts = divided(replaced, [(cell.at, cell.at + len(cell.text)) for cell in self._cells])
         if parts is None:
             raise DataError("a placeholder goes from one cell into another", remedy="Close it in its row, or leave --group-by out")
@@ -83,7 +83,7 @@ def divided(replaced: Replaced, ranges: Sequence[tuple[int, int]]) -> list[Repla
     return parts if number == len(places) else None
 
 
-def joined(text: str, question: str) -> str:
+def joined_texts(text: str, question: str) -> str:
     """Return the text of the document."""
     return f"{text}{_BETWEEN}{question}"
 
@@ -93,12 +93,12 @@ def question_start(text: str) -> int:
     return len(text) + len(_BETWEEN)
 
 
-def asked(found: Found, question: str) -> Found:
+def asked(found: FoundText, question: str) -> FoundText:
     """Return *found*, the text of a row, with the question of that row."""
     mentions = found.mentions
     if mentions is not None:
         mentions = with_question(mentions, found.text, question)
-    return found._replace(text=joined(found.text, question), mentions=mentions, question_at=question_start(found.text))
+    return found._replace(text=joined_texts(found.text, question), mentions=mentions, question_at=question_start(found.text))
 
 
 def with_question(mentions: Sequence[Mention], text: str, question: str) -> tuple[Mention, ...]:
@@ -112,7 +112,7 @@ def with_question(mentions: Sequence[Mention], text: str, question: str) -> tupl
     return (*mentions, *(found[place]._replace(start=place[0] + shift, end=place[1] + shift) for place in sorted(found)))
 
 
-def parted(replaced: Replaced, start: int) -> list[Replaced]:
+def parted_texts(replaced: Replaced, start: int) -> list[Replaced]:
     """Return text and question of a document in which the question began at *start*, each with its own offsets.
 
     Raises ``DataError`` if a placeholder goes from one into the other.
@@ -151,7 +151,7 @@ class Turn(NamedTuple):
     text: TextCell
 
 
-def grouped(turns: Sequence[Turn], part: Part, raw: str) -> Iterator[Found]:
+def grouped(turns: Sequence[Turn], part: FilePart, raw: str) -> Iterator[FoundText]:
     """Yield the documents of which the rows are *turns*. Raises ``DataError`` if rows of one document are apart."""
     known: set[str] = set()
     for key, rows in groupby(turns, key=attrgetter("key")):
@@ -173,4 +173,4 @@ def grouped(turns: Sequence[Turn], part: Part, raw: str) -> Iterator[Found]:
             lines.append(line)
             cells.append(turn.text._replace(at=at + len(line) - len(turn.text.text)))
             at += len(line) + 1
-        yield Found("\n".join(lines), CellsSlot(cells), key or None, own[0].line, turns=tuple(speakers))
+        yield FoundText("\n".join(lines), CellsSlot(cells), key or None, own[0].line, turns=tuple(speakers))

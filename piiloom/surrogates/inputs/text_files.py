@@ -16,7 +16,7 @@ from typing import BinaryIO, Final
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.json_walking import Scan, blank_end, key_scanner
-from piiloom.surrogates.inputs.parts import ConllLayout, InputFile, ParquetLayout, TableLayout, line_at
+from piiloom.surrogates.inputs.parts import ConllLayout, ParquetLayout, SourceFile, TableLayout, line_at
 from piiloom.surrogates.inputs.tables import cut_table
 
 UTF8_BOM: Final = codecs.BOM_UTF8
@@ -74,7 +74,7 @@ def encoding_of(head: bytes, file_format: str, told: str | None, name: str) -> t
     return "utf-8", b""
 
 
-def to_utf8(file: InputFile, target: Path) -> int:
+def to_utf8(file: SourceFile, target: Path) -> int:
     """Write the file's text to *target* as UTF-8, without its byte-order mark. Return the size in bytes.
 
     Raises ``DataError`` if the bytes do not fit the encoding (with line and offset), or if encoding the text gives other bytes.
@@ -104,7 +104,7 @@ def to_utf8(file: InputFile, target: Path) -> int:
     return size
 
 
-def _does_not_fit(file: InputFile, offset: int) -> DataError:
+def _does_not_fit(file: SourceFile, offset: int) -> DataError:
     # The decoder keeps the first bytes of a character that a block cuts, so the offset may be before the block.
     return DataError(
         f"the byte at offset {offset} is not {file.encoding.upper()}",
@@ -113,7 +113,7 @@ def _does_not_fit(file: InputFile, offset: int) -> DataError:
     )
 
 
-def _not_the_same(file: InputFile) -> DataError:
+def _not_the_same(file: SourceFile) -> DataError:
     return DataError(
         f"the file's bytes would not come back the same from {file.encoding}, so its mirror could not be exact",
         where=file.name,
@@ -138,7 +138,7 @@ class MirrorEncoder:
     In XML and JSON, characters that the encoding lacks are written as escapes.
     """
 
-    def __init__(self, file: InputFile) -> None:
+    def __init__(self, file: SourceFile) -> None:
         self._name = file.name
         self._encoding = file.encoding
         errors = {"xml": "xmlcharrefreplace", "json": "piiloom.json", "jsonl": "piiloom.json"}.get(file.format, "strict")
@@ -161,7 +161,7 @@ _STEP = 1 << 16
 _LONGEST_BORDER = 64
 
 
-def cuts(fh: BinaryIO, file: InputFile, chunk_bytes: int) -> Iterator[int]:
+def cuts(fh: BinaryIO, file: SourceFile, chunk_bytes: int) -> Iterator[int]:
     """Yield the end offset of each part of *file* (open as *fh*), in order: bytes, or rows for Parquet. The last one is the file's size.
 
     Yields nothing for an empty file. Raises ``DataError`` for a JSON array or a table that cannot be cut.
@@ -221,7 +221,7 @@ class _ArrayCutter:
     The bytes are decoded as Latin-1, so offsets are bytes; JSON's syntax is ASCII.
     """
 
-    def __init__(self, fh: BinaryIO, file: InputFile, chunk_bytes: int) -> None:
+    def __init__(self, fh: BinaryIO, file: SourceFile, chunk_bytes: int) -> None:
         self._fh, self._file, self._chunk = fh, file, chunk_bytes
         self._scan: Scan = key_scanner(None)
         self._text = ""

@@ -24,8 +24,19 @@ from typing import Final, NamedTuple
 from piiloom.foundation.words import trimmed
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, mentions_of
-from piiloom.surrogates.inputs.input_settings import InputSettings, KindOf
-from piiloom.surrogates.inputs.parts import CannotSpell, Change, Found, Parsed, Part, Piece, Slot, changed, changes_of, fault
+from piiloom.surrogates.inputs.input_settings import KindOf, SourceSettings
+from piiloom.surrogates.inputs.parts import (
+    CannotSpell,
+    FileChange,
+    FilePart,
+    FoundText,
+    Parsed,
+    TextPiece,
+    TextSlot,
+    fault,
+    piece_changes,
+    with_changes,
+)
 from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
 
 _OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
@@ -49,7 +60,7 @@ def entity_pieces(raw: str, start: int, end: int) -> Iterator[tuple[str, int, in
         yield raw[at:end], at, end
 
 
-def escaped(text: str) -> str:
+def xml_escaped(text: str) -> str:
     """Return *text* as it is written between tags."""
     return text.translate(_ESCAPES)
 
@@ -88,7 +99,7 @@ class _Text:
 
     raw: str
     words: list[str] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[TextPiece] = field(default_factory=list)
     length: int = 0
     tags: list[Tag] = field(default_factory=list)
     own: list[int] = field(default_factory=list)
@@ -97,11 +108,11 @@ class _Text:
     def add(self, words: str, start: int, end: int) -> None:
         """Append *words*, which are written as ``raw[start:end]``."""
         self.words.append(words)
-        self.pieces.append(Piece(self.length, self.length + len(words), start, end))
+        self.pieces.append(TextPiece(self.length, self.length + len(words), start, end))
         self.length += len(words)
 
 
-class XmlSlot(Slot):
+class XmlSlot(TextSlot):
     """All text of an XML file. ``standoff`` are its stand-off spans."""
 
     __slots__ = ("_cdata", "_pieces", "standoff")
@@ -110,27 +121,27 @@ class XmlSlot(Slot):
         super().__init__(0, len(text.raw))
         self._pieces, self._cdata, self.standoff = text.pieces, text.cdata, standoff
 
-    def changes(self, parsed: Parsed, replaced: Replaced) -> list[Change]:  # noqa: ARG002 - a slot's signature
-        """See ``Slot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
+    def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:  # noqa: ARG002 - a slot's signature
+        """See ``TextSlot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
         starts_in_cdata = iter([self._in_cdata(place.start) for place in replaced.placed])
 
         def spell(words: str) -> str:
             if not next(starts_in_cdata):
-                return escaped(words)
+                return xml_escaped(words)
             if "]]>" in words:
                 raise CannotSpell("a surrogate holds ]]>, which ends a CDATA section")
             return words
 
-        return sorted([*changes_of(self._pieces, replaced, spell), *self.standoff.changes(replaced)])
+        return sorted([*piece_changes(self._pieces, replaced, spell), *self.standoff.changes(replaced)])
 
     @property
     def ranges(self) -> list[Range]:
-        """See ``Slot``."""
+        """See ``TextSlot``."""
         return self.standoff.ranges
 
     def rest(self, parsed: Parsed) -> list[str]:
         """Return all markup of the file, in order, without what ``changes`` may change there; CDATA sections without their content."""
-        raw = changed(parsed.raw, 0, len(parsed.raw), [(start, end, "") for start, end in self.standoff.values()])
+        raw = with_changes(parsed.raw, 0, len(parsed.raw), [(start, end, "") for start, end in self.standoff.values()])
         return ["<![CDATA[]]>" if match["cdata"] is not None else match[0] for match in _MARKUP.finditer(raw)]
 
     def _in_cdata(self, offset: int) -> bool:
@@ -138,7 +149,7 @@ class XmlSlot(Slot):
         return before > 0 and offset < self._cdata[before - 1][1]
 
 
-def read_xml(part: Part, raw: str, settings: InputSettings) -> Parsed:
+def read_xml(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     """Read a whole file. Raises ``DataError`` for markup that is not closed, or a stand-off span that does not fit the text."""
     text = _Text(raw)
     _scan(part, text, tags=settings.takes_spans or _MAY_HAVE.search(raw) is not None)
@@ -152,11 +163,11 @@ def read_xml(part: Part, raw: str, settings: InputSettings) -> Parsed:
         raise fault(part, raw, bad.at, str(bad), "Correct the span, or use --skip-bad-rows to set the file aside") from None
     given.note(parsed.notes, 0)
     if words.strip():
-        parsed.found.append(Found(words, XmlSlot(text, standoff), mentions=given.mentions, covered=given.covered))
+        parsed.found.append(FoundText(words, XmlSlot(text, standoff), mentions=given.mentions, covered=given.covered))
     return parsed
 
 
-def _given(text: _Text, words: str, standoff: XmlStandoff, settings: InputSettings) -> GivenSpans:
+def _given(text: _Text, words: str, standoff: XmlStandoff, settings: SourceSettings) -> GivenSpans:
     given = NOTHING_GIVEN
     if settings.takes_spans and settings.kind_of is not None:
         if text.tags and text.tags[0].name in _ROOTS:
@@ -177,7 +188,7 @@ def _keep_text_element(text: _Text) -> None:
         return
     text.words = [words[start:end]]
     text.pieces = [
-        Piece(max(one.start, start) - start, min(one.end, end) - start, one.raw_start, one.raw_end)
+        TextPiece(max(one.start, start) - start, min(one.end, end) - start, one.raw_start, one.raw_end)
         for one in text.pieces
         if one.start >= start and one.end <= end
     ]
@@ -186,7 +197,7 @@ def _keep_text_element(text: _Text) -> None:
     text.tags = [tag._replace(at=min(max(tag.at, start), end) - start) for tag in text.tags]
 
 
-def _scan(part: Part, text: _Text, *, tags: bool) -> None:
+def _scan(part: FilePart, text: _Text, *, tags: bool) -> None:
     raw = text.raw
     at, ended, apart = 0, False, False
     while True:
@@ -263,7 +274,7 @@ class XmlStandoff:
         """Return the spans as mentions; each fragment is one."""
         return mentions_of([span for standoff, _ in self.parts for span in standoff.spans()], text, kind_of)
 
-    def changes(self, replaced: Replaced) -> Iterator[Change]:
+    def changes(self, replaced: Replaced) -> Iterator[FileChange]:
         """Yield the changes to the file that the new text asks for."""
         for standoff, places in self.parts:
             for place, (told, fragments, words) in zip(places, standoff.rewritten(replaced), strict=True):
@@ -291,7 +302,7 @@ def read_xml_standoff(raw: str, text: str, tags: Sequence[Tag], uncounted: Seque
     return XmlStandoff(parts)
 
 
-def _offsets(offsets: Sequence[Attribute], fragments: Sequence[Range]) -> Iterator[Change]:
+def _offsets(offsets: Sequence[Attribute], fragments: Sequence[Range]) -> Iterator[FileChange]:
     """Yield the changes that write *fragments*: start and end in two attributes, all in one as "3~9,12~15", or a pointer."""
     if len(offsets) == 2:
         for one, offset in zip(offsets, fragments[0], strict=True):

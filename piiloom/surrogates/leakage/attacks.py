@@ -89,10 +89,10 @@ def family_attack(
     leftovers = list(originals) or [_drawn(real, mix(seed, _LEFTOVER + number)) for number in range(_PEOPLE)]
     surrogates, shares = _evenly(pools, seed, country if own_country else None)
     frequency = {name: count / len(originals) for name, count in Counter(originals).items()} if originals else real
-    return attack(leftovers, surrogates, shares.keys(), lambda name: frequency.get(name, 0.0), lambda name: shares.get(name, 0.0))
+    return pool_attack(leftovers, surrogates, shares.keys(), lambda name: frequency.get(name, 0.0), lambda name: shares.get(name, 0.0))
 
 
-def attack(
+def pool_attack(
     leftovers: Sequence[str],
     surrogates: Sequence[str],
     pool: Collection[str],

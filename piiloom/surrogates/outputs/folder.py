@@ -33,7 +33,7 @@ REJECTS: Final = "rejects.jsonl"  # what a model could not give
 TOOL: Final = "piiloom surrogate"
 
 
-class OutputFolder:
+class RunFolder:
     """Context manager for the output folder. Write to ``partial``, then call ``publish``; otherwise the exit removes it.
 
     Raises ``UsageError`` if *out* is inside *source* or the other way around, or if *out* is not empty and not an earlier run's output
@@ -60,14 +60,14 @@ class OutputFolder:
         except BaseException as error:  # also Ctrl-C, since ``__exit__`` is not called if ``__enter__`` fails
             self._drop()
             if isinstance(error, OSError):
-                raise cannot_write(self._out, error) from error
+                raise output_fault(self._out, error) from error
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._drop()
         if isinstance(error, OSError):
-            raise cannot_write(self._out, error) from error
+            raise output_fault(self._out, error) from error
 
     def _check(self) -> None:
         out, source = self._out, self._source
@@ -159,7 +159,7 @@ def _is_ours(folder: Path) -> bool:
     return isinstance(told, dict) and told.get("tool") == TOOL
 
 
-def cannot_write(place: Path, error: OSError) -> OutputError:
+def output_fault(place: Path, error: OSError) -> OutputError:
     """Return the error for an ``OSError`` while writing the output, such as a full disk."""
     return OutputError(
         f"the output cannot be written ({error.strerror or type(error).__name__}); nothing was left behind",
@@ -204,7 +204,7 @@ class VaultFile:
             os.fchmod(self._fh.fileno(), _MODE)  # independent of the umask
             self._fh.write(self._head)
         except OSError as error:
-            raise cannot_write(self._path, error) from error
+            raise output_fault(self._path, error) from error
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -272,7 +272,7 @@ def run_key(out: Path, *, keep: bool = False) -> Iterator[tuple[bytes, Callable[
         fh.seek(0)
         key = fh.read()
     except OSError as error:
-        raise cannot_write(out, error) from error
+        raise output_fault(out, error) from error
     remove_old_keys(out)
     remove = partial(path.unlink, missing_ok=True)
     with fh:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from piiloom.surrogates.inputs.column_files import ArrowFile, RowCursor, arrow_modules, changed_table, open_table
-from piiloom.surrogates.inputs.parts import BratLayout, InputFile, ParquetLayout, Part
+from piiloom.surrogates.inputs.parts import BratLayout, SourceFile, ParquetLayout, FilePart
 from piiloom.surrogates.inputs.source import copied_info
 from piiloom.surrogates.inputs.standoff import SUFFIX
 from piiloom.surrogates.inputs.text_files import MirrorEncoder
@@ -24,7 +24,7 @@ _BLOCK: Final = 1 << 20
 
 
 class _FileMirror(Protocol):
-    def write(self, part: Part, data: bytes) -> None: ...
+    def write(self, part: FilePart, data: bytes) -> None: ...
 
     def close(self) -> None: ...
 
@@ -38,12 +38,12 @@ class MirrorFolder:
     def __init__(self, folder: Path, archives: dict[str, Path]) -> None:
         self._folder = folder
         self._archives = archives
-        self._file: InputFile | None = None
+        self._file: SourceFile | None = None
         self._mirror: _FileMirror | None = None
         self._zip: _ZipMirror | None = None
         folder.mkdir()
 
-    def write(self, part: Part, data: bytes) -> None:
+    def write(self, part: FilePart, data: bytes) -> None:
         """Add *data*, the result of ``Parsed.mirrored`` for *part*."""
         if self._file is None or part.file.number != self._file.number:
             self._end(part.file.archive)
@@ -52,7 +52,7 @@ class MirrorFolder:
         if self._mirror is not None:
             self._mirror.write(part, data)
 
-    def _opened(self, file: InputFile) -> _FileMirror:
+    def _opened(self, file: SourceFile) -> _FileMirror:
         target = self._folder / (file.archive or file.name)
         target.parent.mkdir(parents=True, exist_ok=True)
         if not file.archive:
@@ -83,7 +83,7 @@ class MirrorFolder:
         self._mirror = self._zip = None
 
 
-def _open(file: InputFile, target: Path) -> _FileMirror:
+def _open(file: SourceFile, target: Path) -> _FileMirror:
     """Return what writes the mirror of *file* to *target*."""
     if isinstance(file.layout, ParquetLayout):
         return (_ArrowMirror if file.format == "arrow" else _ParquetMirror)(file, target)
@@ -91,13 +91,13 @@ def _open(file: InputFile, target: Path) -> _FileMirror:
 
 
 class _TextMirror:
-    def __init__(self, file: InputFile, target: Path) -> None:
+    def __init__(self, file: SourceFile, target: Path) -> None:
         self._fh = target.open("xb")
         self._encoder = MirrorEncoder(file) if file.encoding != "utf-8" else None
         if self._encoder is not None:
             self._fh.write(file.bom)
 
-    def write(self, part: Part, data: bytes) -> None:
+    def write(self, part: FilePart, data: bytes) -> None:
         del part
         self._fh.write(self._encoder.encode(data) if self._encoder is not None else data)
 
@@ -110,10 +110,10 @@ class _TextMirror:
 class _BratMirror:
     """Writes a text and, beside it, its annotations; both in the encoding of the text."""
 
-    def __init__(self, file: InputFile, target: Path) -> None:
+    def __init__(self, file: SourceFile, target: Path) -> None:
         self._mirrors = (_TextMirror(file, target), _TextMirror(file._replace(bom=b""), target.with_suffix(SUFFIX)))
 
-    def write(self, part: Part, data: bytes) -> None:
+    def write(self, part: FilePart, data: bytes) -> None:
         for mirror, own in zip(self._mirrors, marshal.loads(data), strict=True):  # noqa: S302 - written by ``BratParsed.mirrored`` a moment ago
             mirror.write(part, own)
 
@@ -143,7 +143,7 @@ class _ZipMirror:
 class _Packed:
     """Writes a member of an archive, first as a file in the new folder *folder*."""
 
-    def __init__(self, file: InputFile, folder: Path, archive: _ZipMirror) -> None:
+    def __init__(self, file: SourceFile, folder: Path, archive: _ZipMirror) -> None:
         folder.mkdir()
         self._folder, self._archive = folder, archive
         self._files = {file.name: folder / "0"}
@@ -151,7 +151,7 @@ class _Packed:
             self._files[file.layout.name] = folder / f"0{SUFFIX}"
         self._mirror = _open(file, folder / "0")
 
-    def write(self, part: Part, data: bytes) -> None:
+    def write(self, part: FilePart, data: bytes) -> None:
         self._mirror.write(part, data)
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class _Packed:
 class _TableMirror:
     """Collects the rows of parts, and has whole groups of rows written."""
 
-    def __init__(self, file: InputFile, target: Path) -> None:
+    def __init__(self, file: SourceFile, target: Path) -> None:
         self._file, self._target = file, target
         self._pyarrow, self._parquet = arrow_modules()
         layout = file.layout
@@ -175,7 +175,7 @@ class _TableMirror:
         self._changed = False
         self._writer: Any = None
 
-    def write(self, part: Part, data: bytes) -> None:
+    def write(self, part: FilePart, data: bytes) -> None:
         """Add the rows of *part*, changed as *data* says."""
         if part.end == part.start:
             return
@@ -209,7 +209,7 @@ class _TableMirror:
 class _ParquetMirror(_TableMirror):
     """Writes a Parquet file with the same compression, and row groups of about the same size."""
 
-    def __init__(self, file: InputFile, target: Path) -> None:
+    def __init__(self, file: SourceFile, target: Path) -> None:
         super().__init__(file, target)
         with closing(open_table(file)) as source:
             schema, meta = source.schema_arrow, source.metadata
@@ -231,7 +231,7 @@ class _ParquetMirror(_TableMirror):
 class _ArrowMirror(_TableMirror):
     """Writes an Arrow file of the same kind, stream or indexed, with record batches of the same numbers of rows."""
 
-    def __init__(self, file: InputFile, target: Path) -> None:
+    def __init__(self, file: SourceFile, target: Path) -> None:
         super().__init__(file, target)
         ipc = import_module("pyarrow.ipc")
         with closing(ArrowFile(file.path, file.name)) as source:

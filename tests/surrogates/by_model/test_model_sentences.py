@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.prompts.library import open_library
-from piiloom.surrogates.by_model.value_requests import BY_MODEL, REACH, TEMPLATE, Terms, model_kinds, requests_of, sentence_of
+from piiloom.surrogates.by_model.value_requests import BY_MODEL, REACH, TEMPLATE, CallTerms, model_kinds, requests_of, sentence_of
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.planning import Planner
 from tests.longer import case_by_case, examples
 from tests.surrogates.by_model.model_runs import mentions_of
 
-TERMS = Terms(template=open_library().find(TEMPLATE), seed=1, language="en", country="US", attempts=3)
+TERMS = CallTerms(template=open_library().find(TEMPLATE), seed=1, language="en", country="US", attempts=3)
 
 
 def sentence(text, number=0, *, known=False):

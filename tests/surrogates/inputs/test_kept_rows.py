@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.surrogates.inputs.input_settings import InputSettings
-from piiloom.surrogates.inputs.json_walking import key_scanner, quoted, walk_object, wanted_tree
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.json_walking import json_literal, key_scanner, walk_object, wanted_tree
 from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, Parsed
 from piiloom.surrogates.inputs.reading import KeptRows, PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
@@ -27,7 +27,7 @@ ROWS = {
 
 def twice(path: Path, room: int) -> tuple[list[Parsed], list[Parsed], list[bytes]]:
     """What two readings of *path* gave, the second of which knows that the file is ASCII, and the mirrors that the second gave."""
-    settings = InputSettings(path=path, chunk_bytes=40, text_fields=() if path.suffix == ".txt" else ("text",))
+    settings = SourceSettings(path=path, chunk_bytes=40, text_fields=() if path.suffix == ".txt" else ("text",))
     engine = TagEngine(values=("Zoë", "Ann"))
     with open_source(settings) as source:
         reader = PartReader(settings, KeptRows(room))
@@ -64,9 +64,9 @@ def test_there_is_room_for_some_rows_only(tmp_path: Path) -> None:
 def test_rows_are_let_go_at_their_last_reading_and_when_the_file_or_the_way_of_reading_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "a"}\n')
-    settings, kept = InputSettings(path=path), KeptRows()
+    settings, kept = SourceSettings(path=path), KeptRows()
 
-    def read(settings: InputSettings = settings, *, again: bool = True) -> Parsed:
+    def read(settings: SourceSettings = settings, *, again: bool = True) -> Parsed:
         with open_source(settings) as source:
             return PartReader(settings, kept).read(next(source.chunks()).parts[0], again=again)
 
@@ -91,11 +91,11 @@ def test_keys_of_kept_rows_are_noted_as_those_of_rows_that_are_read(tmp_path: Pa
         + ['{"text": "", "n": {"[AGE]": 0}}']
     )
     path.write_text("[" + ",\n".join(rows) + "]")
-    looking = InputSettings(path=path, look_at_key=is_tag)
+    looking = SourceSettings(path=path, look_at_key=is_tag)
     kept = KeptRows()
     with open_source(looking) as source:
         part = next(source.chunks()).parts[0]
-        PartReader(InputSettings(path=path), kept).read(part)
+        PartReader(SourceSettings(path=path), kept).read(part)
         again = PartReader(looking, kept)
         found = [reader.read(part, note_keys=True).notes for reader in (again, PartReader(looking))]
         assert again.read(part).notes == found[0]  # noted once
@@ -147,4 +147,4 @@ def test_objects_that_are_none_are_refused(row: str, error: type[Exception]) -> 
 def test_a_literal_is_that_of_json() -> None:
     for code in (*range(0x300), 0x2028, 0xD800, 0x1F600):
         for text in (chr(code), f"a{chr(code)}é", ""):
-            assert quoted(text) == encode_basestring(text)
+            assert json_literal(text) == encode_basestring(text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.leakage.attacks import agreement_of, attack, auc, collision_report, expected_pairs, observed_pairs
+from piiloom.surrogates.leakage.attacks import agreement_of, auc, collision_report, expected_pairs, observed_pairs, pool_attack
 
 
 def test_the_birthday_problem():
@@ -83,7 +83,7 @@ def test_auc_is_the_share_of_pairs_in_order(positive, negative):
 
 
 def test_a_name_outside_the_pool_gives_itself_away():
-    found = attack(["Zo", "Ann"], ["Ann", "Bea"], {"Ann", "Bea"}, lambda name: 0.5, lambda name: 0.5)
+    found = pool_attack(["Zo", "Ann"], ["Ann", "Bea"], {"Ann", "Bea"}, lambda name: 0.5, lambda name: 0.5)
     assert found["given_away"] == 0.5
     assert found["membership_auc"] == 0.75
     assert found["frequency_auc"] == 0.75
@@ -96,6 +96,6 @@ def test_frequency_tells_common_names_from_an_even_pool():
     whole = sum(weights.values())
     real = rng.choices(pool, [weights[n] for n in pool], k=800)
     even = rng.choices(pool, k=800)
-    found = attack(real, even, set(pool), lambda n: weights[n] / whole, lambda n: 0.01)
+    found = pool_attack(real, even, set(pool), lambda n: weights[n] / whole, lambda n: 0.01)
     assert found["membership_auc"] == 0.5
     assert found["frequency_auc"] > 0.7
