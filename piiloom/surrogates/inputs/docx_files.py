@@ -22,6 +22,7 @@ from piiloom.surrogates.inputs.parts import (
     FoundText,
     Notes,
     Parsed,
+    PiecedText,
     SourceFile,
     TextPiece,
     TextSlot,
@@ -130,8 +131,17 @@ def read_docx(part: FilePart, settings: SourceSettings) -> Parsed:
 
 
 def _found(raw: str, others: tuple[tuple[str, int, int], ...] = ()) -> list[FoundText]:
-    words, pieces, runs = _text_of(raw)
-    return [FoundText(words, DocxSlot(raw, pieces, runs, others))] if words.strip() else []
+    text = PiecedText()
+    runs: list[Run] = []
+    for match in _TEXT.finditer(raw):
+        if match["tag"] is not None:
+            runs.append((match.start(), *match.span("words")))
+            for piece in entity_pieces(raw, *match.span("words")):
+                text.add(*piece)
+        else:
+            text.add("\n" if match["end"] else _SIGNS[match["sign"]], match.start(), match.start())
+    words = "".join(text.words)
+    return [FoundText(words, DocxSlot(raw, text.pieces, runs, others))] if words.strip() else []
 
 
 def _decoded(data: bytes, where: str) -> str:
@@ -142,24 +152,3 @@ def _decoded(data: bytes, where: str) -> str:
     if "\0" in text:
         raise DataError("the XML holds a zero character", where=where, remedy="Save the document again with Word or LibreOffice")
     return text
-
-
-def _text_of(raw: str) -> tuple[str, list[TextPiece], list[Run]]:
-    """Return the text, its pieces, and of each run the places of its tag, and of the start and end of its words."""
-    words: list[str] = []
-    pieces: list[TextPiece] = []
-    runs: list[Run] = []
-    length = 0
-    for match in _TEXT.finditer(raw):
-        if match["tag"] is not None:
-            start, end = match.span("words")
-            runs.append((match.start(), start, end))
-            for text, at, stop in entity_pieces(raw, start, end):
-                words.append(text)
-                pieces.append(TextPiece(length, length + len(text), at, stop))
-                length += len(text)
-        else:
-            words.append("\n" if match["end"] else _SIGNS[match["sign"]])
-            pieces.append(TextPiece(length, length + 1, match.start(), match.start()))
-            length += 1
-    return "".join(words), pieces, runs

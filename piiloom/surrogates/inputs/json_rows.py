@@ -270,6 +270,8 @@ def _read_element(reader: JsonReader, at: int, seen: int) -> int:
 
 
 def _read_object(reader: JsonReader, at: int) -> int:
+    if reader.raw[at] in ",]":
+        raise reader.broken(at, "not valid JSON: an element is missing")
     if reader.raw[at] != "{":
         raise reader.fault(at, "an element of the array is not a JSON object")
     return reader.row(at)

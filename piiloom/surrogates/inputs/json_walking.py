@@ -9,7 +9,7 @@ from json.encoder import encode_basestring, encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.parts import FileChange, Parsed, TextPiece, TextSlot, piece_changes
+from piiloom.surrogates.inputs.parts import FileChange, Parsed, TextSlot, escape_pieces, piece_changes
 
 
 def json_literal(text: str) -> str:
@@ -143,7 +143,9 @@ class JsonSlot(TextSlot):
         ascii_only = self.is_ascii(parsed)
         if parsed.raw.find("\\", self.start, self.end) >= 0:
             encode = encode_basestring_ascii if ascii_only else encode_basestring
-            return piece_changes(json_pieces(parsed.raw, self.start + 1, self.end - 1), replaced, lambda words: encode(words)[1:-1])
+            start, end = self.start + 1, self.end - 1
+            pieces = escape_pieces(_ESCAPE.finditer(parsed.raw, start, end), start, end)
+            return piece_changes(pieces, replaced, lambda words: encode(words)[1:-1])
         literal = (encode_basestring_ascii if ascii_only else json_literal)(
             replaced.text
         )  # around the surrogates there is nothing to escape
@@ -158,19 +160,3 @@ class JsonSlot(TextSlot):
             if "\\" in part and _FAR_ESCAPE.search(part):
                 return True
         return parsed.ascii
-
-
-def json_pieces(raw: str, start: int, end: int) -> list[TextPiece]:
-    """Return the pieces of the inside of a literal, ``raw[start:end]``: each escape is a piece."""
-    pieces: list[TextPiece] = []
-    text, at = 0, start
-    for match in _ESCAPE.finditer(raw, start, end):
-        here, after = match.span()
-        if here > at:
-            pieces.append(TextPiece(text, text + here - at, at, here))
-            text += here - at
-        pieces.append(TextPiece(text, text + 1, here, after))
-        text, at = text + 1, after
-    if end > at:
-        pieces.append(TextPiece(text, text + end - at, at, end))
-    return pieces

@@ -169,6 +169,37 @@ def piece_changes(pieces: Sequence[TextPiece], replaced: Replaced, spell: Callab
             number += 1
 
 
+def escape_pieces(escapes: Iterable[re.Match[str]], start: int, end: int) -> list[TextPiece]:
+    """Return the pieces of a text that is written as ``raw[start:end]``, in which each of *escapes* is one character."""
+    pieces: list[TextPiece] = []
+    text, at = 0, start
+    for match in escapes:
+        here, after = match.span()
+        if here > at:
+            pieces.append(TextPiece(text, text + here - at, at, here))
+            text += here - at
+        pieces.append(TextPiece(text, text + 1, here, after))
+        text, at = text + 1, after
+    if end > at:
+        pieces.append(TextPiece(text, text + end - at, at, end))
+    return pieces
+
+
+class PiecedText:
+    """A text that is put together of pieces while a file is read."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.pieces: list[TextPiece] = []
+        self.length = 0
+
+    def add(self, words: str, start: int, end: int) -> None:
+        """Append *words*, which are written as ``raw[start:end]``."""
+        self.words.append(words)
+        self.pieces.append(TextPiece(self.length, self.length + len(words), start, end))
+        self.length += len(words)
+
+
 class TextSlot:
     """The range of a part's text, ``raw[start:end]``, that holds a document's text, escaped as the format requires.
 

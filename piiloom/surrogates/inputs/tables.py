@@ -28,6 +28,7 @@ from piiloom.surrogates.inputs.parts import (
     TextPiece,
     TextSlot,
     check_decoded,
+    escape_pieces,
     fault,
     names_shown,
     no_column,
@@ -37,16 +38,17 @@ from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCel
 
 _BLOCK: Final = 1 << 22
 _LONGEST_ROW: Final = 2**28
+_QUOTE: Final = re.compile('""')
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
 class TableCell(NamedTuple):
-    """A field: its range including quotes, its unescaped value, and whether it is quoted."""
+    """A field: its range including quotes, its unescaped value, and the offset of its closing quote, -1 if it is not quoted."""
 
     start: int
     end: int
     value: str
-    quoted: bool
+    close: int = -1
 
 
 @lru_cache(maxsize=32)
@@ -78,11 +80,11 @@ def table_rows(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[Tabl
             return
         inner, rest, plain, stop = match.groups()
         if layout.quoted and plain is None:
-            row.append(TableCell(start, end, inner.replace('""', '"') + (rest or ""), quoted=True))
+            row.append(TableCell(start, end, inner.replace('""', '"') + (rest or ""), match.end(1)))
         else:
             if layout.quoted and plain.startswith('"'):
                 raise ValueError(start, row[0].start if row else start)
-            row.append(TableCell(start, end, plain, quoted=False))
+            row.append(TableCell(start, end, plain))
         if stop != layout.delimiter:
             yield row
             row = []
@@ -241,7 +243,7 @@ class CellSlot(TextSlot):
     def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:
         """See ``TextSlot``. An unquoted field is quoted only if a surrogate requires it."""
         cell = self._cell
-        if cell.quoted:
+        if cell.close >= 0:
             return piece_changes(_pieces(parsed.raw, cell), replaced, _doubled)
         new = replaced.text
         if _needs_quotes(new, cell.value, self._layout):
@@ -263,21 +265,9 @@ def _doubled(text: str) -> str:
 
 def _pieces(raw: str, cell: TableCell) -> list[TextPiece]:
     """Return the pieces of a quoted field: runs, doubled quotes, and the characters after the closing quote."""
-    pieces: list[TextPiece] = []
-    text, at, inside = 0, cell.start + 1, True
-    while at < cell.end:
-        end = raw.find('"', at, cell.end) if inside else cell.end
-        end = cell.end if end < 0 else end
-        if end > at:
-            pieces.append(TextPiece(text, text + end - at, at, end))
-            text += end - at
-        if not inside or end == cell.end:
-            break
-        if raw.startswith('""', end, cell.end):
-            pieces.append(TextPiece(text, text + 1, end, end + 2))
-            text, at = text + 1, end + 2
-        else:
-            at, inside = end + 1, False
+    pieces = escape_pieces(_QUOTE.finditer(raw, cell.start + 1, cell.close), cell.start + 1, cell.close)
+    if cell.end > cell.close + 1:
+        pieces.append(TextPiece(len(cell.value) - (cell.end - cell.close - 1), len(cell.value), cell.close + 1, cell.end))
     return pieces
 
 
@@ -298,7 +288,7 @@ def read_table(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: 
             parsed.set_aside(row.start, row.end, line, row.reason)
         elif head:
             head = False
-        elif len(row) > 1 or row[0].value or row[0].quoted:  # not a blank line
+        elif len(row) > 1 or row[0].value or row[0].close >= 0:  # not a blank line
             parsed.rows += 1
             if layout.group is None:
                 _take(parsed, row, line, layout)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from html import unescape
 from html.entities import name2codepoint
 from operator import itemgetter
@@ -31,6 +30,7 @@ from piiloom.surrogates.inputs.parts import (
     FilePart,
     FoundText,
     Parsed,
+    PiecedText,
     TextPiece,
     TextSlot,
     fault,
@@ -90,26 +90,18 @@ class Tag(NamedTuple):
     shape: str
 
 
-@dataclass(slots=True)
-class _Text:
-    """The text of a file and its pieces, while it is read. ``cdata`` has the ranges of the text that are CDATA.
+class _Text(PiecedText):
+    """The text of a file while it is read. ``cdata`` has the ranges of the text that are CDATA.
 
     ``own`` has the offsets of line breaks that the file does not have.
     """
 
-    raw: str
-    words: list[str] = field(default_factory=list)
-    pieces: list[TextPiece] = field(default_factory=list)
-    length: int = 0
-    tags: list[Tag] = field(default_factory=list)
-    own: list[int] = field(default_factory=list)
-    cdata: list[Range] = field(default_factory=list)
-
-    def add(self, words: str, start: int, end: int) -> None:
-        """Append *words*, which are written as ``raw[start:end]``."""
-        self.words.append(words)
-        self.pieces.append(TextPiece(self.length, self.length + len(words), start, end))
-        self.length += len(words)
+    def __init__(self, raw: str) -> None:
+        super().__init__()
+        self.raw = raw
+        self.tags: list[Tag] = []
+        self.own: list[int] = []
+        self.cdata: list[Range] = []
 
 
 class XmlSlot(TextSlot):
