@@ -137,7 +137,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
-    run_surrogates(InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2]), TagEngine)
+    run_surrogates(SourceSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2]), TagEngine)
 except OutputError as error:
     print(error)
 """
@@ -180,7 +180,7 @@ from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
     tell = lambda progress: print(progress.phase, flush=True)
-    source, out = InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2])
+    source, out = SourceSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2])
     run_surrogates(source, out, partial(TagEngine, wait_s=0.3), workers=2, progress=tell, vault=out.with_name("vault"))
 """
 

@@ -32,7 +32,7 @@ from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
-    print(run_surrogates(InputSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, workers=2).documents)
+    print(run_surrogates(SourceSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, workers=2).documents)
 """
 
 

@@ -23,7 +23,7 @@ from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.surrogates.by_model.value_requests import CallTerms, GapRequest, model_kinds
 from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
-from piiloom.surrogates.known_names import folded_value as plain
+from piiloom.surrogates.known_names import folded as plain
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary
 
 LONGEST: Final = 80

@@ -344,7 +344,7 @@ UNDECODED: Final = re.compile("[\udc80-\udcff]")  # what Python's "surrogateesca
 
 
 class BadRow(Exception):
-    """Raised for a row that cannot be read, where bad rows are set aside (``InputSettings.skip_bad_rows``). The message is the reason."""
+    """Raised for a row that cannot be read, where bad rows are set aside (``SourceSettings.skip_bad_rows``). The message is the reason."""
 
 
 def check_decoded(raw: str, start: int, end: int) -> None:
