@@ -71,7 +71,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tree]:
     return source, tree(root / "out")
 
 
-@pytest.mark.parametrize(("workers", "chunk"), [(1, 1), (1, 333), (2, 50), (2, 1 << 20), (5, 200)])
+@pytest.mark.parametrize(("workers", "chunk"), [(1, 1), (2, 50), (5, 200)])
 def test_the_same_bytes_for_any_workers_and_chunks(tmp_path: Path, everything: tuple[Path, Tree], workers: int, chunk: int) -> None:
     source, expected = everything
     run(source, tmp_path / "out", workers=workers, chunk_bytes=chunk)
@@ -271,15 +271,15 @@ def test_a_damaged_record_is_found(tmp_path: Path, damage: Callable[[dict[str, A
         verify_folder(tmp_path / "out", path)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "deep/b.txt", "c.jsonl", "d.csv", "e.json", "f.xml"])
-def test_a_damaged_mirror_is_found(tmp_path: Path, name: str) -> None:
-    source = make_input(tmp_path / "in")
-    run(source, tmp_path / "out")
-    mirror = tmp_path / "out" / "mirror" / name
-    whole = mirror.read_bytes()
-    for damaged in (whole + b"\n ", whole.replace(b"r", b"s", 1) if b"r" in whole else whole[:-2], whole[: len(whole) // 2]):
-        mirror.write_bytes(damaged)
-        with pytest.raises(DataError):
-            verify_folder(tmp_path / "out", source)
-    mirror.write_bytes(whole)
-    verify_folder(tmp_path / "out", source)
+def test_a_damaged_mirror_is_found(everything: tuple[Path, Tree], tmp_path: Path) -> None:
+    source, out = everything[0], tmp_path / "out"
+    run(source, out)
+    for name in ("a.txt", "deep/b.txt", "c.jsonl", "d.csv", "e.json", "f.xml"):
+        mirror = out / "mirror" / name
+        whole = mirror.read_bytes()
+        for damaged in (whole + b"\n ", whole.replace(b"r", b"s", 1) if b"r" in whole else whole[:-2], whole[: len(whole) // 2]):
+            mirror.write_bytes(damaged)
+            with pytest.raises(DataError):
+                verify_folder(out, source)
+        mirror.write_bytes(whole)
+    verify_folder(out, source)

@@ -22,11 +22,9 @@ from tests.surrogates.running_fakes import Keeping, TagEngine
 
 DATA = shared("data")
 
+# Others are in test_surrogate_corpora.py.
 CORPORA: dict[str, tuple[str, dict[str, Any], int]] = {
-    "goemotions": ("goemotions/placeholders.tsv", {"header": False, "text_fields": ("1",), "id_field": "3"}, 4000),
-    "mts_dialog": ("mts_dialog/MTS_Dataset_TrainingSet.csv", {"text_fields": ("section_text", "dialogue")}, 2402),
     "obi_ehr_notes": ("obi_ehr_notes/deid.jsonl", {"text_fields": ("deid_text",)}, 4),
-    "rechtspraak_nl": ("rechtspraak_nl", {}, 35),
     "bitext": ("bitext_intents", {"text_fields": ("utterance",)}, 6480),
     "presidio_research": ("presidio_research/generated_small.json", {"text_fields": ("masked",)}, 100),
 }
@@ -91,7 +89,7 @@ def test_decisions_in_an_archive_and_in_xml(tmp_path: Path, packed: str) -> None
     else:
         body = "".join(f"<decision>{escape(text)}</decision>\n" for text in texts)
         path.write_text(f"<?xml version='1.0' encoding='UTF-8'?>\n<all>{body}</all>\n", "utf-8")
-    run_surrogates(SourceSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)), workers=2)
+    run_surrogates(SourceSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)))
     verify_folder(tmp_path / "out", path)
     mirror = tmp_path / "out" / "mirror" / path.name
     if packed == "zip":

@@ -13,6 +13,7 @@ from piiloom.surrogates.inputs.json_rows import read_array
 from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, FilePart, SourceFile
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.source import open_source
+from tests.longer import case_by_case
 from tests.surrogates.inputs.reading_files import mirrored, read
 from tests.surrogates.running_fakes import TagEngine, is_tag, kind_of
 
@@ -113,11 +114,20 @@ def test_several_fields_of_a_row_are_documents_of_their_own(tmp_path: Path) -> N
     ]
 
 
-def test_a_key_with_a_dot_is_found_too(tmp_path: Path) -> None:
-    assert [one.text for one in read(write(tmp_path / "a.jsonl", '{"note.text": "x"}'), text_fields=("note.text",))] == ["x"]
-
-
 @pytest.mark.parametrize(
+    "row",
+    [
+        '{"note.text": "x"}',
+        ' {\t"note" :{"text":"x"} ,\r"id": 7 }',
+        r'{"no\u0074e": {"text": "x", "id": [1]}, "id": 7}',
+        r'{"\"": "}", "x": "{,", "note": {"z": 1, "text": "x"}, "y": {}}',
+    ],
+)
+def test_a_field_in_a_field_or_with_a_dot_is_found(tmp_path: Path, row: str) -> None:
+    assert [one.text for one in read(write(tmp_path / "a.jsonl", row), text_fields=("note.text",))] == ["x"]
+
+
+@case_by_case(
     ("line", "words"),
     [
         ('{"text": "a"', "a.jsonl:2"),
@@ -128,6 +138,7 @@ def test_a_key_with_a_dot_is_found_too(tmp_path: Path) -> None:
         (r'{"text": "a\ud800b"}', "lone surrogate"),
         ('{"text": "a",', "a.jsonl:2"),
         ('{"text": tru}', "a.jsonl:2"),
+        *((line, "a.jsonl:2") for line in ("{", '{"a"', '{"a": 1,}', '{"a" 1}', '{"a": }', "{a: 1}", '{"\\x": 1}', '{"text": "a\tb"}')),
         ('{"text": "secret\nwords"}', "a.jsonl:2"),
         ("{" * 3 + '"a":' * 2, "a.jsonl:2"),
         ('{"a": ' + "[" * 100_000, "a.jsonl:2"),

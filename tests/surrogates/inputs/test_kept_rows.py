@@ -1,20 +1,16 @@
-"""Rows that are kept from one reading to the next, and rows that are walked in a hurry, are those of a reading from anew."""
+"""Rows that are kept from one reading to the next are those of a reading from anew."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from json.encoder import encode_basestring
 from pathlib import Path
 
 import pytest
 
 from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.inputs.json_walking import json_literal, key_scanner, walk_object, wanted_tree
 from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, Parsed
 from piiloom.surrogates.inputs.reading import KeptRows, PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
-from tests.longer import case_by_case
 from tests.surrogates.running_fakes import TagEngine, is_tag
 
 ROWS = {
@@ -101,50 +97,3 @@ def test_keys_of_kept_rows_are_noted_as_those_of_rows_that_are_read(tmp_path: Pa
         assert again.read(part).notes == found[0]  # noted once
     assert found[0] == found[1]
     assert (found[0].counts[PLACEHOLDER_KEYS], found[0].first[PLACEHOLDER_KEYS]) == (13, 3)
-
-
-@pytest.mark.parametrize(
-    ("row", "names"),
-    [
-        ('{"text":"a","id":7}', "text id"),
-        (' {\t"text" :\n"a" ,\r"id": 7 }', "text id"),
-        ('{"te\\u0078t": "a", "n": {"text": "b", "id": [1]}, "id": 7}', "text n id"),
-        ('{"\\"": "}", "x": "{,", "text": "a", "y": {}, "id": 7}', '" x text y id'),
-        ('{"note": {"text": "c", "z": 1}, "text": "a", "id": 7}', "note text z text id"),
-    ],
-)
-def test_values_are_found_where_they_stand(row: str, names: str) -> None:
-    hits, keys, end = walk_object(f"{row} tail", row.index("{"), wanted_tree(["text", "id", "note.text"]), key_scanner(None))
-    assert end == len(row)
-    assert keys == names.split()
-    told = {hit.path: hit.value for hit in hits}
-    assert told == {"text": "a", "id": 7, **({"note.text": "c"} if "note" in keys else {})}
-    assert all(json.loads(row[hit.start : hit.end]) == hit.value for hit in hits)
-
-
-@case_by_case(
-    ("row", "error"),
-    [
-        ("{", IndexError),
-        ('{"a"', IndexError),
-        ('{"a": 1', IndexError),
-        ('{"a": 1,', IndexError),
-        ('{"a": 1,}', ValueError),
-        ('{"a" 1}', ValueError),
-        ('{"a": }', ValueError),
-        ('{"a": 1 "b": 2}', ValueError),
-        ("{a: 1}", ValueError),
-        ('{"a\nb": 1}', ValueError),
-        ('{"text": "a\tb"}', ValueError),
-        ('{"\\x": 1}', ValueError),
-    ],
-)
-def test_objects_that_are_none_are_refused(row: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        walk_object(row, 0, wanted_tree(["text"]), key_scanner(None))
-
-
-def test_a_literal_is_that_of_json() -> None:
-    for code in (*range(0x300), 0x2028, 0xD800, 0x1F600):
-        for text in (chr(code), f"a{chr(code)}é", ""):
-            assert json_literal(text) == encode_basestring(text)
