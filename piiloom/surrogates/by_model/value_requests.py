@@ -252,21 +252,13 @@ class GapRequest(NamedTuple):
         return list(found)
 
 
-class _Value:
-    """The mentions of one value (``places``, indices into the plan's mentions) and its value numbers."""
-
-    def __init__(self) -> None:
-        self.places: list[int] = []
-        self.numbers: dict[int, None] = {}
-
-
 def requests_of(document: Document, plan: Plan, language: str) -> Iterator[GapRequest]:
     """Yield the requests of a planned document, in text order.
 
     A value that belongs to a person (an occupation, an employer) is one request for all its mentions. If several documents share that
     person, the value is left to code, which draws the same one in each of them.
     """
-    values: dict[tuple[object, ...], _Value] = {}
+    values: dict[tuple[object, ...], list[int]] = {}  # the places (indices into the plan's mentions) of each value
     for place, mention in enumerate(plan.mentions):
         if mention.kind not in BY_MODEL:
             continue
@@ -277,26 +269,24 @@ def requests_of(document: Document, plan: Plan, language: str) -> Iterator[GapRe
             key: tuple[object, ...] = (mention.kind, owner, mention.index or mention.original)
         else:
             key = (plan.values[place],)
-        value = values.setdefault(key, _Value())
-        value.places.append(place)
-        value.numbers.setdefault(plan.values[place])
-    for value in values.values():
-        request = _request(document, plan, value, language)
+        values.setdefault(key, []).append(place)
+    for places in values.values():
+        request = _request(document, plan, places, language)
         if _sendable(request.sentence):
             yield request
 
 
-def _request(document: Document, plan: Plan, value: _Value, language: str) -> GapRequest:
-    first = plan.mentions[value.places[0]]
-    mentions = [plan.mentions[place] for place in value.places]
+def _request(document: Document, plan: Plan, places: Sequence[int], language: str) -> GapRequest:
+    first = plan.mentions[places[0]]
+    mentions = [plan.mentions[place] for place in places]
     return GapRequest(
         document=document.number,
         id=document.id,
-        numbers=tuple(value.numbers),
+        numbers=tuple(dict.fromkeys(plan.values[place] for place in places)),
         kind=first.kind,
         start=first.start,
         end=first.end,
-        sentence=sentence_of(plan.text, plan.mentions, value.places[0], known=document.mentions is not None),
+        sentence=sentence_of(plan.text, plan.mentions, places[0], known=document.mentions is not None),
         # Mentions with contradictory articles cannot all be satisfied, so the first article counts.
         sound=next((sound for one in mentions if (sound := needed_sound(plan.text, one.start, language)) != ANY), ANY),
         genitive=any(genitive_follows(plan.text, one.end) for one in mentions),
