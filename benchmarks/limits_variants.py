@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from unittest.mock import patch
 
-from piiloom.execution.limits import adaptive, admission_policy, retry_after_pause
+from piiloom.execution.limits import adaptive, limiter, rate_buckets
 from piiloom.execution.limits.adaptive import AdaptiveLimit, Start, UnrelatedRefusals
 from piiloom.execution.limits.limiter import Admission, AdmissionPolicy
 from piiloom.execution.limits.rate_buckets import MinuteWindow, RateBucket, TokenRatios
@@ -86,14 +86,14 @@ RATIOS = replaced(TokenRatios, "corrected", lambda self, estimated, stage: max(1
 MARGIN = replaced(RateBucket, "_margin", lambda self, limit: 0.0)
 WINDOW = replaced(MinuteWindow, "fits_at", lambda self, need, most, now: (self.expire(now), now)[1])
 TIGHT = replaced(RateBucket, "is_tight", lambda self, now: False)
-SPREAD = replaced(retry_after_pause, "_LONGEST_SPREAD_S", 0.0)
-BACKOFF = replaced(admission_policy, "_FIRST_BACKOFF_S", 0.0)
+SPREAD = replaced(rate_buckets, "_LONGEST_SPREAD_S", 0.0)
+BACKOFF = replaced(limiter, "_FIRST_BACKOFF_S", 0.0)
 UNRELATED = replaced(UnrelatedRefusals, "restored", lambda self, now: None)
 TIMED_OUT = replaced(AdmissionPolicy, "failed", _failed)
 RAMP = replaced(adaptive, "_START", 10_000)
 CUBIC = replaced(AdaptiveLimit, "_grow", _grow_by_one)
 ACCEPTED = replaced(AdaptiveLimit, "_cut", _half)
-AIMD = replaced(admission_policy, "AdaptiveLimit", Aimd)
+AIMD = replaced(limiter, "AdaptiveLimit", Aimd)
 
 VARIANTS: Mapping[str, Sequence[Switch]] = {
     "all": (),

@@ -96,7 +96,7 @@ def ours(count: int) -> dict[str, Any]:
 def cores(count: int, workers: int) -> dict[str, Any]:
     """``piiloom surrogate run`` on a JSONL file of tagged documents, all output written."""
     from piiloom.surrogates.engine import EngineFactory
-    from piiloom.surrogates.inputs.parts import InputSettings
+    from piiloom.surrogates.inputs.input_settings import SourceSettings
     from piiloom.surrogates.placeholders.mapping import Mapping
     from piiloom.surrogates.running import run_surrogates
     from piiloom.surrogates.settings import Settings
@@ -109,7 +109,7 @@ def cores(count: int, workers: int) -> dict[str, Any]:
                 out.writelines(block[: count - at])
         factory = EngineFactory(settings=Settings(seed=7), mapping=Mapping(), scan=False)
         started = time.perf_counter()
-        run_surrogates(InputSettings(path=source), Path(folder) / "out", factory, workers=workers)
+        run_surrogates(SourceSettings(path=source), Path(folder) / "out", factory, workers=workers)
         return {"seconds": time.perf_counter() - started, "megabytes": source.stat().st_size / 1e6}
 
 

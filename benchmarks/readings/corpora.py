@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.given_spans import mentions_of
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.placeholders.reading import kind_of_span
 
@@ -56,7 +56,7 @@ def corpus_documents(name: str) -> tuple[list[Document], str]:
     """Return the documents of the corpus *name*, and its locale."""
     if name in REDACTED:
         corpus = REDACTED[name]
-        return list(iter_documents(InputSettings(path=DATA / corpus.path, **corpus.settings))), corpus.locale
+        return list(iter_documents(SourceSettings(path=DATA / corpus.path, **corpus.settings))), corpus.locale
     rows = _MARKED[name](DATA)
     return [_marked(number, text, spans, name) for number, (text, spans) in enumerate(rows)], "en_US"
 

@@ -25,7 +25,7 @@ from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
 from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.running.progress import RunProgress
-from piiloom.surrogates.progress import RunReport
+from piiloom.surrogates.running import RunReport
 from piiloom.tagging.model_card import About
 
 # In the order in which people use them.

@@ -21,9 +21,9 @@ from piiloom.foundation.words import counted
 from piiloom.surrogates.options import INPUT, PEOPLE, InputOptions, LeakageOptions, SurrogateOptions
 
 if TYPE_CHECKING:
-    from piiloom.surrogates.by_model.drawing import AskProgress
+    from piiloom.surrogates.by_model.asking import DrawProgress
     from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
-    from piiloom.surrogates.progress import Progress, RunReport
+    from piiloom.surrogates.running import RunReport, SurrogateProgress
 
 _SHOWN: Final = 12
 _RULE_KEYS: Final = {"pattern": "name"} | {
@@ -92,8 +92,8 @@ def run(asked: _Run) -> None:
     _print_report(run_corpus(asked.source, asked.out, asked, observer), as_json=asked.as_json)
 
 
-def _running() -> AbstractContextManager[Callable[[Progress], None]]:
-    def described(progress: Progress, now: float) -> str:
+def _running() -> AbstractContextManager[Callable[[SurrogateProgress], None]]:
+    def described(progress: SurrogateProgress, now: float) -> str:
         del now
         replaced = f", {counted(progress.replaced, 'surrogate')}" if progress.replaced else ""
         return f"{progress.phase}{replaced}"
@@ -101,7 +101,7 @@ def _running() -> AbstractContextManager[Callable[[Progress], None]]:
     return shown(described, wanted=True, share=lambda progress: (progress.done, progress.total or None))
 
 
-def _asking() -> AbstractContextManager[Callable[[AskProgress], None]]:
+def _asking() -> AbstractContextManager[Callable[[DrawProgress], None]]:
     return shown(lambda progress, _: progress.line(), wanted=True)
 
 
@@ -169,7 +169,7 @@ def survey(asked: _Survey) -> None:
     """Learn the placeholders of a corpus: the meaning of each and how sure it is, unknown tags, and brackets that are left alone."""
     from piiloom.foundation.whole_files import drafted
     from piiloom.surrogates.corpus_run import learnt_mapping
-    from piiloom.surrogates.inputs.parts import InputSettings
+    from piiloom.surrogates.inputs.input_settings import SourceSettings
     from piiloom.surrogates.placeholders.mapping import dump_mapping, survey_cautions
     from piiloom.surrogates.settings import checked_locale
 
@@ -179,7 +179,7 @@ def survey(asked: _Survey) -> None:
     if out is not None and not out.parent.is_dir():
         raise OutputError("its folder does not exist", where=str(out), remedy="Name another place with --out, or make the folder first")
     found, mapping = learnt_mapping(
-        InputSettings.of(asked.source, asked), checked_locale(asked.locale) if asked.locale else None, limit=None
+        SourceSettings.of(asked.source, asked), checked_locale(asked.locale) if asked.locale else None, limit=None
     )
     cautions, text = survey_cautions(mapping), dump_mapping(mapping)
     if out is not None:

@@ -15,21 +15,21 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.foundation.seeding import COST_OF_SEEDS
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings, KeptRows
-from piiloom.surrogates.inputs.reading import iter_documents
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.reading import KeptRows, iter_documents
 from piiloom.surrogates.kinds.places import languages
-from piiloom.surrogates.outputs.folder import KeyFile, OutputFolder, VaultFile, remove_old_keys
+from piiloom.surrogates.outputs.folder import RunFolder, VaultFile, remove_old_keys, run_key
 from piiloom.surrogates.persona_assignment.groups import Weights
 from piiloom.surrogates.placeholders.finder import KeptScans, PlaceholderKeys
 from piiloom.surrogates.placeholders.mapping import Mapping, language_caution, load_mapping, surrogate_cautions
 from piiloom.surrogates.placeholders.reading import linked
 from piiloom.surrogates.placeholders.survey import Survey, survey_of
-from piiloom.surrogates.progress import Progress, RunReport
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import RunReport, SurrogateProgress, run_surrogates
 from piiloom.surrogates.settings import Settings, checked_locale
 
 if TYPE_CHECKING:
-    from piiloom.surrogates.by_model.drawing import AskProgress, Drawn
+    from piiloom.surrogates.by_model.asking import DrawProgress
+    from piiloom.surrogates.by_model.drawing import Drawn
     from piiloom.surrogates.options import SurrogateOptions
 
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary
@@ -49,8 +49,8 @@ class Observer:
 
     agree: Callable[[str], bool] | None = None
     tell: Callable[[str], object] = noop
-    asking: Callable[[], AbstractContextManager[Callable[[AskProgress], None]]] = lambda: nullcontext(noop)
-    running: Callable[[], AbstractContextManager[Callable[[Progress], None]]] = lambda: nullcontext(noop)
+    asking: Callable[[], AbstractContextManager[Callable[[DrawProgress], None]]] = lambda: nullcontext(noop)
+    running: Callable[[], AbstractContextManager[Callable[[SurrogateProgress], None]]] = lambda: nullcontext(noop)
 
 
 def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Observer) -> RunReport:
@@ -58,7 +58,7 @@ def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Obs
 
     Raises ``UsageError``, ``DataError``, ``OutputError`` and errors of providers; no partial output stays behind.
     """
-    settings, inputs = _engine_settings(options), InputSettings.of(source, options, options)
+    settings, inputs = _engine_settings(options), SourceSettings.of(source, options, options)
     _check_together(options, inputs)
     by_auto = options.placeholders == "auto"
     if by_auto and options.language_words == "auto" and not inputs.use_spans:
@@ -76,8 +76,8 @@ def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Obs
     placeholders = "spans" if mapping is None else "auto" if by_auto else Path(options.placeholders).name
     with ExitStack() as stack:
         if options.seed is None:
-            key_file = stack.enter_context(KeyFile(out, keep=options.values == "llm"))  # replies were paid for
-            settings, forget = replace(settings, key=key_file.key), key_file.remove
+            key, forget = stack.enter_context(run_key(out, keep=options.values == "llm"))  # replies were paid for
+            settings = replace(settings, key=key)
         else:
             observer.tell(COST_OF_SEEDS)
             forget = partial(remove_old_keys, out)
@@ -117,7 +117,7 @@ def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Obs
 
 
 def _mapping_of(
-    options: SurrogateOptions, inputs: InputSettings, locale: str, scans: KeptScans | None, rows: KeptRows | None
+    options: SurrogateOptions, inputs: SourceSettings, locale: str, scans: KeptScans | None, rows: KeptRows | None
 ) -> Mapping | None:
     """Return the mapping of the tags, with the links that are asked for; None if spans are replaced."""
     mapping = None if inputs.use_spans else tag_mapping(options.placeholders, inputs, locale, scans, rows)
@@ -147,7 +147,7 @@ def _engine_settings(options: SurrogateOptions) -> Settings:
     )
 
 
-def _check_together(options: SurrogateOptions, inputs: InputSettings) -> None:
+def _check_together(options: SurrogateOptions, inputs: SourceSettings) -> None:
     """Raise ``UsageError`` for options of which another one makes no use."""
     if options.weights and options.groups != "weights":
         raise UsageError("weights are used with --groups weights only", where="--weights", remedy="Add --groups weights.")
@@ -178,7 +178,7 @@ def _check_language(language: str) -> None:
 def _check_places(out: Path, source: Path, vault: Path | None, *, force: bool) -> None:
     """Raise now the errors that the run would raise at its start: *out* or *vault* may not be written there. Leaves nothing."""
     with ExitStack() as stack:
-        stack.enter_context(OutputFolder(out, source, force=force))
+        stack.enter_context(RunFolder(out, source, force=force))
         if vault is not None:
             try:
                 stack.enter_context(VaultFile(vault, out, source))
@@ -203,7 +203,7 @@ def worker_count(options: SurrogateOptions, source: Path) -> int | None:
 
 
 def tag_mapping(
-    placeholders: str, inputs: InputSettings, locale: str, scans: KeptScans | None = None, rows: KeptRows | None = None
+    placeholders: str, inputs: SourceSettings, locale: str, scans: KeptScans | None = None, rows: KeptRows | None = None
 ) -> Mapping:
     """Return the mapping that *placeholders* names: "auto", or a file. *locale* is that of the texts.
 
@@ -215,7 +215,7 @@ def tag_mapping(
 
 
 def learnt_mapping(
-    inputs: InputSettings, locale: str | None, *, limit: int | None, scans: KeptScans | None = None, rows: KeptRows | None = None
+    inputs: SourceSettings, locale: str | None, *, limit: int | None, scans: KeptScans | None = None, rows: KeptRows | None = None
 ) -> tuple[Survey, Mapping]:
     """Learn the placeholders of the documents, at most about *limit* code points of them, and with which cautions to use them.
 
@@ -227,7 +227,7 @@ def learnt_mapping(
     return survey, replace(mapping, cautions=(*filter(None, [caution]), *mapping.cautions))
 
 
-def _texts(inputs: InputSettings, limit: int | None, rows: KeptRows | None) -> Iterator[str]:
+def _texts(inputs: SourceSettings, limit: int | None, rows: KeptRows | None) -> Iterator[str]:
     """Yield the texts of the documents, at most about *limit* code points."""
     seen = 0
     for document in iter_documents(inputs, rows):
@@ -239,7 +239,7 @@ def _texts(inputs: InputSettings, limit: int | None, rows: KeptRows | None) -> I
 
 @contextmanager
 def _values_by_model(
-    out: Path, options: SurrogateOptions, inputs: InputSettings, factory: EngineFactory, observer: Observer
+    out: Path, options: SurrogateOptions, inputs: SourceSettings, factory: EngineFactory, observer: Observer
 ) -> Iterator[tuple[EngineFactory, Drawn | None]]:
     """Draw values by a model; give the factory with these values, and what was drawn. Code draws all values without ``values="llm"``."""
     if options.values == "code":

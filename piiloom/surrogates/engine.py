@@ -42,6 +42,9 @@ from piiloom.surrogates.settings import OnUnknown, Settings
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
 Planned = tuple[DocumentPlan, FoundTags | None]
+_STEP = 0x57E9
+_UNIT = float(1 << 64)
+_CLOSE = 3  # code points between two parts of one name
 _PER_MENTION = 100  # a mention and what is planned for it take as much as so many code points
 _ROOM = 16_000_000  # code points of plans that are kept between the passes: some 60 MB
 
@@ -356,11 +359,6 @@ class EngineFactory:
             by_model=given.report if given is not None else None,
         )
         return Engine(settings, pools, finder, genders=names, given=given.of if given is not None else None, statistics=statistics)
-
-
-_STEP = 0x57E9
-_UNIT = float(1 << 64)
-_CLOSE = 3  # code points between two parts of one name
 
 
 def apart(plan: DocumentPlan, seed: int, keep: float) -> DocumentPlan:

@@ -14,7 +14,7 @@ from piiloom.surrogates.documents import Gender, Mention, Placed, Replaced
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import unaccented
 from piiloom.surrogates.leakage.residual import residuals
-from piiloom.surrogates.outputs.report_page import most_common
+from piiloom.surrogates.outputs.report_page import by_count
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread_groups
 from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
@@ -89,13 +89,12 @@ class EngineStatistics:
 
     def _leaks(self, sizes: Sequence[int]) -> dict[str, int]:
         """Return how probably a document with so many mentions of each of its people leaks, by miss rate and strategy."""
-        from piiloom.surrogates.leakage.recognising import STRATEGIES, leakage  # noqa: PLC0415 - few runs ask, and it loads numpy
+        from piiloom.surrogates.leakage.attacks import STRATEGIES, leaking_shares  # noqa: PLC0415 - few runs ask, and it loads numpy
 
         tallies: dict[str, int] = {}
         for rate in self._miss_rates:
-            found = leakage([sizes], rate, keep=self._settings.keep)
-            for name, share in zip(STRATEGIES, (found.consistent, found.per_mention, found.markov), strict=True):
-                tallies[f"leak {rate} {name}"] = share  # type: ignore[assignment]  # counters add up floats as well
+            shares = leaking_shares([sizes], rate, keep=self._settings.keep)
+            tallies |= {f"leak {rate} {name}": shares[name] for name in STRATEGIES}  # type: ignore[misc]  # counters add up floats as well
         return tallies
 
     def leftovers(self, done: Replaced) -> dict[str, int]:
@@ -132,7 +131,7 @@ class EngineStatistics:
         if self._given_names is not None:
             report["looks_like_personal_information_still"] = _named(tallies, "residual")
         if self._miss_rates:
-            from piiloom.surrogates.leakage.recognising import STRATEGIES  # noqa: PLC0415 - as above
+            from piiloom.surrogates.leakage.attacks import STRATEGIES  # noqa: PLC0415 - as above
 
             report["leakage"] = [
                 {"miss_rate": rate, **{name: round(tallies[f"leak {rate} {name}"] / documents, 4) for name in STRATEGIES}}
@@ -243,4 +242,4 @@ def _is_unmoved(mention: Mention, placed: Placed, text: str) -> bool:
 def _named(tallies: Counter[str], kind: str) -> dict[str, int]:
     """Return the tallies whose key begins with *kind*, by the rest of the key, most frequent first."""
     found = {key[len(kind) + 1 :]: count for key, count in tallies.items() if key.startswith(f"{kind} ")}
-    return dict(list(most_common(found).items())[:_ENOUGH])
+    return dict(list(by_count(found).items())[:_ENOUGH])

@@ -12,21 +12,23 @@ from __future__ import annotations
 import json
 import shutil
 from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.frames import Framed
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.foundation.startup import collecting_at
 from piiloom.foundation.version import __version__
+from piiloom.surrogates.inputs.column_files import headers_of
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.json_rows import absent_fields
-from piiloom.surrogates.inputs.parquet_files import headers_of
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
     BAD_ROWS,
@@ -37,40 +39,34 @@ from piiloom.surrogates.inputs.parts import (
     PLACEHOLDER_KEYS,
     WHOLE_FILES,
     BratLayout,
-    Chunk,
-    InputFile,
-    InputSettings,
-    KeptRows,
     ParquetLayout,
-    Part,
+    PartChunk,
+    SourceFile,
     TableLayout,
-    no_text,
-    shown,
+    names_shown,
 )
-from piiloom.surrogates.inputs.questions import NO_QUESTION
-from piiloom.surrogates.inputs.source import Source, words_of_name
-from piiloom.surrogates.jobs import ChunkReplaced, ChunkScanned, Executor, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, OutputFolder, VaultFile
+from piiloom.surrogates.inputs.reading import KeptRows, ReadCount
+from piiloom.surrogates.inputs.source import InputSource, words_of_name
+from piiloom.surrogates.inputs.text_cells import NO_QUESTION
+from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, RunFolder, VaultFile
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
-from piiloom.surrogates.outputs.report_page import PAGE, Chosen, Tally, most_common, report_page
-from piiloom.surrogates.progress import Phase, Progress, RunReport
+from piiloom.surrogates.outputs.report_page import PAGE, Chosen, RunTally, by_count, report_page
 from piiloom.surrogates.same_values import FILE_NAMES, HEADERS, known_warnings
-from piiloom.surrogates.worker import InlineExecutor, Worker, make_worker, place_of
+from piiloom.surrogates.worker import (
+    ChunkReplaced,
+    ChunkScanned,
+    ChunkWorker,
+    Executor,
+    InlineExecutor,
+    Job,
+    RayPool,
+    RunEngine,
+    WorkerSettings,
+    chunk_place,
+    chunk_worker,
+)
 
 SKIPPED: Final = "skipped_rows.jsonl"
-
-
-@dataclass(slots=True)
-class FileCount:
-    """Counts of one file: documents, rows, lines, and notes. ``first`` has the 1-based line where each note occurred first."""
-
-    documents: int = 0
-    rows: int = 0
-    lines: int = 0
-    ascii: bool = True
-    keys: tuple[str, ...] = ()
-    notes: Counter[str] = field(default_factory=Counter)
-    first: dict[str, int] = field(default_factory=dict)
 
 
 class InputCounts:
@@ -78,62 +74,52 @@ class InputCounts:
 
     def __init__(self) -> None:
         self.documents = 0
-        self.files: dict[int, FileCount] = {}
+        self.files: dict[int, ReadCount] = {}
         self._chunk_starts = array("Q")
         self._part_lines = array("Q")
 
-    def add(self, chunk: Chunk, parts: list[PartCount]) -> None:
+    def add(self, chunk: PartChunk, parts: list[ReadCount]) -> None:
         """Add the counts of *chunk*, one for each of its parts."""
         self._chunk_starts.append(self.documents)
         for part, count in zip(chunk.parts, parts, strict=True):
-            file = self.files.setdefault(part.file.number, FileCount())
+            file = self.files.setdefault(part.file.number, ReadCount())
             self._part_lines.append(file.lines + 1)
-            for what, times in count.notes.counts.items():
-                file.notes[what] += times
-                file.first.setdefault(what, file.lines + 1 + count.notes.first[what])
-            file.documents += count.documents
-            file.rows += count.rows
-            file.lines += count.lines
-            file.ascii = file.ascii and count.ascii
-            file.keys = file.keys or count.keys
+            file.add(count)
             self.documents += count.documents
 
-    def placed(self, source: Source) -> Iterator[tuple[Chunk, int]]:
+    def placed(self, source: InputSource) -> Iterator[tuple[PartChunk, int]]:
         """Yield the chunks again, with the first line of each part filled in, and the number of each chunk's first document."""
         number = 0
         for chunk in source.chunks():
             parts = []
             for part in chunk.parts:
-                parts.append(part._replace(line=self._part_lines[number], ascii=self._is_ascii(part)))
+                parts.append(part._replace(line=self._part_lines[number], ascii=self.files[part.file.number].ascii))
                 number += 1
             yield chunk._replace(parts=tuple(parts)), self._chunk_starts[chunk.number]
 
-    def _is_ascii(self, part: Part) -> bool:
-        return self.files[part.file.number].ascii
-
-    def check(self, source: Source) -> None:
+    def check(self, source: InputSource) -> None:
         """Raise ``UsageError`` if a file has rows but no text, or if a field of ``text_fields`` is in no file."""
         wanted = set(source.settings.text_fields)
         rows = False
         for file in source.files:
             count = self.files[file.number]
-            if (bad := count.notes[BAD_ROWS]) and not count.rows and file.format not in WHOLE_FILES:
-                where = f"{file.name}:{count.first[BAD_ROWS]}"
+            if (bad := count.notes.counts[BAD_ROWS]) and not count.rows and file.format not in WHOLE_FILES:
+                where = f"{file.name}:{count.notes.first[BAD_ROWS] + 1}"
                 raise DataError(f"no row can be read: {bad} are bad", where=where, remedy="Run without --skip-bad-rows to see why")
             if file.format in WHOLE_FILES or not count.rows or not file.size:  # an empty table still counts one row
                 continue
             rows = True
             if not count.documents:
-                raise no_text(file.name, absent_fields(source.settings.text_fields, count.notes, count.rows), count.keys)
+                raise count.no_text(file, source.settings.text_fields)
             wanted -= _fields_in(file, count, wanted)
-            if source.settings.question_field and count.notes[NO_QUESTION] >= count.documents:
-                where = f"{file.name}:{count.first[NO_QUESTION]}"
-                message = f"no row has the field {source.settings.question_field!r}; the first one has: {shown(count.keys)}"
+            if source.settings.question_field and count.notes.counts[NO_QUESTION] >= count.documents:
+                where = f"{file.name}:{count.notes.first[NO_QUESTION] + 1}"
+                message = f"no row has the field {source.settings.question_field!r}; the first one has: {names_shown(count.keys)}"
                 raise UsageError(message, where=where, remedy="Name the field with --question-field")
         if rows and wanted:
             raise UsageError(f"no file has the field {min(wanted)!r}", where="--text-field", remedy="Check the spelling")
 
-    def warnings(self, source: Source) -> list[str]:
+    def warnings(self, source: InputSource) -> list[str]:
         """Return warnings for the user about the input."""
         told: list[str] = []
         words = {
@@ -147,47 +133,75 @@ class InputCounts:
             AUTHORS: "Word documents whose properties, comments or changes name their authors, and keep it",
         }
         for what, text in words.items():
-            total = sum(count.notes[what] for count in self.files.values())
-            if total:
-                place = next((f"{f.name}:{self.files[f.number].first[what]}" for f in source.files if self.files[f.number].notes[what]), "")
-                told.append(f"{text}: {total} (first: {place})")
+            noted = [(file.name, self.files[file.number].notes) for file in source.files if what in self.files[file.number].notes.counts]
+            if noted:
+                total, (name, first) = sum(notes.counts[what] for _, notes in noted), noted[0]
+                told.append(f"{text}: {total} (first: {name}:{first.first[what] + 1})")
         if source.skipped:
             more = f" and {len(source.skipped) - 3} more" if len(source.skipped) > 3 else ""
             told.append(f"files left out: {len(source.skipped)} ({', '.join(source.skipped[:3])}{more})")
         return told
 
-    def file_rows(self, source: Source) -> list[dict[str, Any]]:
+    def file_rows(self, source: InputSource) -> list[dict[str, Any]]:
         """Return the files as ``report.json`` lists them."""
         return [_file_row(file, self.files[file.number]) for file in source.files]
 
 
-def _fields_in(file: InputFile, count: FileCount, wanted: set[str]) -> set[str]:
+def _fields_in(file: SourceFile, count: ReadCount, wanted: set[str]) -> set[str]:
     if isinstance(file.layout, TableLayout):
         return {name for name, _ in file.layout.columns}
     if isinstance(file.layout, ParquetLayout):
         return set(file.layout.columns)
-    return wanted.difference(absent_fields(wanted, count.notes, count.rows))
+    return wanted.difference(absent_fields(wanted, count.notes.counts, count.rows))
 
 
-def _file_row(file: InputFile, count: FileCount) -> dict[str, Any]:
+def _file_row(file: SourceFile, count: ReadCount) -> dict[str, Any]:
     row: dict[str, Any] = {"file": file.name, "format": file.format, "encoding": file.encoding, "documents": count.documents}
     if file.format not in WHOLE_FILES:
         row["rows"] = count.rows
     if isinstance(file.layout, TableLayout):
         row["delimiter"], row["quoted"] = file.layout.delimiter, file.layout.quoted
-    notes = {what: {"count": times, "first_line": count.first[what]} for what, times in sorted(count.notes.items())}
+    notes = {what: {"count": times, "first_line": count.notes.first[what] + 1} for what, times in sorted(count.notes.counts.items())}
     return {**row, "notes": notes} if notes else row
+
+
+RunPhase = Literal["preparing", "scanning", "replacing", "done"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurrogateProgress:
+    """Progress of a run: ``done`` of ``total`` in this phase, in bytes of the input for "scanning", then in documents.
+
+    ``replaced`` counts the surrogates so far.
+    """
+
+    phase: RunPhase
+    done: int = 0
+    total: int = 0
+    replaced: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport(Framed):
+    """Result of a run. ``report`` is the content of ``report.json``. ``warnings`` has the report's warnings and those about the vault."""
+
+    out: Path
+    documents: int
+    replaced: int
+    report: Mapping[str, Any]
+    warnings: tuple[str, ...]
+    vault: Path | None = None
 
 
 SCHEMA: Final = 1
 # Plans and rows that are kept between the readings are some hundred thousand objects, and going through them for cycles took 3% of a run.
 _OBJECTS: Final = 1_000_000
-OnProgress = Callable[[Progress], None]
+OnProgress = Callable[[SurrogateProgress], None]
 Cautions = Callable[[Mapping[str, int]], Iterable[str]]  # what to warn of, from the number of surrogates of each kind
 
 
 def run_surrogates(
-    inputs: InputSettings,
+    inputs: SourceSettings,
     out: Path,
     factory: Callable[[], RunEngine],
     *,
@@ -218,12 +232,12 @@ def run_surrogates(
     with ExitStack() as stack:
         stack.enter_context(collecting_at(_OBJECTS))
         with held_interrupts():  # else Ctrl-C could come after the folder is made and before its removal is registered
-            folder = stack.enter_context(OutputFolder(out, inputs.path, force=force))
+            folder = stack.enter_context(RunFolder(out, inputs.path, force=force))
             vault_file = VaultFile(vault, out, inputs.path, key) if vault is not None else None
             if vault_file is not None:
                 folder.note_draft(vault_file.draft)
                 stack.enter_context(vault_file)
-        run = _Run(settings, folder.partial, progress, stack)
+        run = _SurrogateRun(settings, folder.partial, progress, stack)
         run.prepare()
         run.start(workers, rows, ray=ray, ray_address=ray_address)
         run.scan()
@@ -243,28 +257,28 @@ def run_surrogates(
     return RunReport(out=out, documents=done.documents, replaced=done.replaced, report=report, warnings=tuple(warnings), vault=vault)
 
 
-class _Run:
+class _SurrogateRun:
     """The steps of one run, in the order in which they are called."""
 
     def __init__(self, settings: WorkerSettings, partial: Path, progress: OnProgress | None, stack: ExitStack) -> None:
         self._settings, self._partial, self._progress, self._stack = settings, partial, progress, stack
         self._spool = partial / "spool"
         self._spool.mkdir()
-        self._source = Source(settings.inputs, self._spool)
+        self._source = InputSource(settings.inputs, self._spool)
         self._counts = InputCounts()
-        self._worker = Worker(settings)
+        self._worker = ChunkWorker(settings)
         self._executor: Executor = InlineExecutor(self._worker)
         self._ids: RepeatedIds | None = None
         self._texts: RepeatedIds | None = None
         self._repeated = 0
         self._assigned = self._spool / "assigned"
         self._chosen = Chosen()
-        self.tally = Tally()
+        self.tally = RunTally()
 
-    def tell(self, phase: Phase, done: int, total: int) -> None:
+    def tell(self, phase: RunPhase, done: int, total: int) -> None:
         """Report the progress."""
         if self._progress is not None:
-            self._progress(Progress(phase=phase, done=done, total=total, replaced=self.tally.replaced))
+            self._progress(SurrogateProgress(phase=phase, done=done, total=total, replaced=self.tally.replaced))
 
     def prepare(self) -> None:
         """List, unpack and convert the input."""
@@ -275,15 +289,13 @@ class _Run:
     def start(self, workers: int | None, rows: KeptRows | None, *, ray: bool, ray_address: str | None) -> None:
         """Start the executor."""
         if ray:
-            from piiloom.surrogates.ray_executor import RayExecutor  # noqa: PLC0415 - Ray is an extra
-
-            self._executor = RayExecutor(self._settings, workers, ray_address)
+            self._executor = RayPool(self._settings, workers, ray_address)
         elif workers is not None and workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
-            make = partial(make_worker, self._settings)
+            make = partial(chunk_worker, self._settings)
             factories = (self._settings.factory,)
-            self._executor = WorkerProcesses(make, workers, place_of=lambda job: place_of(job.chunk), factories=factories)
+            self._executor = WorkerProcesses(make, workers, place_of=lambda job: chunk_place(job.chunk), factories=factories)
         else:
             self._worker.be_alone(rows or KeptRows())
         self._stack.callback(self._executor.close)
@@ -339,9 +351,9 @@ class _Run:
                 maps.writelines(result.maps)
                 if result.skipped:
                     with (self._partial / SKIPPED).open("ab") as skipped:
-                        skipped.write(result.skipped)
+                        skipped.write("".join(result.skipped).encode())
                 if vault is not None:
-                    vault.write(result.vault)
+                    vault.write("".join(result.vault).encode())
                 for part, data in zip(job.chunk.parts, result.mirrors, strict=True):
                     mirrors.write(part, data)
                 self._chosen.add(result.samples)
@@ -359,7 +371,7 @@ class _Run:
             warnings.append(f"places that look like placeholders of an unknown meaning: {sum(tally.unknown.values())}")
         warnings += self._count_known()
         if equal := {name.partition(" ")[2]: count for name, count in tally.engine.items() if name.startswith("equal ")}:
-            kinds = ", ".join(f"{kind} {count}" for kind, count in most_common(equal).items())
+            kinds = ", ".join(f"{kind} {count}" for kind, count in by_count(equal).items())
             warnings.append(f"surrogates that equal their originals, as other facts of the text require: {sum(equal.values())} ({kinds})")
         if cautions is not None:
             warnings += cautions(tally.by_kind())
@@ -374,8 +386,8 @@ class _Run:
             "documents": tally.documents,
             "repeated_ids": self._repeated,
             "replaced": {"total": tally.replaced, "by_kind": tally.by_kind(), "by_type": tally.by_type()},
-            "unknown": {"total": sum(tally.unknown.values()), "tags": most_common(tally.unknown)},
-            "left_alone": {"total": sum(tally.left.values()), "brackets": most_common(tally.left)},
+            "unknown": {"total": sum(tally.unknown.values()), "tags": by_count(tally.unknown)},
+            "left_alone": {"total": sum(tally.left.values()), "brackets": by_count(tally.left)},
             "warnings": warnings,
             "engine": self._worker.engine.report(tally.engine),
             **({"groups_of_documents": tally.groups} if tally.groups else {}),

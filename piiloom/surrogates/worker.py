@@ -1,25 +1,155 @@
-"""What a worker does with a chunk of the input: count and scan its documents, or replace their mentions and make the output lines."""
+"""Jobs over chunks of the input, the worker that does them, and the executors that share them out.
+
+A run reads the input twice: to count the documents and scan them for people, and to replace their mentions and make the output lines. The
+documents are the same each time.
+
+On Ray, jobs are done by a pool of actors (``ray.util.ActorPool``), on one machine or on a cluster. Every node must see the input and the
+output's parent folder under the same paths. Workers read the input from the one, and unpacked and assigned files from the other. Ray is
+imported when a ``RayPool`` is made, not before.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Final, Literal, NamedTuple, Protocol
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
-from piiloom.foundation.portable_errors import place_of_error
-from piiloom.foundation.repeated_ids import digests_of, ordinals_of, text_digest, unique_ids
+from piiloom.foundation.job_window import submitted
+from piiloom.foundation.portable_errors import outcome_of, place_of_error, result_of
+from piiloom.foundation.ray_cluster import cause_of, import_ray, join, leave
+from piiloom.foundation.repeated_ids import RepeatedIds, digests_of, ordinals_of, text_digest, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, Chunk, KeptRows, ParquetLayout, Parsed, Part, Skip, line_at
-from piiloom.surrogates.inputs.questions import parted, parted_document
-from piiloom.surrogates.inputs.reading import PartReader, documents_of, given_id, plain_of
-from piiloom.surrogates.jobs import ChunkReplaced, ChunkResult, ChunkScanned, Job, PartCount, RunEngine, WorkerSettings
-from piiloom.surrogates.outputs.folder import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
-from piiloom.surrogates.outputs.report_page import Tally, samples_of
-from piiloom.surrogates.same_values import FIELDS
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, FilePart, ParquetLayout, Parsed, PartChunk, line_at
+from piiloom.surrogates.inputs.reading import KeptRows, PartReader, ReadCount, documents_of, given_id, plain_of
+from piiloom.surrogates.inputs.text_cells import parted_document, parted_texts
+from piiloom.surrogates.outputs.output_lines import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
+from piiloom.surrogates.outputs.report_page import RunTally, Sample, samples_of
+from piiloom.surrogates.same_values import FIELDS, SameValues
+
+_OBJECT_STORE: Final = 256 * 2**20
 
 
-class Worker:
+class RunEngine(Protocol):
+    """What a run needs of the engine (``engine.Engine``), made in each process by a picklable factory.
+
+    Chunks may come to any process, in any order.
+    """
+
+    @property
+    def scan_needs_known(self) -> bool:
+        """Whether ``scan`` is to be called again for all documents after ``load``, when the originals of all of them are known."""
+        ...
+
+    @property
+    def same_values(self) -> SameValues | None:
+        """Finds known originals in the texts besides the documents, as soon as ``load`` was called; None if there are none."""
+        ...
+
+    def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
+        """Pass 1: return what ``assign`` needs to know of this chunk. Numbers, ordinals, lines and ids are not yet known: do not use them.
+
+        *chunk* is its number if this process will also replace it: what was found may be kept until then.
+        """
+        ...
+
+    def assign(self, scans: Iterable[bytes]) -> bytes:
+        """Between the passes, in one process: combine the scans, one per chunk in input order. Return the bytes for every ``load``."""
+        ...
+
+    def load(self, assigned: bytes) -> None:
+        """In each process, before the first ``replace``: take over the result of ``assign``."""
+        ...
+
+    def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
+        """Pass 2: replace the mentions of the documents of chunk number *chunk*."""
+        ...
+
+    def report(self, tallies: Counter[str]) -> dict[str, object]:
+        """Return the engine's part of ``report.json``. *tallies* are sums over all documents. Called in the process that ran ``assign``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerSettings:
+    """Picklable settings that every worker needs. ``vault``: workers also make the lines of the vault."""
+
+    factory: Callable[[], RunEngine]
+    inputs: SourceSettings
+    locale: str
+    vault: bool = False
+
+
+class Job(NamedTuple):
+    """A task for one chunk.
+
+    ``first`` is the number of its first document, None before documents were counted. ``ids`` is set if ids repeat, ``texts`` if texts
+    do, ``assigned`` (the file with the result of ``assign``) for the task "replace", and for scanning again.
+    """
+
+    task: Literal["scan", "replace"]
+    chunk: PartChunk
+    first: int | None = None
+    ids: RepeatedIds | None = None
+    texts: RepeatedIds | None = None
+    assigned: Path | None = None
+
+
+class ChunkScanned(NamedTuple):
+    """Result of counting and scanning. ``scan`` is for ``assign``.
+
+    ``ids`` has an 8-byte digest per document (zeros without id), or is empty if no document has an id. ``tildes``: see ``repeated_ids``.
+    ``texts`` has the digests of the texts.
+    """
+
+    parts: list[ReadCount]
+    ids: bytes
+    tildes: int
+    texts: bytes
+    scan: bytes
+
+
+@dataclass(slots=True)
+class ChunkReplaced:
+    """Result of the task "replace": what the parent writes, in pieces. ``mirrors`` has one item per part.
+
+    ``skipped`` has a line for each row that was set aside.
+    """
+
+    records: list[bytes] = field(default_factory=list)
+    maps: list[bytes] = field(default_factory=list)
+    vault: list[str] = field(default_factory=list)
+    mirrors: list[bytes] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    tally: RunTally = field(default_factory=RunTally)
+    samples: Sequence[Sample] = ()
+
+
+ChunkResult = ChunkScanned | ChunkReplaced
+
+
+class Executor(Protocol):
+    """Has workers do jobs: ``InlineExecutor``, ``RayPool`` or ``worker_processes.WorkerProcesses``."""
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
+        """Do *jobs* and yield each with its result, in their order. A bounded number of jobs is taken ahead.
+
+        An error of a job is raised when its result is due. Raises ``RunError`` when a worker dies.
+        """
+        ...
+
+    def close(self) -> None:
+        """Stop all workers at once. May be called again."""
+        ...
+
+
+class ChunkWorker:
     """Does jobs in one process. The engine is made on first use.
 
     ``alone``: no other process does any, so that chunks that were scanned here are replaced here.
@@ -56,7 +186,7 @@ class Worker:
         except Exception as error:
             raise RunError(
                 f"a part of the input could not be processed ({type(error).__name__}{place_of_error(error)})",
-                where=place_of(job.chunk),
+                where=chunk_place(job.chunk),
                 remedy="Please report this as a bug in piiloom. The input can be processed without the documents named here",
             ) from error
 
@@ -75,7 +205,10 @@ class Worker:
         documents = _documents(job, parts)
         scan = self._scan_people(job, parts, documents)
         ids, tildes = digests_of(given_id(one) for parsed in parts for one in parsed.found)
-        found = [_counted(part, parsed) for part, parsed in zip(job.chunk.parts, parts, strict=True)]
+        for parsed in parts:
+            for line in [one.line for one in parsed.found if one.mentions == ()]:
+                parsed.notes.add(NO_SPANS, line)
+        found = [ReadCount.of(part, parsed) for part, parsed in zip(job.chunk.parts, parts, strict=True)]
         return ChunkScanned(found, ids, tildes, b"".join([text_digest(one.text) for one in documents]), scan)
 
     def _scan_people(self, job: Job, parts: Sequence[Parsed], documents: Sequence[Document]) -> bytes:
@@ -93,87 +226,79 @@ class Worker:
         if len(replaced) != len(documents):
             raise RunError(
                 "the engine returned a wrong number of documents",
-                where=place_of(job.chunk),
+                where=chunk_place(job.chunk),
                 remedy="Please report this as a bug in piiloom",
             )
-        tally = Tally()
-        records: list[bytes] = []
-        maps: list[bytes] = []
-        vault: list[str] = []
-        for document, done in zip(documents, replaced, strict=True):
-            check_replaced(document, done)
-            tally.take(document, done)
-            question: tuple[Document, Replaced] | None = None
-            if document.question_at is not None:
-                (document, other), parts_done = parted_document(document), _parted(document, done)  # noqa: PLW2901 - the text alone
-                done, question = parts_done[0], (other, parts_done[1])  # noqa: PLW2901
-            records += record_parts(document, done, self._settings.locale, question[1].text if question else None)
-            maps += map_parts(document, done, question[1] if question else None)
-            if self._settings.vault:
-                lines = vault_lines(document, done)
-                vault.append(lines if question is None else lines + vault_lines(*question, field="question"))
-        mirrors = _mirrors(parts, documents, replaced)
-        if self._settings.vault:
-            vault = self._with_sources(job, parts, mirrors, documents, replaced, vault)
-        if self.engine.same_values is not None:
-            for part, parsed in zip(job.chunk.parts, parts, strict=True):
-                for line, text in parsed.beside():
-                    tally.note(self.engine.same_values.tallies_of(FIELDS, [plain_of(part, text)]), f"{part.file.name}:{part.line + line}")
-        skipped = "".join([skipped_line(part.file.name, part.line + skip.line, skip.reason) for part, skip in _skips(job, parts)])
-        samples = samples_of(zip(documents, replaced, strict=True))
-        if len(documents) > 1:  # a long document is alone in its chunk
-            records, maps = [b"".join(records)], [b"".join(maps)]
-        return ChunkReplaced(records, maps, "".join(vault).encode(), mirrors, tally, skipped.encode(), samples)
-
-    def _with_sources(
-        self,
-        job: Job,
-        parts: Sequence[Parsed],
-        mirrors: Sequence[bytes],
-        documents: Sequence[Document],
-        replaced: Sequence[Replaced],
-        vault: Sequence[str],
-    ) -> list[str]:
-        """Return the lines of the *vault* with the sources of the texts that cannot be restored without them."""
-        from piiloom.surrogates.outputs.restoring import sources_kept  # noqa: PLC0415 - most runs write no vault
-
-        lines = list(vault)
+        result = ChunkReplaced(samples=samples_of(zip(documents, replaced, strict=True)))
         at = 0
-        for part, parsed, mirror in zip(job.chunk.parts, parts, mirrors, strict=True):
-            count = len(parsed.found)
-            for number, raw in enumerate(sources_kept(self._reader, part, parsed, mirror, replaced[at : at + count]), at):
-                if raw is not None:
-                    lines[number] += source_line(documents[number], raw)
-            at += count
-        return lines
+        for part, parsed in zip(job.chunk.parts, parts, strict=True):
+            own = slice(at, at + len(parsed.found))
+            at = own.stop
+            self._put(result, part, parsed, documents[own], replaced[own])
+        if len(documents) > 1:  # a long document is alone in its chunk
+            result.records, result.maps = [b"".join(result.records)], [b"".join(result.maps)]
+        return result
+
+    def _put(
+        self, result: ChunkReplaced, part: FilePart, parsed: Parsed, documents: Sequence[Document], replaced: Sequence[Replaced]
+    ) -> None:
+        """Add what comes of a part to *result*."""
+        vault = [self._lines(result, document, done) for document, done in zip(documents, replaced, strict=True)]
+        try:
+            mirror = parsed.mirrored(replaced)
+        except DataError as error:
+            raise DataError(error.message, where=part.file.name, remedy=error.remedy) from error
+        except CannotSpell as error:
+            raise DataError(str(error), where=part.file.name, remedy="Give the table with quoted fields, or as JSONL") from error
+        result.mirrors.append(mirror)
+        if self._settings.vault:
+            from piiloom.surrogates.outputs.restoring import sources_kept  # noqa: PLC0415 - most runs write no vault
+
+            for document, lines, raw in zip(documents, vault, sources_kept(self._reader, part, parsed, mirror, replaced), strict=True):
+                result.vault.append(lines if raw is None else lines + source_line(document, raw))
+        if self.engine.same_values is not None:
+            for line, text in parsed.beside():
+                found = self.engine.same_values.tallies_of(FIELDS, [plain_of(part, text)])
+                result.tally.note(found, f"{part.file.name}:{part.line + line}")
+        result.skipped += [skipped_line(part.file.name, part.line + skip.line, skip.reason) for skip in parsed.skips]
+
+    def _lines(self, result: ChunkReplaced, document: Document, done: Replaced) -> str:
+        """Add the lines of a document to *result*, but return those of the vault."""
+        check_replaced(document, done)
+        result.tally.take(document, done)
+        asked: tuple[Document, Replaced] | None = None
+        if document.question_at is not None:
+            try:
+                texts = parted_texts(done, document.question_at)
+            except DataError as error:
+                raise DataError(error.message, where=document.id, remedy=error.remedy) from error
+            (document, question), done = parted_document(document), texts[0]
+            asked = question, texts[1]
+        result.records += record_parts(document, done, self._settings.locale, asked[1].text if asked else None)
+        result.maps += map_parts(document, done, asked[1] if asked else None)
+        if not self._settings.vault:
+            return ""
+        return vault_lines(document, done) + (vault_lines(*asked, field="question") if asked else "")
 
 
-def _parted(document: Document, done: Replaced) -> tuple[Replaced, Replaced]:
-    assert document.question_at is not None  # noqa: S101 - asked only of documents with a question
-    try:
-        return parted(done, document.question_at)
-    except DataError as error:
-        raise DataError(error.message, where=document.id, remedy=error.remedy) from error
-
-
-def make_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
+def chunk_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
     """Return what does jobs in a process of its own."""
-    return Worker(settings).do
+    return ChunkWorker(settings).do
 
 
 class InlineExecutor:
     """Does all jobs in this process, one after another."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: ChunkWorker) -> None:
         self._worker = worker
 
     def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """See ``jobs.Executor``."""
+        """See ``Executor``."""
         for job in jobs:
             yield job, self._worker.do(job)
 
     def close(self) -> None:
-        """See ``jobs.Executor``."""
+        """See ``Executor``."""
 
 
 def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
@@ -190,35 +315,7 @@ def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
     return documents
 
 
-def _skips(job: Job, parts: Sequence[Parsed]) -> Iterator[tuple[Part, Skip]]:
-    for part, parsed in zip(job.chunk.parts, parts, strict=True):
-        yield from ((part, skip) for skip in parsed.skips)
-
-
-def _counted(part: Part, parsed: Parsed) -> PartCount:
-    for one in parsed.found:
-        if one.mentions == ():
-            parsed.notes.add(NO_SPANS, one.line)
-    ascii_only = part.file.format in {"json", "jsonl"} and parsed.raw.isascii()
-    return PartCount(len(parsed.found), parsed.rows, parsed.lines, ascii_only, parsed.notes, parsed.keys)
-
-
-def _mirrors(parts: Sequence[Parsed], documents: Sequence[Document], replaced: Sequence[Replaced]) -> list[bytes]:
-    mirrors: list[bytes] = []
-    at = 0
-    for parsed in parts:
-        count = len(parsed.found)
-        try:
-            mirrors.append(parsed.mirrored(replaced[at : at + count]))
-        except DataError as error:
-            raise DataError(error.message, where=documents[at].file, remedy=error.remedy) from error
-        except CannotSpell as error:
-            raise DataError(str(error), where=documents[at].file, remedy="Give the table with quoted fields, or as JSONL") from error
-        at += count
-    return mirrors
-
-
-def place_of(chunk: Chunk) -> str:
+def chunk_place(chunk: PartChunk) -> str:
     """Return the file names and lines of a chunk for messages; none of its text."""
     first, last = chunk.parts[0], chunk.parts[-1]
     start, end = _line(first, first.start), _line(last, max(last.end - 1, last.start))
@@ -227,9 +324,58 @@ def place_of(chunk: Chunk) -> str:
     return f"{first.file.name}, line {start}, to {last.file.name}, line {end}"
 
 
-def _line(part: Part, offset: int) -> int:
+def _line(part: FilePart, offset: int) -> int:
     if isinstance(part.file.layout, ParquetLayout):
         return offset + 1
     with suppress(OSError):
         return line_at(part.file.path, offset)
     return 0
+
+
+class RayWorker:
+    """A Ray actor around a ``ChunkWorker``."""
+
+    def __init__(self, settings: WorkerSettings) -> None:
+        self._worker = ChunkWorker(settings)
+
+    def do(self, job: Job) -> object:
+        """Do *job* and return its result, or its error in a form that can be pickled."""
+        return outcome_of(self._worker.do, job)
+
+
+class RayPool:
+    """*workers* Ray actors; by default one per CPU of the cluster.
+
+    A Ray connection that this process already has is used as it is. Otherwise Ray joins the cluster at *address*, or starts locally.
+    Raises ``UsageError`` if Ray is not installed, and ``RunError`` if it cannot be started or joined.
+    """
+
+    def __init__(self, settings: WorkerSettings, workers: int | None = None, address: str | None = None) -> None:
+        self._ray = import_ray("--ray")
+        self._ours = not self._ray.is_initialized()
+        if self._ours:
+            join(self._ray, address, object_store_bytes=_OBJECT_STORE)
+        count = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        make = self._ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
+        shared = self._ray.put(settings)
+        self._actors = [make.remote(shared) for _ in range(count)]
+
+    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
+        """See ``Executor``."""
+        pool = import_module("ray.util").ActorPool(self._actors)
+        submit = partial(pool.submit, lambda actor, job: actor.do.remote(job))
+        for job, _ in submitted(jobs, submit, workers=len(self._actors)):
+            try:
+                outcome = pool.get_next()
+            except self._ray.exceptions.RayError as error:
+                raise RunError(f"a Ray worker failed ({cause_of(error)})", where=chunk_place(job.chunk), remedy="See ray status") from None
+            result: ChunkResult = result_of(outcome)
+            yield job, result
+
+    def close(self) -> None:
+        """See ``Executor``."""
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._actors = []
+        if self._ours:
+            leave(self._ray)

@@ -130,7 +130,7 @@ def test_a_folder_that_is_being_removed_is_removed_whole(tmp_path):
     code = f"""{HEAD}
 import shutil
 from pathlib import Path
-from piiloom.surrogates.outputs.folder import OutputFolder
+from piiloom.surrogates.outputs.folder import RunFolder
 def rmtree(path, ignore_errors, remove=shutil.rmtree):
     {BLOW}
     remove(path, ignore_errors)

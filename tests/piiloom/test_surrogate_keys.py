@@ -20,7 +20,7 @@ from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.documents import Document, Mention, Placed, Replaced
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.replay_attack import by_pools_alone, replay
+from piiloom.surrogates.leakage_estimate import by_pools_alone, replay
 from piiloom.surrogates.settings import Settings
 from tests.golden.goldens import command, environment, files_of
 from tests.piiloom.surrogate_runs import _own_names, fill, lines, notes, records

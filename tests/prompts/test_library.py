@@ -23,7 +23,7 @@ from piiloom.generation.stages.judging import JUDGES
 from piiloom.generation.stages.pipeline import templates_of
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
-from piiloom.surrogates.by_model.terms import TEMPLATE as SURROGATE_VALUE
+from piiloom.surrogates.by_model.value_requests import TEMPLATE as SURROGATE_VALUE
 from tests.longer import case_by_case
 from tests.prompts.prompt_variables import VALUE, VARIABLES
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
@@ -59,7 +59,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 def run_of(name: str, tmp_path_factory: pytest.TempPathFactory) -> WholeRun:
     if name not in RUNS:
         inner, settings, locale, _, _ = CORPORA[name]
-        inputs = InputSettings(path=DATA / inner, **settings)
+        inputs = SourceSettings(path=DATA / inner, **settings)
         RUNS[name] = whole_run(inputs, tmp_path_factory.mktemp(name) / name, locale=locale)
     return RUNS[name]
 

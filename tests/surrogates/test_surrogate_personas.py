@@ -14,7 +14,7 @@ import pytest
 
 from piiloom.foundation.seeding import below, mix, seed_of
 from piiloom.surrogates.kinds.identifiers import ascii_letters
-from piiloom.surrogates.leakage.collisions import agreement_of, expected_pairs, observed_pairs
+from piiloom.surrogates.leakage.attacks import agreement_of, expected_pairs, observed_pairs
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.settings import Settings
 from tests.surrogates.ten_thousand import LOCALES, PEOPLE, POOLS, People, ten_thousand

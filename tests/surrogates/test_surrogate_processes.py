@@ -13,7 +13,7 @@ import pytest
 
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 
@@ -34,7 +34,7 @@ def test_a_worker_that_dies_while_it_sends_is_told_and_nothing_waits_for_ever(tm
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "[NAME]"}\n')
     with pytest.raises(RunError, match=r"in\.jsonl, lines 1 to 1: a worker process ended unexpectedly \(signal 9\)") as caught:
-        run_surrogates(InputSettings(path=path), tmp_path / "out", DyingWhileItSends, workers=2)
+        run_surrogates(SourceSettings(path=path), tmp_path / "out", DyingWhileItSends, workers=2)
     assert caught.value.remedy
     assert [one.name for one in tmp_path.iterdir()] == ["in.jsonl"]
 
@@ -43,7 +43,7 @@ def test_a_worker_that_dies_while_it_sends_is_told_and_nothing_waits_for_ever(tm
 def test_a_run_after_a_failed_one_has_workers_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "[NAME]"}\n' * 20)
-    inputs = InputSettings(path=path, chunk_bytes=50)
+    inputs = SourceSettings(path=path, chunk_bytes=50)
     threads = threading.active_count()
     with pytest.raises(RunError, match="ended unexpectedly"):
         run_surrogates(inputs, tmp_path / "out", DyingAtOnce, workers=2)

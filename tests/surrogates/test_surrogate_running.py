@@ -19,10 +19,9 @@ from hypothesis import strategies as st
 from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.progress import Progress
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import SurrogateProgress, run_surrogates
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.surrogates.running_fakes import Keeping, TagEngine, is_tag, kind_of
 
@@ -59,8 +58,8 @@ def make_input(root: Path, seed: int = 1) -> Path:
 
 def run(path: Path, out: Path, **options: Any) -> Any:
     """A run; *options* that settings know go there."""
-    known = {key: options.pop(key) for key in list(options) if key in InputSettings.__slots__}
-    return run_surrogates(InputSettings(path=path, **known), out, options.pop("factory", TagEngine), **options)
+    known = {key: options.pop(key) for key in list(options) if key in SourceSettings.__slots__}
+    return run_surrogates(SourceSettings(path=path, **known), out, options.pop("factory", TagEngine), **options)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +71,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tree]:
     return source, tree(root / "out")
 
 
-@pytest.mark.parametrize(("workers", "chunk"), [(1, 1), (1, 333), (2, 50), (2, 1 << 20), (5, 200)])
+@pytest.mark.parametrize(("workers", "chunk"), [(1, 1), (2, 50), (5, 200)])
 def test_the_same_bytes_for_any_workers_and_chunks(tmp_path: Path, everything: tuple[Path, Tree], workers: int, chunk: int) -> None:
     source, expected = everything
     run(source, tmp_path / "out", workers=workers, chunk_bytes=chunk)
@@ -127,7 +126,7 @@ def test_what_the_folder_holds(tmp_path: Path) -> None:
     path.write_text(
         '{"id": "r", "text": "[NAME] {WHO} (sic) [NAME]"}\n{"[CITY]": 1}\n{"id": "r", "text": "[NAME]"}\n{"id": "x~3", "text": ""}\n'
     )
-    seen: list[Progress] = []
+    seen: list[SurrogateProgress] = []
     report = run(path, tmp_path / "out", look_at_key=is_tag, progress=seen.append, about={"mapping": "auto"}, locale="nl_NL")
     rows = [json.loads(line) for line in (tmp_path / "out" / "records.jsonl").read_text().splitlines()]
     assert [(row["meta"]["source"], row["meta"]["group_keys"], row["locale"]) for row in rows] == [
@@ -272,15 +271,15 @@ def test_a_damaged_record_is_found(tmp_path: Path, damage: Callable[[dict[str, A
         verify_folder(tmp_path / "out", path)
 
 
-@pytest.mark.parametrize("name", ["a.txt", "deep/b.txt", "c.jsonl", "d.csv", "e.json", "f.xml"])
-def test_a_damaged_mirror_is_found(tmp_path: Path, name: str) -> None:
-    source = make_input(tmp_path / "in")
-    run(source, tmp_path / "out")
-    mirror = tmp_path / "out" / "mirror" / name
-    whole = mirror.read_bytes()
-    for damaged in (whole + b"\n ", whole.replace(b"r", b"s", 1) if b"r" in whole else whole[:-2], whole[: len(whole) // 2]):
-        mirror.write_bytes(damaged)
-        with pytest.raises(DataError):
-            verify_folder(tmp_path / "out", source)
-    mirror.write_bytes(whole)
-    verify_folder(tmp_path / "out", source)
+def test_a_damaged_mirror_is_found(everything: tuple[Path, Tree], tmp_path: Path) -> None:
+    source, out = everything[0], tmp_path / "out"
+    run(source, out)
+    for name in ("a.txt", "deep/b.txt", "c.jsonl", "d.csv", "e.json", "f.xml"):
+        mirror = out / "mirror" / name
+        whole = mirror.read_bytes()
+        for damaged in (whole + b"\n ", whole.replace(b"r", b"s", 1) if b"r" in whole else whole[:-2], whole[: len(whole) // 2]):
+            mirror.write_bytes(damaged)
+            with pytest.raises(DataError):
+                verify_folder(out, source)
+        mirror.write_bytes(whole)
+    verify_folder(out, source)

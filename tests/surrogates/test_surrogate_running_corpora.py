@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 
 import pytest
 
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
@@ -22,11 +22,9 @@ from tests.surrogates.running_fakes import Keeping, TagEngine
 
 DATA = shared("data")
 
+# Others are in test_surrogate_corpora.py.
 CORPORA: dict[str, tuple[str, dict[str, Any], int]] = {
-    "goemotions": ("goemotions/placeholders.tsv", {"header": False, "text_fields": ("1",), "id_field": "3"}, 4000),
-    "mts_dialog": ("mts_dialog/MTS_Dataset_TrainingSet.csv", {"text_fields": ("section_text", "dialogue")}, 2402),
     "obi_ehr_notes": ("obi_ehr_notes/deid.jsonl", {"text_fields": ("deid_text",)}, 4),
-    "rechtspraak_nl": ("rechtspraak_nl", {}, 35),
     "bitext": ("bitext_intents", {"text_fields": ("utterance",)}, 6480),
     "presidio_research": ("presidio_research/generated_small.json", {"text_fields": ("masked",)}, 100),
 }
@@ -41,7 +39,7 @@ def bytes_of(path: Path) -> list[bytes]:
 @pytest.mark.parametrize("name", CORPORA)
 def test_a_corpus_comes_out_with_nothing_but_its_tags_changed(tmp_path: Path, name: str) -> None:
     inner, settings, documents = CORPORA[name]
-    source = InputSettings(path=DATA / inner, chunk_bytes=50_000, **settings)
+    source = SourceSettings(path=DATA / inner, chunk_bytes=50_000, **settings)
     report = run_surrogates(source, tmp_path / "out", TagEngine, workers=2)
     assert report.documents == documents
     checked = verify_folder(tmp_path / "out", source.path)
@@ -53,7 +51,7 @@ def test_a_corpus_comes_out_with_nothing_but_its_tags_changed(tmp_path: Path, na
 def test_the_mirror_of_a_table_is_what_pythons_csv_reads(tmp_path: Path) -> None:
     source = DATA / "mts_dialog" / "MTS_Dataset_TrainingSet.csv"
     # The corpus has no tags in brackets: words that are in most texts stand in for them.
-    run_surrogates(InputSettings(path=source, text_fields=("section_text",)), tmp_path / "out", partial(WordEngine, ('a "b", c\n',)))
+    run_surrogates(SourceSettings(path=source, text_fields=("section_text",)), tmp_path / "out", partial(WordEngine, ('a "b", c\n',)))
     with (
         source.open(newline="", encoding="utf-8") as before,
         (tmp_path / "out" / "mirror" / source.name).open(newline="", encoding="utf-8") as after,
@@ -91,7 +89,7 @@ def test_decisions_in_an_archive_and_in_xml(tmp_path: Path, packed: str) -> None
     else:
         body = "".join(f"<decision>{escape(text)}</decision>\n" for text in texts)
         path.write_text(f"<?xml version='1.0' encoding='UTF-8'?>\n<all>{body}</all>\n", "utf-8")
-    run_surrogates(InputSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)), workers=2)
+    run_surrogates(SourceSettings(path=path), tmp_path / "out", partial(WordEngine, ("<&>",)))
     verify_folder(tmp_path / "out", path)
     mirror = tmp_path / "out" / "mirror" / path.name
     if packed == "zip":

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
-from piiloom.surrogates.progress import Progress
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import SurrogateProgress, run_surrogates
+from tests.longer import case_by_case
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 ROOT = Path(__file__).parents[2]
@@ -31,62 +31,47 @@ def many(path: Path, *, at: int = 700, word: str = "HERE") -> Path:
 
 
 def run(path: Path, out: Path, factory=TagEngine, **options):
-    return run_surrogates(InputSettings(path=path, chunk_bytes=2000), out, factory, **options)
+    return run_surrogates(SourceSettings(path=path, chunk_bytes=2000), out, factory, **options)
 
 
 def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("when", ["scan", "replace"])
-def test_an_engine_that_fails_is_named_by_the_lines_and_not_by_the_words(tmp_path: Path, workers: int, when: str) -> None:
+FAILS = r"in\.jsonl, lines (\d+) to (\d+): a part of the input could not be processed \(ValueError in _strike"
+FAULTS = [
+    ("scan fails", 1, RunError, FAILS),
+    ("replace fails", 2, RunError, FAILS),
+    ("scan refuses", 3, DataError, r"in\.jsonl:701: an unknown tag"),
+    ("replace refuses", 1, DataError, r"in\.jsonl:701: an unknown tag"),
+    ("scan breaks", 1, OutputError, "No space left on device"),
+    ("replace breaks", 2, OutputError, "No space left on device"),
+    ("scan dies", 2, RunError, r"in\.jsonl, lines \d+ to \d+: a worker process ended unexpectedly \(signal 9\)"),
+    ("replace dies", 2, RunError, r"in\.jsonl, lines \d+ to \d+: a worker process ended unexpectedly \(signal 9\)"),
+]
+
+
+@case_by_case(("fault", "workers", "error", "words"), FAULTS)
+def test_a_fault_is_named_by_its_lines_and_never_by_the_words(tmp_path: Path, fault: str, workers: int, error: type, words: str) -> None:
     path = many(tmp_path / "in.jsonl")
-    with pytest.raises(
-        RunError, match=r"in\.jsonl, lines (\d+) to (\d+): a part of the input could not be processed \(ValueError in _strike"
-    ) as caught:
-        run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} fails", at="HERE"), workers=workers)
+    with pytest.raises(error, match=words) as caught:
+        run(path, tmp_path / "out", partial(TagEngine, fault=fault, at="HERE"), workers=workers)
     assert "secret" not in str(caught.value)
-    first, last = (int(word) for word in str(caught.value).split(":")[0].split() if word.isdecimal())
-    assert first <= 701 <= last <= first + 100
+    if words == FAILS:
+        first, last = (int(word) for word in str(caught.value).split(":")[0].split() if word.isdecimal())
+        assert first <= 701 <= last <= first + 100
     assert left(tmp_path) == ["in.jsonl"]
 
 
-@pytest.mark.parametrize("when", ["scan", "replace"])
-def test_a_worker_that_is_killed_is_named_by_what_it_did(tmp_path: Path, when: str) -> None:
-    path = many(tmp_path / "in.jsonl")
-    with pytest.raises(RunError, match=r"in\.jsonl, lines \d+ to \d+: a worker process ended unexpectedly \(signal 9\)"):
-        run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} dies", at="HERE"), workers=2)
-    assert left(tmp_path) == ["in.jsonl"]
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("when", ["scan", "replace"])
-def test_an_error_of_ours_comes_through(tmp_path: Path, workers: int, when: str) -> None:
-    path = many(tmp_path / "in.jsonl")
-    with pytest.raises(DataError, match=r"in\.jsonl:701: an unknown tag"):
-        run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} refuses", at="HERE"), workers=workers)
-    assert left(tmp_path) == ["in.jsonl"]
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-@pytest.mark.parametrize("when", ["scan", "replace"])
-def test_an_error_of_the_system_comes_through(tmp_path: Path, workers: int, when: str) -> None:
-    path = many(tmp_path / "in.jsonl")
-    with pytest.raises(OutputError, match="No space left on device"):
-        run(path, tmp_path / "out", partial(TagEngine, fault=f"{when} breaks", at="HERE"), workers=workers)
-    assert left(tmp_path) == ["in.jsonl"]
-
-
-@pytest.mark.parametrize("workers", [1, 3])
-def test_of_two_faults_the_first_in_the_input_is_told(tmp_path: Path, workers: int) -> None:
+def test_of_two_faults_the_first_in_the_input_is_told(tmp_path: Path) -> None:
     path = many(tmp_path / "in.jsonl")
     lines = path.read_text().splitlines()
     for bad in (300, 900):
         lines[bad] = "{"
     path.write_text("\n".join(lines))
-    with pytest.raises(DataError, match=r"in\.jsonl:301"):
-        run(path, tmp_path / "out", workers=workers)
+    for workers in (1, 3):
+        with pytest.raises(DataError, match=r"in\.jsonl:301"):
+            run(path, tmp_path / "out", workers=workers)
 
 
 def test_an_engine_that_lies_is_refused(tmp_path: Path) -> None:
@@ -108,7 +93,7 @@ def test_a_surrogate_that_an_unquoted_table_cannot_hold_is_told(tmp_path: Path) 
     path = tmp_path / "a.tsv"
     path.write_text("text\n[NAME]\n")
     with pytest.raises(DataError, match="the table has no quotes"):
-        run_surrogates(InputSettings(path=path, quoting="none"), tmp_path / "out", partial(TagEngine, ("a\tb",)))
+        run_surrogates(SourceSettings(path=path, quoting="none"), tmp_path / "out", partial(TagEngine, ("a\tb",)))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -131,14 +116,14 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from piiloom.foundation.errors import OutputError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
 try:
-    run_surrogates(InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2]), TagEngine)
+    run_surrogates(SourceSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2]), TagEngine)
 except OutputError as error:
     print(error)
 """
@@ -163,7 +148,7 @@ def test_a_file_that_may_not_grow_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_in_a_run_leaves_nothing(tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
+    def stop(progress: SurrogateProgress) -> None:
         if progress.phase == "replacing":
             raise KeyboardInterrupt
 
@@ -176,12 +161,12 @@ SLOW = """
 import sys
 from functools import partial
 from pathlib import Path
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
     tell = lambda progress: print(progress.phase, flush=True)
-    source, out = InputSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2])
+    source, out = SourceSettings(path=Path(sys.argv[1]), chunk_bytes=2000), Path(sys.argv[2])
     run_surrogates(source, out, partial(TagEngine, wait_s=0.3), workers=2, progress=tell, vault=out.with_name("vault"))
 """
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, RunError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
 from tests.longer import EXPLORE, usually
@@ -28,11 +28,11 @@ ROOT = Path(__file__).parents[2]
 RUN = """
 import sys
 from pathlib import Path
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":
-    print(run_surrogates(InputSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, workers=2).documents)
+    print(run_surrogates(SourceSettings(path=Path(sys.argv[1])), Path(sys.argv[2]), TagEngine, workers=2).documents)
 """
 
 
@@ -94,7 +94,7 @@ def test_a_long_line_full_of_placeholders(tmp_path: Path) -> None:  # other form
     path = tmp_path / "in.json"
     path.write_text(f'[{{"text": "{text}"}}]')
     start = time.monotonic()
-    report = run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine, workers=2)
+    report = run_surrogates(SourceSettings(path=path), tmp_path / "out", TagEngine, workers=2)
     assert (report.documents, report.replaced) == (1, number)
     assert time.monotonic() - start < 4 * megabytes
 
@@ -113,7 +113,7 @@ def test_ray_tells_errors_of_its_workers_as_they_are(tmp_path: Path) -> None:
         kind, words = expected[how]
         factory = partial(TagEngine, fault=f"scan {how}", at="word 400")
         with pytest.raises(kind, match=words):
-            run_surrogates(InputSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, workers=None, ray=True)
+            run_surrogates(SourceSettings(path=path, chunk_bytes=2000), tmp_path / "out", factory, workers=None, ray=True)
         assert [one.name for one in tmp_path.iterdir()] == ["in.jsonl"]
 
 
@@ -122,7 +122,7 @@ def test_ray_gives_the_same_bytes(tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="needs the extra [ray]: pip install -e '.[ray]'")
     path = tmp_path / "in.jsonl"
     large(path, 2)
-    settings = InputSettings(path=path, chunk_bytes=100_000)
+    settings = SourceSettings(path=path, chunk_bytes=100_000)
     run_surrogates(settings, tmp_path / "one", TagEngine)
     run_surrogates(settings, tmp_path / "ray", TagEngine, workers=None, ray=True)
     for name in ("records.jsonl", "map.jsonl", "report.json", "mirror/in.jsonl"):

@@ -13,7 +13,7 @@ import pytest
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import Engine, EngineFactory
 from piiloom.surrogates.engine_report import group_report
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
@@ -49,7 +49,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(source: Path) -> WholeRun:
     """The run with learnt tags."""
-    return whole_run(InputSettings(path=source), source.parent / "out")
+    return whole_run(SourceSettings(path=source), source.parent / "out")
 
 
 def test_the_transcripts_hold_what_they_are_to_show(source: Path) -> None:
@@ -162,7 +162,7 @@ def test_names_are_of_the_gender_that_the_pronouns_tell(run: WholeRun) -> None:
 @pytest.mark.long
 def test_addresses_and_usernames_are_made_of_their_owners_name(source: Path, tmp_path: Path, run: WholeRun) -> None:
     rules = tuple(replace(rule, form="full") if rule.kind == "person" else rule for rule in run.mapping.rules)
-    whole = whole_run(InputSettings(path=source), tmp_path / "out", mapping=replace(run.mapping, rules=rules))
+    whole = whole_run(SourceSettings(path=source), tmp_path / "out", mapping=replace(run.mapping, rules=rules))
     looked: Counter[str] = Counter()
     for _, found, _, record, _ in whole.rows():
         names = {
@@ -205,7 +205,7 @@ def tree(folder: Path) -> Mapping[str, bytes]:
 @pytest.mark.parametrize(("workers", "chunk"), [(2, 1 << 20), (2, 3000), (1, 700)])
 def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, tmp_path: Path, workers: int, chunk: int) -> None:
     factory = EngineFactory(settings=Settings(seed=SEED), mapping=run.mapping)
-    inputs = InputSettings(path=source, chunk_bytes=chunk)
+    inputs = SourceSettings(path=source, chunk_bytes=chunk)
     run_surrogates(inputs, tmp_path / "out", factory, workers=workers)
     assert tree(tmp_path / "out") == tree(run.out)
 
@@ -213,7 +213,7 @@ def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, 
 @pytest.mark.long
 def test_another_seed_gives_other_people(source: Path, run: WholeRun, tmp_path: Path) -> None:
     factory = EngineFactory(settings=Settings(seed=SEED + 1), mapping=run.mapping)
-    run_surrogates(InputSettings(path=source), tmp_path / "out", factory)
+    run_surrogates(SourceSettings(path=source), tmp_path / "out", factory)
     first, other = (tree(folder / "mirror") for folder in (run.out, tmp_path / "out"))
     assert first.keys() == other.keys()
     assert sum(first[name] != other[name] for name in first) == COUNT

@@ -13,7 +13,7 @@ from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.documents import Document, Gender, Mention
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, REGIONS
 from piiloom.surrogates.placeholders import Finder, FoundTags, Mapping, auto_mapping
@@ -56,13 +56,13 @@ def key_of(mention: Mention) -> str:
     return f"at {mention.start}" if single else f"{mention.role} {mention.index} {mention.original}"
 
 
-def learnt(inputs: InputSettings) -> Mapping:
+def learnt(inputs: SourceSettings) -> Mapping:
     """The mapping of ``--placeholders auto``."""
     return auto_mapping(document.text for document in iter_documents(inputs))
 
 
 def whole_run(
-    inputs: InputSettings,
+    inputs: SourceSettings,
     out: Path,
     *,
     locale: str = "en_US",

@@ -32,7 +32,7 @@ from piiloom.evaluation.utility.tasks import (
 from piiloom.execution.call_channel import CallChannel, CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import FailureLimit, Lost, ask_model
-from piiloom.execution.money.worst_case import prompt_bytes, schema_bytes, worst_case_usd
+from piiloom.execution.money.budget import prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.paid_run import ask_to_end
 from piiloom.execution.retrying import RetryPolicy

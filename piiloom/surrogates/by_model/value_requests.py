@@ -1,26 +1,218 @@
-"""Build the requests: one for each value of a document that a model shall draw."""
+"""The requests for values that a model shall draw: one for each value of a document, with the sentence around it as its prompt shows it.
+
+In doubt the sentence is cut short: a full stop that may belong to an abbreviation ends it. Line breaks, tabs and a distance of 200
+code points on either side always end it. Other mentions in it appear as their tags, or as their kind if the original value is known.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, NamedTuple
 
-from piiloom.foundation.seeding import mix, seed_of
-from piiloom.surrogates.by_model.kinds import BY_MODEL, has_latin_letters
-from piiloom.surrogates.by_model.sentences import Sentence, sentence_of
-from piiloom.surrogates.documents import Document
+from piiloom.execution.prompt_calls import prompt_call
+from piiloom.foundation.seeding import keyed_seeds, mix, seed_of
+from piiloom.foundation.words import any_of
+from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.library import open_library
+from piiloom.providers.model_calls import ModelCalls
+from piiloom.providers.protocol import PromptCall, SamplingSettings
+from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, DocumentPlan
+from piiloom.surrogates.settings import Settings
 
+# Kinds whose values are free text. Values that must agree with a person, a country or a checksum (names, contacts, ids, dates, ages,
+# places, nationality …) are not among them: code draws those better than any model.
+BY_MODEL: Final = frozenset(
+    "organisation company employer school language_school university hospital department bank charity band club authority course "
+    "degree field occupation resort landmark product condition medication religion political".split()
+)
+STAGE: Final = "surrogate_value"
+TEMPLATE: Final = "surrogate_value"
+SCHEMA: Final = {"type": "object", "properties": {"value": {"type": "string"}}, "required": ["value"], "additionalProperties": False}
+_SAMPLING: Final = SamplingSettings(max_output_tokens=256)
+REACH: Final = 200
+_LONGEST_TAG: Final = 80
+_LINE_END: Final = re.compile("[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]")
+# Signs that always end a sentence, and signs that do so only before white space, a capital letter or a mention.
+_END: Final = re.compile(r"[。！？｡।॥۔؟]+|[.!?…]+[\"'“”’»)\]*_]*")
+_ALWAYS: Final = frozenset("。！？｡।॥۔؟")
 _LETTERS: Final = 3
 # Initial letters, repeated roughly as often as English names and nouns begin with them. Rare letters would lead to odd values.
 _FIRST: Final = "AAABBBBCCCCDDDEEFFFGGGHHHIIJKLLLMMMMNNOOPPPPRRRSSSSSTTTUVW"
 _VOWELS: Final = "AAAEEIIOO"
 
 
-class ValueRequest(NamedTuple):
+class ModelKind(FileModel):
+    """``means`` ends the sentence "The gap holds …"; ``digits``: a value may hold a few."""
+
+    means: Text
+    digits: bool = False
+
+
+class ModelKinds(FileModel):
+    """The content of ``data/model_kinds.yaml``: descriptions of the kinds, and words of languages."""
+
+    kinds: dict[str, ModelKind]
+    languages: dict[str, Text]
+    other_scripts: list[str]
+    articles: list[Text]
+    closing: list[Text]
+    within: list[Text]
+
+
+@cache
+def model_kinds() -> ModelKinds:
+    """Return the descriptions of the kinds that a model may be asked for."""
+    return load_yaml(files("piiloom.surrogates") / "data" / "model_kinds.yaml", ModelKinds)
+
+
+@cache
+def _never_last() -> re.Pattern[str]:
+    """Return the pattern of abbreviations whose full stop never ends a sentence."""
+    return re.compile(rf"(?<!\w)(?:{any_of(model_kinds().within)})$", re.IGNORECASE)
+
+
+class Sentence(NamedTuple):
+    """What a model may see: ``before`` + ``gap`` + ``after``, where ``gap`` is the mention's tag."""
+
+    before: str
+    gap: str
+    after: str
+
+
+def sentence_of(text: str, mentions: Sequence[Mention], number: int, *, known: bool) -> Sentence:
+    """Return the sentence around ``mentions[number]``.
+
+    *known* says that the mentions are original values and not placeholders, so each is shown as its kind, e.g. "[company]".
+    """
+    mention = mentions[number]
+    first = last = number
+    start, end = _begin(text, mentions, number), _end(text, mentions, number)
+    while first and mentions[first - 1].start >= start:
+        first -= 1
+    while last + 1 < len(mentions) and mentions[last + 1].start < end:
+        last += 1
+    return Sentence(
+        _shown(text, start, mention.start, mentions[first:number], known=known),
+        _tag(text, mention, known=known),
+        _shown(text, mention.end, end, mentions[number + 1 : last + 1], known=known),
+    )
+
+
+def _tag(text: str, mention: Mention, *, known: bool) -> str:
+    if known or mention.original or mention.end - mention.start > _LONGEST_TAG:
+        return f"[{mention.kind}]"
+    return text[mention.start : mention.end]
+
+
+def _shown(text: str, start: int, end: int, mentions: Sequence[Mention], *, known: bool) -> str:
+    """Return the text from *start* to *end* with the *mentions* in it replaced by their tags."""
+    pieces, at = [], start
+    for mention in mentions:
+        pieces += [text[at : mention.start], _tag(text, mention, known=known)]
+        at = mention.end
+    pieces.append(text[at:end])
+    return "".join(pieces)
+
+
+def _begin(text: str, mentions: Sequence[Mention], number: int) -> int:
+    """Return the start of the sentence: after the last border before the mention, at most ``REACH`` code points back.
+
+    A mention is never cut: if the limit falls inside one, the sentence begins after it.
+    """
+    upto = mentions[number].start
+    limit = max(0, upto - REACH)
+    for before in range(number - 1, -2, -1):
+        floor = mentions[before].end if before >= 0 else 0
+        low = max(floor, limit)
+        border = _last_border(text, low, upto)
+        if border is not None:
+            return _skip_blanks(text, border, mentions[number].start)
+        if floor <= limit:
+            return low if low == floor else _next_word(text, low, upto)
+        upto = mentions[before].start
+        if upto < limit:
+            return floor
+    return upto
+
+
+def _end(text: str, mentions: Sequence[Mention], number: int) -> int:
+    """Return the end of the sentence: after its final sign or before the line break, at most ``REACH`` code points on."""
+    at = mentions[number].end
+    limit = min(len(text), at + REACH)
+    for after in range(number + 1, len(mentions) + 1):
+        ceiling = mentions[after].start if after < len(mentions) else len(text)
+        high = min(ceiling, limit)
+        border = _first_border(text, at, high, ceiling)
+        if border is not None:
+            return border
+        if ceiling >= limit:
+            return high if high == ceiling else _last_word(text, at, high)
+        at = mentions[after].end
+        if at > limit:
+            return ceiling
+    return at
+
+
+def _last_border(text: str, low: int, high: int) -> int | None:
+    found = None
+    for match in _END.finditer(text, low, high):
+        if _ends(text, match, high):
+            found = match.end()
+    for line in _LINE_END.finditer(text, found or low, high):
+        found = line.end()
+    return found
+
+
+def _first_border(text: str, low: int, high: int, ceiling: int) -> int | None:
+    line = _LINE_END.search(text, low, high)
+    stop = line.start() if line else high
+    for match in _END.finditer(text, low, stop):
+        if _ends(text, match, min(ceiling, len(text))):
+            return match.end()
+    return line.start() if line else None
+
+
+def _ends(text: str, match: re.Match[str], edge: int) -> bool:
+    """Whether the matched sign ends a sentence. *edge* is where the next mention begins or the text ends."""
+    if match.group()[0] in _ALWAYS:
+        return True
+    after = match.end()
+    if after < edge and not text[after].isspace() and not text[after].isupper():
+        return False
+    return match.group() != "." or _never_last().search(text, max(0, match.start() - 12), after) is None
+
+
+def _skip_blanks(text: str, at: int, high: int) -> int:
+    while at < high and text[at].isspace():
+        at += 1
+    return at
+
+
+def _next_word(text: str, low: int, high: int) -> int:
+    """Return the position after the first white space from *low* on, so that no partial word is shown; *low* if there is none."""
+    at = low
+    while at < high and not text[at].isspace():
+        at += 1
+    return _skip_blanks(text, at, high) if at < high else low
+
+
+def _last_word(text: str, low: int, high: int) -> int:
+    at = high
+    while at > low and not text[at - 1].isspace():
+        at -= 1
+    return at if at > low else high
+
+
+class GapRequest(NamedTuple):
     """A request for one value.
 
     ``numbers`` are the value numbers of the document's plan that share the value. ``sentence``, ``start`` and ``end`` are those of its
@@ -49,7 +241,7 @@ class ValueRequest(NamedTuple):
 
         The newest models have no temperature setting, so variety must come from the prompt.
         """
-        if not has_latin_letters(language):
+        if language in model_kinds().other_scripts:
             return []
         own = seed_of("first letters", seed, self.document, self.numbers[0])
         letters = _VOWELS if self.sound == VOWEL else _FIRST if self.sound == ANY else _FIRST.translate(dict.fromkeys(map(ord, "AEIOU")))
@@ -61,21 +253,13 @@ class ValueRequest(NamedTuple):
         return list(found)
 
 
-class _Value:
-    """The mentions of one value (``places``, indices into the plan's mentions) and its value numbers."""
-
-    def __init__(self) -> None:
-        self.places: list[int] = []
-        self.numbers: dict[int, None] = {}
-
-
-def requests_of(document: Document, plan: DocumentPlan, language: str) -> Iterator[ValueRequest]:
+def requests_of(document: Document, plan: DocumentPlan, language: str) -> Iterator[GapRequest]:
     """Yield the requests of a planned document, in text order.
 
     A value that belongs to a person (an occupation, an employer) is one request for all its mentions. If several documents share that
     person, the value is left to code, which draws the same one in each of them.
     """
-    values: dict[tuple[object, ...], _Value] = {}
+    values: dict[tuple[object, ...], list[int]] = {}  # the places (indices into the plan's mentions) of each value
     for place, mention in enumerate(plan.mentions):
         if mention.kind not in BY_MODEL:
             continue
@@ -86,26 +270,24 @@ def requests_of(document: Document, plan: DocumentPlan, language: str) -> Iterat
             key: tuple[object, ...] = (mention.kind, owner, mention.index or mention.original)
         else:
             key = (plan.values[place],)
-        value = values.setdefault(key, _Value())
-        value.places.append(place)
-        value.numbers.setdefault(plan.values[place])
-    for value in values.values():
-        request = _request(document, plan, value, language)
+        values.setdefault(key, []).append(place)
+    for places in values.values():
+        request = _request(document, plan, places, language)
         if _sendable(request.sentence):
             yield request
 
 
-def _request(document: Document, plan: DocumentPlan, value: _Value, language: str) -> ValueRequest:
-    first = plan.mentions[value.places[0]]
-    mentions = [plan.mentions[place] for place in value.places]
-    return ValueRequest(
+def _request(document: Document, plan: DocumentPlan, places: Sequence[int], language: str) -> GapRequest:
+    first = plan.mentions[places[0]]
+    mentions = [plan.mentions[place] for place in places]
+    return GapRequest(
         document=document.number,
         id=document.id,
-        numbers=tuple(value.numbers),
+        numbers=tuple(dict.fromkeys(plan.values[place] for place in places)),
         kind=first.kind,
         start=first.start,
         end=first.end,
-        sentence=sentence_of(plan.text, plan.mentions, value.places[0], known=document.mentions is not None),
+        sentence=sentence_of(plan.text, plan.mentions, places[0], known=document.mentions is not None),
         # Mentions with contradictory articles cannot all be satisfied, so the first article counts.
         sound=next((sound for one in mentions if (sound := needed_sound(plan.text, one.start, language)) != ANY), ANY),
         genitive=any(genitive_follows(plan.text, one.end) for one in mentions),
@@ -120,3 +302,50 @@ def _sendable(sentence: Sentence) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTerms:
+    """Everything besides the request that determines a call: template, seed, language, country and number of attempts."""
+
+    template: PromptTemplate
+    seed: int
+    language: str
+    country: str
+    attempts: int
+
+    @classmethod
+    def of(cls, options: ModelCalls, settings: Settings) -> CallTerms:
+        """Build the terms of a run. Raises ``ConfigError`` if the template cannot be used."""
+        template = open_library(options.prompts).find(TEMPLATE)
+        seed = keyed_seeds(settings.key, "letters")[0]
+        return cls(template=template, seed=seed, language=settings.language, country=settings.country, attempts=options.max_attempts)
+
+    def call(self, request: GapRequest, attempt: int, fault: str | None) -> PromptCall:
+        """Return the call for one *attempt* (from 0); *fault* says what was wrong with the reply before.
+
+        It contains nothing of the document except the request's sentence.
+        """
+        kinds = model_kinds()
+        kind = kinds.kinds[request.kind]
+        variables: dict[str, Any] = {
+            "before": request.sentence.before,
+            "gap": request.sentence.gap,
+            "after": request.sentence.after,
+            "means": kind.means,
+            "digits": kind.digits,
+            "language": kinds.languages.get(self.language, f"the language with the ISO 639-1 code {self.language}"),
+            "country": self.country,
+            "letters": request.letters(self.seed, self.language),
+        }
+        return prompt_call(
+            self.template,
+            variables,
+            stage=STAGE,
+            schema_name=TEMPLATE,
+            schema=SCHEMA,
+            item_id=request.item_id,
+            attempt=attempt,
+            fault=fault,
+            settings=_SAMPLING,
+        )

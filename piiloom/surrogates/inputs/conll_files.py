@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.documents import Mention, Replaced
-from piiloom.surrogates.inputs.given_spans import mentions_of
-from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, Found, InputSettings, Notes, Parsed, Part, fault
-from piiloom.surrogates.inputs.token_tags import continued, tag_in
+from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, FileChange, FilePart, FoundText, Parsed, TextSlot, fault
 
 _HEAD: Final = 1 << 16
 _STARTS: Final = (b"-DOCSTART-", b"# newdoc")
@@ -25,11 +25,14 @@ _LINE: Final = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 _TAB: Final = re.compile(r"[^\t]+")
 _BLANKS: Final = re.compile(r"[^ \t]+")
 _ID: Final = re.compile(r"(?:-DOCSTART-\s+\((?P<a>[^()\s]+)\))|(?:# newdoc id\s*=\s*(?P<b>\S.*))")
+_TAG: Final = re.compile(r"O|[BIESLU]-\S+")  # IOB, with S- and E- (IOBES) or U- and L- (BILOU) for single and last tokens
+_BEGINS: Final = "BSU"
+_ENDS: Final = "SUEL"
 _TIGHT_BEFORE: Final = frozenset("]>)},.;:!?")
 _TIGHT_AFTER: Final = frozenset("[<({")
 
 
-class Token(NamedTuple):
+class ConllToken(NamedTuple):
     """A token: its range in the text, the range of its line without the line end, its fields, and which sentence it is in."""
 
     word: str
@@ -41,7 +44,7 @@ class Token(NamedTuple):
     sentence: int
 
 
-def conll_layout(path: Path, name: str, settings: InputSettings) -> ConllLayout:
+def conll_layout(path: Path, name: str, settings: SourceSettings) -> ConllLayout:
     """Return the layout of the file at *path* (UTF-8). Raises ``UsageError`` if a column is named that is no number."""
     with path.open("rb") as fh:
         head = fh.read(_HEAD)
@@ -60,28 +63,34 @@ def conll_layout(path: Path, name: str, settings: InputSettings) -> ConllLayout:
     return ConllLayout(marks[0].decode() if marks else "", tabs, columns[0], columns[1])
 
 
-class TokenSlot:
-    """The ``Slot`` of the token lines of a document."""
+class TokenSlot(TextSlot):
+    """The token lines of a document."""
 
-    __slots__ = ("_ending", "_layout", "_tokens", "end", "ranges", "start")
+    __slots__ = ("_ending", "_layout", "_ranges", "_tokens")
 
-    def __init__(self, raw: str, tokens: Sequence[Token], layout: ConllLayout) -> None:
+    def __init__(self, raw: str, tokens: Sequence[ConllToken], layout: ConllLayout) -> None:
+        super().__init__(tokens[0].line_start, tokens[-1].line_end)
         self._tokens, self._layout = tokens, layout
-        self.start, self.end = tokens[0].line_start, tokens[-1].line_end
-        self.ranges = [(start, end) for start, end, _ in _entities(tokens, layout)]
+        self._ranges = [(start, end) for start, end, _ in _entities(tokens, layout)]
         self._ending = "\r\n" if raw.startswith("\r\n", tokens[0].line_end) else "\n"
 
-    def rest(self, raw: str) -> list[str]:
-        """Return the lines between tokens: blank ones and comments."""
-        return [raw[one.line_end : other.line_start].strip("\r\n") for one, other in _breaks(self._tokens)]
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """The tagged entities."""
+        return self._ranges
 
-    def other_columns(self) -> Iterator[str]:
-        """Yield the words of each column that holds neither tokens nor tags."""
+    def rest(self, parsed: Parsed) -> list[str]:
+        """Return the lines between tokens: blank ones and comments."""
+        breaks = ((one, other) for one, other in pairwise(self._tokens) if one.sentence != other.sentence)
+        return [parsed.raw[one.line_end : other.line_start].strip("\r\n") for one, other in breaks]
+
+    def columns(self) -> Iterator[str]:
+        """Yield the words of each column that holds neither tokens nor tags; ``changes`` does not change them."""
         most = max(len(token.fields) for token in self._tokens)
         for column in range(most):
             if column != self._layout.token:
                 fields = [token.fields[column] for token in self._tokens if column < len(token.fields)]
-                yield " ".join(field for field in fields if tag_in(field) is None)
+                yield " ".join(field for field in fields if _tag_in(field) is None)
 
     def columns_outside(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
         """Return the fields of the tokens that none of *ranges* (of the text) touches."""
@@ -93,18 +102,13 @@ class TokenSlot:
                 found.append(token.fields)
         return found
 
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``. Raises ``CannotSpell`` for a placeholder that goes over the end of a sentence, or a value that no tokens spell."""
-        out: list[str] = []
-        at = self.start
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterator[FileChange]:
+        """See ``TextSlot``. Raises ``CannotSpell`` for a placeholder over the end of a sentence, or a value that no tokens spell."""
         for first, last, words in self._groups(replaced):
             tokens = self._tokens[first : last + 1]
             if tokens[0].sentence != tokens[-1].sentence:
                 raise CannotSpell("a placeholder goes over the end of a sentence")
-            out += (raw[at : tokens[0].line_start], self._ending.join(self._lines(raw, tokens, words)))
-            at = tokens[-1].line_end
-        out.append(raw[at : self.end])
-        return "".join(out)
+            yield tokens[0].line_start, tokens[-1].line_end, self._ending.join(self._lines(parsed.raw, tokens, words))
 
     def _groups(self, replaced: Replaced) -> Iterator[tuple[int, int, list[str]]]:
         """Yield the tokens that change together (first and last), and the words that take their place."""
@@ -129,9 +133,9 @@ class TokenSlot:
             yield first, last, words
             number = last
 
-    def _lines(self, raw: str, tokens: Sequence[Token], words: Sequence[str]) -> Iterator[str]:
+    def _lines(self, raw: str, tokens: Sequence[ConllToken], words: Sequence[str]) -> Iterator[str]:
         layout = self._layout
-        tags = continued([_tag(token, layout) for token in tokens], len(words))
+        tags = _continued([_tag(token, layout) for token in tokens], len(words))
         for number, word in enumerate(words):
             token = tokens[min(number, len(tokens) - 1)]
             line = raw[token.line_start : token.line_end]
@@ -144,22 +148,11 @@ class TokenSlot:
             yield line
 
 
-class ConllParsed(Parsed):
-    """A part of a CoNLL file."""
-
-    def beside(self) -> Iterator[tuple[int, str]]:
-        """Yield the columns that ``rewritten`` does not change, with what ``Parsed`` yields."""
-        yield from Parsed.beside(self)
-        for one in self.found:
-            assert isinstance(one.slot, TokenSlot)  # noqa: S101 - made below
-            yield from ((one.line, words) for words in one.slot.other_columns())
-
-
-def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
+def read_conll(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     """Read a part of a file. A document is bad if one of its lines lacks the token's column, or with spans a tag."""
     layout = part.file.layout
     assert isinstance(layout, ConllLayout)  # noqa: S101 - such a file has one
-    parsed = ConllParsed(raw, [], 0, raw.count("\n"), Notes())
+    parsed = Parsed(raw, lines=raw.count("\n"))
     for tokens, row_id, line, (start, end), unfit in _documents(raw, layout, tagged=settings.takes_spans):
         if unfit is not None:
             if not settings.skip_bad_rows:
@@ -171,11 +164,11 @@ def read_conll(part: Part, raw: str, settings: InputSettings) -> Parsed:
             parsed.notes.add(NO_TEXT, line)
             continue
         text, placed = _placed(tokens)
-        mentions: tuple[Mention, ...] | None = None
+        given = NOTHING_GIVEN
         if settings.takes_spans and settings.kind_of is not None:
             spans = [{"start": start, "end": end, "type": kind} for start, end, kind in _entities(placed, layout)]
-            mentions = mentions_of(spans, text, settings.kind_of).mentions
-        parsed.found.append(Found(text, row_id, line, "", TokenSlot(raw, placed, layout), mentions))
+            given = mentions_of(spans, text, settings.kind_of)
+        parsed.found.append(FoundText(text, TokenSlot(raw, placed, layout), row_id, line, mentions=given.mentions))
     return parsed
 
 
@@ -185,7 +178,7 @@ class _Lines(NamedTuple):
     ``unfit`` is the offset of the first line that does not fit the columns, and the reason.
     """
 
-    tokens: list[Token]
+    tokens: list[ConllToken]
     id: str | None = None
     first: int = 0
     place: tuple[int, int] = (0, 0)
@@ -230,12 +223,12 @@ def _with_line(own: _Lines, line: str, place: tuple[int, int, int, int], layout:
     return own._replace(place=(own.place[0], end), unfit=own.unfit or ((start, unfit) if unfit is not None else None))
 
 
-def _token(line: str, start: int, sentence: int, layout: ConllLayout) -> Token | None:
+def _token(line: str, start: int, sentence: int, layout: ConllLayout) -> ConllToken | None:
     fields = _pattern(layout).findall(line)
-    return Token(fields[layout.token], 0, 0, start, start + len(line), tuple(fields), sentence) if layout.token < len(fields) else None
+    return ConllToken(fields[layout.token], 0, 0, start, start + len(line), tuple(fields), sentence) if layout.token < len(fields) else None
 
 
-def _fault_of(token: Token | None, line: str, layout: ConllLayout, *, tagged: bool) -> str | None:
+def _fault_of(token: ConllToken | None, line: str, layout: ConllLayout, *, tagged: bool) -> str | None:
     """Return why *line* does not fit the columns of the file, None if it does."""
     if token is None or (layout.tabs and "\t" not in line.strip() and len(line.split()) > 1):
         return f"the line has other columns than the file, which separates them by {'tabs' if layout.tabs else 'blanks'}"
@@ -244,10 +237,10 @@ def _fault_of(token: Token | None, line: str, layout: ConllLayout, *, tagged: bo
     return None
 
 
-def _placed(tokens: Sequence[Token]) -> tuple[str, list[Token]]:
+def _placed(tokens: Sequence[ConllToken]) -> tuple[str, list[ConllToken]]:
     """Return the text of *tokens*, and the tokens with their places in it."""
     pieces: list[str] = []
-    placed: list[Token] = []
+    placed: list[ConllToken] = []
     at = 0
     for number, token in enumerate(tokens):
         if number:
@@ -269,17 +262,13 @@ def _joined(words: Sequence[str]) -> str:
     return "".join((_gap(words[number - 1], word) if number else "") + word for number, word in enumerate(words))
 
 
-def _breaks(tokens: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
-    return ((one, other) for one, other in pairwise(tokens) if one.sentence != other.sentence)
-
-
-def _tag(token: Token, layout: ConllLayout) -> str | None:
+def _tag(token: ConllToken, layout: ConllLayout) -> str | None:
     """Return the tag of a token; None if its line has none."""
     column = layout.tag if layout.tag >= 0 else len(token.fields) - 1
-    return tag_in(token.fields[column]) if column < len(token.fields) and column != layout.token else None
+    return _tag_in(token.fields[column]) if column < len(token.fields) and column != layout.token else None
 
 
-def _entities(tokens: Sequence[Token], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
+def _entities(tokens: Sequence[ConllToken], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
     """Yield start and end in the text, and the type, of each tagged entity, which lies within one sentence."""
     from piiloom.corpus.formats.token_labels import OUTSIDE, tagged_spans  # noqa: PLC0415 - loads records, which other formats need not
 
@@ -291,3 +280,25 @@ def _entities(tokens: Sequence[Token], layout: ConllLayout) -> Iterator[tuple[in
 
 def _pattern(layout: ConllLayout) -> re.Pattern[str]:
     return _TAB if layout.tabs else _BLANKS
+
+
+def _tag_in(field: str) -> str | None:
+    """Return *field* if it is a tag, else None."""
+    return field if _TAG.fullmatch(field) else None
+
+
+def _continued(tags: Sequence[str | None], count: int) -> list[str | None]:
+    """Return the tags of *count* tokens that take the place of those with *tags*. If some of these are of an entity, all new ones are."""
+    told = [tag for tag in tags if tag not in {None, "O"}]
+    if not told or None in tags:
+        return [tags[0]] * count
+    first, last, label = str(told[0]), str(told[-1]), str(told[0])[2:]
+    whole = len(told) == len(tags)
+    begins, ends = first[0] in _BEGINS or not whole, last[0] in _ENDS
+    single, end = ("U", "L") if {first[0], last[0]} & {"U", "L"} else ("S", "E")
+    found: list[str | None] = [f"I-{label}"] * count
+    if begins:
+        found[0] = f"B-{label}"
+    if ends:
+        found[-1] = f"{single if begins and count == 1 else end}-{label}"
+    return found

@@ -14,10 +14,23 @@ from typing import Final
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.parts import AUTHORS, Found, InputSettings, Notes, Parsed, Part
-from piiloom.surrogates.inputs.source import Allowance, members_of, open_archive, read_member
-from piiloom.surrogates.inputs.splicing import Change, Piece, changed, changes_of
-from piiloom.surrogates.inputs.xml_entities import entity_pieces, escaped
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import (
+    AUTHORS,
+    FileChange,
+    FilePart,
+    FoundText,
+    Notes,
+    Parsed,
+    PiecedText,
+    SourceFile,
+    TextPiece,
+    TextSlot,
+    piece_changes,
+    with_changes,
+)
+from piiloom.surrogates.inputs.source import Allowance, archive_members, copied_info, open_archive, read_member
+from piiloom.surrogates.inputs.xml_files import entity_pieces, xml_escaped
 
 _BODY: Final = "word/document.xml"
 _OTHERS: Final = re.compile(r"word/(?:header|footer|footnotes|endnotes|comments)\d*\.xml")
@@ -33,23 +46,21 @@ _PROPERTIES: Final = "docProps/core.xml"
 Run = tuple[int, int, int]
 
 
-class DocxSlot:
-    """The ``Slot`` of all text of a Word document. ``others`` tells the members without text apart: name, checksum, size."""
+class DocxSlot(TextSlot):
+    """All text of a Word document. ``others`` tells the members without text apart: name, checksum, size."""
 
-    __slots__ = ("_pieces", "_runs", "end", "others", "start")
-    ranges: Final = ()
+    __slots__ = ("_pieces", "_runs", "others")
 
-    def __init__(self, raw: str, pieces: Sequence[Piece], runs: Sequence[Run], others: tuple[tuple[str, int, int], ...]) -> None:
-        self._pieces, self._runs = pieces, runs
-        self.start, self.end = 0, len(raw)
-        self.others = others
+    def __init__(self, raw: str, pieces: Sequence[TextPiece], runs: Sequence[Run], others: tuple[tuple[str, int, int], ...] = ()) -> None:
+        super().__init__(0, len(raw))
+        self._pieces, self._runs, self.others = pieces, runs, others
 
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``. Returns the XML of all members with text, one behind the other."""
-        changes = list(changes_of(self._pieces, replaced, escaped))
-        return changed(raw, 0, len(raw), sorted([*changes, *self._kept_spaces(raw, changes)]))
+    def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:
+        """See ``TextSlot``; the text is the XML of all members with text, one behind the other."""
+        changes = list(piece_changes(self._pieces, replaced, xml_escaped))
+        return sorted([*changes, *self._kept_spaces(parsed.raw, changes)])
 
-    def _kept_spaces(self, raw: str, changes: Sequence[Change]) -> Iterator[Change]:
+    def _kept_spaces(self, raw: str, changes: Sequence[FileChange]) -> Iterator[FileChange]:
         """Yield an attribute for each changed run that now begins or ends with white space, which Word would drop otherwise."""
         at = 0
         for tag, start, end in self._runs:
@@ -60,52 +71,50 @@ class DocxSlot:
                 own.append(changes[at])
                 at += 1
             if own and "xml:space" not in raw[tag:start]:
-                words = changed(raw, start, end, own)
+                words = with_changes(raw, start, end, own)
                 if words != words.strip():
                     yield start - 1, start - 1, _KEPT
 
-    def rest(self, raw: str) -> tuple[object, str]:
-        """Return everything but the words of runs, and the attribute that ``rewritten`` may add."""
-        return self.others, changed(raw, 0, len(raw), [(start, end, "") for _, start, end in self._runs]).replace(_KEPT, "")
+    def rest(self, parsed: Parsed) -> tuple[object, str]:
+        """Return everything but the words of runs, and the attribute that ``changes`` may add."""
+        runs = with_changes(parsed.raw, 0, len(parsed.raw), [(start, end, "") for _, start, end in self._runs])
+        return self.others, runs.replace(_KEPT, "")
 
 
 class DocxParsed(Parsed):
-    """A Word document; ``members`` are those in ``raw``, each by its name and length. At most ``limit`` bytes are unpacked again."""
+    """A Word document; ``members`` are those in ``raw``, by name. At most ``limit`` bytes are unpacked again."""
 
-    members: tuple[tuple[str, int], ...] = ()
-    part: Part | None = None
+    members: Sequence[str] = ()
+    file: SourceFile | None = None
     limit: int = 0
 
     def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
         """Return the bytes of the new file. One in which nothing was replaced is the old one."""
-        assert self.part is not None  # noqa: S101 - set below
+        assert self.file is not None  # noqa: S101 - set below
         if not any(one.placed for one in replaced):
-            return b"" if self.skips else self.part.file.path.read_bytes()
-        texts = dict(zip((name for name, _ in self.members), self.found[0].slot.rewritten(self.raw, replaced[0]).split("\0"), strict=True))
+            return self.file.path.read_bytes()
+        texts = dict(zip(self.members, self.rewritten(replaced).split("\0"), strict=True))
         out = io.BytesIO()
         allowance = Allowance(self.limit)
-        with open_archive(self.part.file.path, self.part.file.name) as source, zipfile.ZipFile(out, "w") as target:
+        with open_archive(self.file.path, self.file.name) as source, zipfile.ZipFile(out, "w") as target:
             for info in source.infolist():
-                new = zipfile.ZipInfo(info.filename, info.date_time)
-                new.compress_type, new.external_attr, new.create_system = info.compress_type, info.external_attr, info.create_system
                 words = texts.get(info.filename)
-                data = read_member(source, info, allowance, self.part.file.name) if words is None else words.encode("utf-8")
-                target.writestr(new, data)
+                data = read_member(source, info, allowance, self.file.name) if words is None else words.encode("utf-8")
+                target.writestr(copied_info(info), data)
         return out.getvalue()
 
     def again(self, replaced: Sequence[Replaced]) -> Parsed:
         """Return the document as it is read from its mirror."""
-        raw = self.found[0].slot.rewritten(self.raw, replaced[0]) if self.found else self.raw
-        words, pieces, runs = _text_of(raw)
-        return Parsed(raw, [Found(words, None, 0, "", DocxSlot(raw, pieces, runs, ()))] if self.found else [], 1, 0, Notes())
+        raw = self.rewritten(replaced)
+        return Parsed(raw, _found(raw))
 
 
-def read_docx(part: Part, settings: InputSettings) -> Parsed:
+def read_docx(part: FilePart, settings: SourceSettings) -> Parsed:
     """Read a Word document. Raises ``DataError`` if it is damaged, too large, or none."""
     name = part.file.name
     allowance, notes = Allowance(settings.max_unpacked), Notes()
     with open_archive(part.file.path, name) as archive:
-        infos = {info.filename: info for info in members_of(archive, name)}
+        infos = {info.filename: info for info in archive_members(archive, name)}
         if _BODY not in infos:
             raise DataError("the file is no Word document", where=name, remedy="Save it as .docx, or leave it out")
         texts = [_BODY, *sorted(filter(_OTHERS.fullmatch, infos))]
@@ -113,15 +122,26 @@ def read_docx(part: Part, settings: InputSettings) -> Parsed:
         if _PROPERTIES in infos and _AUTHOR.search(read_member(archive, infos[_PROPERTIES], allowance, name)):
             notes.add(AUTHORS, 0)
     raw = "\0".join(parts)
-    words, pieces, runs = _text_of(raw)
     if ' w:author="' in raw:
         notes.add(AUTHORS, 0)
     others = tuple((one, info.CRC, info.file_size) for one, info in infos.items() if one not in texts)
-    found = [Found(words, None, 0, "", DocxSlot(raw, pieces, runs, others))] if words.strip() else []
-    parsed = DocxParsed(raw, found, 1, 0, notes)
-    parsed.members = tuple(zip(texts, map(len, parts), strict=True))
-    parsed.part, parsed.limit = part, settings.max_unpacked
+    parsed = DocxParsed(raw, _found(raw, others), rows=1, notes=notes)
+    parsed.members, parsed.file, parsed.limit = texts, part.file, settings.max_unpacked
     return parsed
+
+
+def _found(raw: str, others: tuple[tuple[str, int, int], ...] = ()) -> list[FoundText]:
+    text = PiecedText()
+    runs: list[Run] = []
+    for match in _TEXT.finditer(raw):
+        if match["tag"] is not None:
+            runs.append((match.start(), *match.span("words")))
+            for piece in entity_pieces(raw, *match.span("words")):
+                text.add(*piece)
+        else:
+            text.add("\n" if match["end"] else _SIGNS[match["sign"]], match.start(), match.start())
+    words = "".join(text.words)
+    return [FoundText(words, DocxSlot(raw, text.pieces, runs, others))] if words.strip() else []
 
 
 def _decoded(data: bytes, where: str) -> str:
@@ -132,24 +152,3 @@ def _decoded(data: bytes, where: str) -> str:
     if "\0" in text:
         raise DataError("the XML holds a zero character", where=where, remedy="Save the document again with Word or LibreOffice")
     return text
-
-
-def _text_of(raw: str) -> tuple[str, list[Piece], list[Run]]:
-    """Return the text, its pieces, and of each run the places of its tag, and of the start and end of its words."""
-    words: list[str] = []
-    pieces: list[Piece] = []
-    runs: list[Run] = []
-    length = 0
-    for match in _TEXT.finditer(raw):
-        if match["tag"] is not None:
-            start, end = match.span("words")
-            runs.append((match.start(), start, end))
-            for text, at, stop in entity_pieces(raw, start, end):
-                words.append(text)
-                pieces.append(Piece(length, length + len(text), at, stop))
-                length += len(text)
-        else:
-            words.append("\n" if match["end"] else _SIGNS[match["sign"]])
-            pieces.append(Piece(length, length + 1, match.start(), match.start()))
-            length += 1
-    return "".join(words), pieces, runs

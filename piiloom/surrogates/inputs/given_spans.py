@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Mention, Replaced
-from piiloom.surrogates.inputs.json_walking import Hit, Scan, blank_end, key_scanner, walk_object
-from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, KindOf, Notes
+from piiloom.surrogates.inputs.input_settings import KindOf
+from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Scan, blank_end, key_scanner, walk_object
+from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, FileChange, Notes, Parsed
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.wording import told_by_original
 from piiloom.surrogates.known_names import family_told
@@ -42,8 +43,8 @@ class GivenSpans(NamedTuple):
     or end inside a word. ``covered`` are the spans left out, as mentions: their values are known, too.
     """
 
-    mentions: tuple[Mention, ...]
-    dropped: int
+    mentions: tuple[Mention, ...] | None
+    dropped: int = 0
     cut: int = 0
     covered: tuple[Mention, ...] = ()
 
@@ -52,6 +53,9 @@ class GivenSpans(NamedTuple):
         for what, count in ((DROPPED_SPANS, self.dropped), (CUT_SPANS, self.cut)):
             if count:
                 notes.add(what, line, count)
+
+
+NOTHING_GIVEN: Final = GivenSpans(None)
 
 
 class GivenSpan(NamedTuple):
@@ -78,15 +82,6 @@ class GivenSpan(NamedTuple):
         if start_at is None or end_at is None or of_type is None:
             return None
         return cls(item[start_at], item[end_at], of_type, start_at, end_at)
-
-    def tells_words(self, key: str, value: Any, text: str) -> bool:
-        """Whether the *value* under *key* repeats the text of the span, by its key or because it is equal."""
-        return isinstance(value, str) and (key in _WORDS or value == text[self.start : self.end])
-
-
-def found_fields(given: GivenSpans | None) -> tuple[tuple[Mention, ...] | None, None, tuple[Mention, ...]]:
-    """Return what a ``Found`` without a question has of its spans: the mentions, no place of a question, and the covered ones."""
-    return (given.mentions, None, given.covered) if given is not None else (None, None, ())
 
 
 def looks_like_spans(value: Any) -> bool:
@@ -147,49 +142,77 @@ def _checked(item: Any, position: int, text: str) -> GivenSpan:
     return span
 
 
-class SpanRewriter:
-    """Updates the spans of a row: offsets, and copies of the span's text, in which an original would be a leak."""
+class RowSpans:
+    """The spans of a JSON row, whose text is *text* at *slot*: offsets, and copies of words, in which an original would be a leak."""
 
-    __slots__ = ("_hit", "_text")
+    __slots__ = ("_slot", "_spans", "_text", "place")
 
-    def __init__(self, hit: Hit, text: str) -> None:
-        self._hit, self._text = hit, text
+    def __init__(self, hit: Hit, text: str, slot: JsonSlot) -> None:
+        self._spans: list[Any] = hit.value if isinstance(hit.value, list) else []
+        self._text, self._slot = text, slot
+        self.place = hit.start, hit.end
 
-    def rest(self) -> tuple[tuple[int, int], str]:
-        """Return the range of the spans in the file, and what of them stays: all but offsets and words, as JSON."""
-        items = self._hit.value if isinstance(self._hit.value, list) else []
-        return (self._hit.start, self._hit.end), json.dumps([bare_span(item, self._text) for item in items], ensure_ascii=False)
+    def rest(self) -> str:
+        """Return all of the spans but offsets and words, as JSON."""
+        return json.dumps(bare_spans(self._spans, self._text), ensure_ascii=False)
 
-    def __call__(self, raw: str, replaced: Replaced, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
-        """Return (start, end, new JSON) for each offset and each copy of the text to replace in *raw*, in order. *spell* escapes text."""
-        moved = OffsetMap((place.start, place.end, place.new_start, place.new_end) for place in replaced.placed)
-        changes: list[tuple[int, int, str]] = []
-        for item, hits in zip(self._hit.value, _items(raw, self._hit.start, self._hit.value), strict=True):
-            span = GivenSpan.of(item)
-            if span is None:
-                continue
-            start, end = moved.to_output(span.start), moved.to_output(span.end, end=True)
-            told = {span.start_at: str(start), span.end_at: str(end)}
-            words = f'"{spell(replaced.text[start:end])}"'
-            for hit in hits:
-                if hit.path in told:
-                    changes.append((hit.start, hit.end, told[hit.path]))
-                elif span.tells_words(hit.path, hit.value, self._text):
-                    changes.append((hit.start, hit.end, words))
-        return changes
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterator[FileChange]:
+        """Yield the changes for each offset and each copy of the text, in order."""
+        moves = OffsetMap(place[:4] for place in replaced.placed)
+        ascii_only = self._slot.is_ascii(parsed)
+        for item, hits in zip(self._spans, _items(parsed.raw, self.place[0], self._spans), strict=True):
+            new = _moved(item, self._text, replaced.text, moves)
+            yield from ((hit.start, hit.end, json.dumps(new[hit.path], ensure_ascii=ascii_only)) for hit in hits if hit.path in new)
 
 
-def bare_span(item: Any, text: str) -> Any:
-    """Return a span with its offsets and copies of the text set to None."""
+def span_items(value: Any) -> Any:
+    """Return the spans in the cell *value* as a list of objects, or *value* itself if that is neither a list nor an object of lists.
+
+    Older versions of Hugging Face's ``datasets`` store an object of lists, which must be equally long.
+    """
+    if isinstance(value, dict) and value and all(isinstance(one, list) for one in value.values()):
+        if len({len(one) for one in value.values()}) > 1:
+            return value
+        return [dict(zip(value, items, strict=True)) for items in zip(*value.values(), strict=True)]
+    return value
+
+
+def moved_spans(value: Any, text: str, replaced: Replaced) -> Any:
+    """Return the cell *value*, the spans of *text*, with the offsets and words of the new text, in the form that it has."""
+    moves = OffsetMap(place[:4] for place in replaced.placed)
+    items = []
+    for item in span_items(value):
+        new = span_values(item) | _moved(item, text, replaced.text, moves)
+        items.append(new if isinstance(item, dict) else list(new.values()))
+    return {key: [item[key] for item in items] for key in value} if isinstance(value, dict) else items
+
+
+def bare_spans(value: Any, text: str) -> list[Any]:
+    """Return *value*, the spans of *text*, without their offsets and words."""
+    items = span_items(value)
+    return [span_values(item) | dict.fromkeys(_moving_keys(item, text)) for item in items] if isinstance(items, list) else []
+
+
+def _moving_keys(item: Any, text: str) -> list[str]:
+    """Return the keys of a span whose values are offsets in *text* or copies of it; none of an item that is no span."""
     span = GivenSpan.of(item)
     if span is None:
-        return item
-    told = values_of(item)
-    moves = {span.start_at, span.end_at}
-    return {key: None if key in moves or span.tells_words(key, value, text) else value for key, value in told.items()}
+        return []
+    words = text[span.start : span.end]
+    copies = [key for key, value in span_values(item).items() if isinstance(value, str) and (key in _WORDS or value == words)]
+    return [span.start_at, span.end_at, *copies]
 
 
-def values_of(item: Any) -> dict[str, Any]:
+def _moved(item: Any, text: str, new_text: str, moves: OffsetMap) -> dict[str, Any]:
+    """Return the offsets and words of a span in the new text, by their keys."""
+    span = GivenSpan.of(item)
+    if span is None:
+        return {}
+    start, end = moves.to_output(span.start), moves.to_output(span.end, end=True)
+    return dict.fromkeys(_moving_keys(item, text), new_text[start:end]) | {span.start_at: start, span.end_at: end}
+
+
+def span_values(item: Any) -> dict[str, Any]:
     """Return a span's values by key; those of a list by their positions."""
     return item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
 

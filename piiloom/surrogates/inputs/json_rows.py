@@ -1,7 +1,8 @@
-r"""Read JSON rows: one object per line (those of an array: ``json_arrays``).
+r"""Read JSON rows: one object per line, the objects of an array, or the one object that a file holds.
 
-Only ``\n`` ends a line; blank lines are no rows. A row whose text field is missing, null or no string has no document, stays as it is,
-and is counted in the notes. A bad row is an error, or is set aside: of a line nothing stays in the mirror, of an array's element ``{}``.
+In lines only ``\n`` ends a line; blank lines are no rows. A row whose text field is missing, null or no string has no document, stays as
+it is, and is counted in the notes. A bad row is an error, or is set aside: of a line nothing stays in the mirror, of an array's element
+``{}``.
 """
 
 from __future__ import annotations
@@ -10,29 +11,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from piiloom.surrogates.inputs.given_spans import GivenSpans, SpanRewriter, found_fields, looks_like_spans, mentions_of
-from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Wanted, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import (
-    BAD_ROWS,
-    NO_TEXT,
-    SPANS,
-    BadRow,
-    Found,
-    InputSettings,
-    Notes,
-    Parsed,
-    Part,
-    Skip,
-    Spelling,
-    check_decoded,
-    fault,
-)
-from piiloom.surrogates.inputs.questions import NO_QUESTION, asked
+from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, RowSpans, looks_like_spans, mentions_of
+from piiloom.surrogates.inputs.input_settings import SPANS, SourceSettings
+from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, WantedKeys, blank_end, key_scanner, walk_object, wanted_tree
+from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, FilePart, FoundText, Parsed, TextSlot, check_decoded, fault
+from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, asked, question_start
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 NO_FIELD: Final = "rows without the field "
 _NOT_JSON: Final = "not valid JSON"
 _DIGITS: Final = "a number has too many digits, or the JSON is nested too deeply"
+_ONE_VALUE: Final = "Correct the file: it is to hold one array or one object. With an object a line, its name is to end in .jsonl"
 
 
 def absent_fields(fields: Iterable[str], notes: Mapping[str, int], rows: int) -> list[str]:
@@ -46,22 +35,16 @@ _SPENT: Final = key_scanner(None)
 class JsonReader:
     """Reads the rows of one part, whose text is *raw*. With *meet_keys*, also counts all keys (``Parsed.met``)."""
 
-    def __init__(self, part: Part, raw: str, settings: InputSettings, *, meet_keys: bool) -> None:
+    def __init__(self, part: FilePart, raw: str, settings: SourceSettings, *, meet_keys: bool) -> None:
         self.part, self.raw, self.settings = part, raw, settings
-        self.texts = settings.text_fields or _DEFAULT_TEXTS
-        self.several = len(settings.text_fields) > 1
-        self.ids = settings.id_field or "id"
-        self.spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
-        self.question = settings.question_field or ""
-        self.wanted: Wanted = wanted_tree([*self.texts, self.ids, *filter(None, [self.spans, self.question])])
-        self.found: list[Found] = []
-        self.notes = Notes()
-        self.spelling = Spelling(part.ascii)
-        self.skips: list[Skip] = []
-        self.keys: tuple[str, ...] = ()
-        self.rows = 0
+        self.parsed = Parsed(raw, lines=raw.count("\n"), ascii=part.ascii)
         self.line = 0
-        self._met: dict[str, list[int]] = {}
+        self._texts = settings.text_fields or _DEFAULT_TEXTS
+        self._several = len(settings.text_fields) > 1
+        self._ids = settings.id_field or "id"
+        self._spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
+        self._question = settings.question_field or ""
+        self._wanted: WantedKeys = wanted_tree([*self._texts, self._ids, *filter(None, [self._spans, self._question])])
         self._keys_of_row: list[str] = []  # those of the last row, and in how many more rows they were the same
         self._repeats = 0
         self._meets = meet_keys
@@ -70,7 +53,7 @@ class JsonReader:
     def row(self, at: int) -> int:
         """Read the object at offset *at* and return the offset of its end. Raises ``fault`` if it is malformed."""
         try:
-            hits, keys, end = walk_object(self.raw, at, self.wanted, self._scan)
+            hits, keys, end = walk_object(self.raw, at, self._wanted, self._scan)
         except IndexError:
             if self.settings.skip_bad_rows:  # how far it was read depends on where the part ends
                 raise BadRow(_NOT_JSON) from None
@@ -86,8 +69,8 @@ class JsonReader:
         if len(values) != len(hits):
             raise self.fault(at, "the row gives one of its fields twice")
         self._take(values, at, end)
-        self.rows += 1
-        self.keys = self.keys or tuple(dict.fromkeys(keys))
+        self.parsed.rows += 1
+        self.parsed.keys = self.parsed.keys or tuple(dict.fromkeys(keys))
         return end
 
     def fault(self, at: int, message: str) -> Exception:
@@ -107,62 +90,68 @@ class JsonReader:
 
     def guarded(self, read: Callable[[], object], start: int, end: int, instead: str = "") -> None:
         """Call *read* for the row ``raw[start:end]``, and set the row aside if it raises ``BadRow``."""
-        known, rows = len(self.found), self.rows
+        known, rows = len(self.parsed.found), self.parsed.rows
         try:
             check_decoded(self.raw, start, end)
             read()
         except BadRow as bad:
-            self.rows = rows
-            del self.found[known:]
-            self.skips.append(Skip(start, end, self.line, str(bad), instead))
-            self.notes.add(BAD_ROWS, self.line)
+            self.parsed.rows = rows
+            del self.parsed.found[known:]
+            self.parsed.set_aside(start, end, self.line, str(bad), instead)
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
-        texts = [hit for hit in map(values.get, self.texts) if hit is not None and isinstance(hit.value, str)]
+        texts = [hit for hit in map(values.get, self._texts) if hit is not None and isinstance(hit.value, str)]
         if not self.settings.text_fields:
             texts = texts[:1]
-        elif len(texts) < len(self.texts):
-            for name in self.texts:
+        elif len(texts) < len(self._texts):
+            for name in self._texts:
                 if name not in values:
-                    self.notes.add(NO_FIELD + name, self.line)
+                    self.parsed.notes.add(NO_FIELD + name, self.line)
         if not texts:
-            self.notes.add(NO_TEXT, self.line)
-        row_id = _text_of(values[self.ids].value) if self.ids in values else None
+            self.parsed.notes.add(NO_TEXT, self.line)
+        row_id = _text_of(values[self._ids].value) if self._ids in values else None
         if len(texts) > 1:
             texts.sort(key=lambda hit: hit.start)
-        question = self._question(values)
+        question = self._question_of(values)
         for hit in texts:
-            if self.raw.find("\\", hit.start, hit.end) >= 0:  # nothing else tells of half a character
-                self._check_whole(hit)
-            given, edits = self._spans(values, hit, at)
-            slot = JsonSlot(hit, (at, end), self.spelling, edits=edits, question=question)
-            one = Found(hit.value, row_id, self.line, hit.path if self.several else "", slot, *found_fields(given))
-            self.found.append(one if question is None else asked(one, question.value))
+            self._check_whole(hit)
+            literal = JsonSlot(hit, (at, end))
+            slot: TextSlot = literal
+            given, spans = self._spans_of(values, hit, literal, at)
+            if question is not None or spans is not None:
+                cells = [TextCell(hit.value, literal)]
+                if question is not None:
+                    cells.append(TextCell(question.value, JsonSlot(question, (at, end)), question_start(hit.value)))
+                slot = CellsSlot(cells, (at, end), spans)
+            one = FoundText(hit.value, slot, row_id, self.line, hit.path if self._several else "", given.mentions, given.covered)
+            self.parsed.found.append(one if question is None else asked(one, question.value))
 
-    def _question(self, values: dict[str, Hit]) -> Hit | None:
-        if not self.question:
+    def _question_of(self, values: dict[str, Hit]) -> Hit | None:
+        if not self._question:
             return None
-        hit = values.get(self.question)
+        hit = values.get(self._question)
         if hit is None or not isinstance(hit.value, str):
-            self.notes.add(NO_QUESTION, self.line)
+            self.parsed.notes.add(NO_QUESTION, self.line)
             return None
         self._check_whole(hit)
         return hit
 
-    def _spans(self, values: dict[str, Hit], text: Hit, at: int) -> tuple[GivenSpans | None, SpanRewriter | None]:
-        hit = values.get(self.spans) if self.spans else None
-        if hit is None and self.spans and self.settings.skip_bad_rows:
-            raise BadRow(f"the row has no {self.spans}")  # otherwise the engine refuses it
+    def _spans_of(self, values: dict[str, Hit], text: Hit, slot: JsonSlot, at: int) -> tuple[GivenSpans, RowSpans | None]:
+        hit = values.get(self._spans) if self._spans else None
+        if hit is None and self._spans and self.settings.skip_bad_rows:
+            raise BadRow(f"the row has no {self._spans}")  # otherwise the engine refuses it
         if hit is None or self.settings.kind_of is None or not (self.settings.spans_field or looks_like_spans(hit.value)):
-            return None, None
+            return NOTHING_GIVEN, None
         try:
             given = mentions_of(hit.value, text.value, self.settings.kind_of)
         except ValueError as error:
-            raise self.fault(at, f"{self.spans}{'' if str(error).startswith('[') else ' '}{error}") from None
-        given.note(self.notes, self.line)
-        return given, SpanRewriter(hit, text.value)
+            raise self.fault(at, f"{self._spans}{'' if str(error).startswith('[') else ' '}{error}") from None
+        given.note(self.parsed.notes, self.line)
+        return given, RowSpans(hit, text.value, slot)
 
     def _check_whole(self, hit: Hit) -> None:
+        if self.raw.find("\\", hit.start, hit.end) < 0:  # only escapes give half of a character
+            return
         try:
             hit.value.encode("utf-8")
         except UnicodeEncodeError:
@@ -179,23 +168,21 @@ class JsonReader:
         self._keys_of_row = keys
 
     def _meet(self, key: str) -> None:
-        self._met.setdefault(key, [0, self.line])[0] += 1
+        self.parsed.met.setdefault(key, [0, self.line])[0] += 1
 
     def _count_repeats(self) -> None:
         for key in self._keys_of_row:
-            self._met[key][0] += self._repeats
+            self.parsed.met[key][0] += self._repeats
         self._repeats = 0
 
-    def parsed(self, lines: int) -> Parsed:
-        """Return what was read; *lines* is the number of line ends in the part. The reader cannot be used afterwards."""
+    def end(self) -> Parsed:
+        """Return what was read. The reader cannot be used afterwards."""
         self._scan = _SPENT  # it refers to this reader, and such a circle would keep the whole part until it is collected
         self._count_repeats()
-        return Parsed(
-            self.raw, self.found, self.rows, lines, self.notes, self.keys, skips=self.skips, spelling=self.spelling, met=self._met
-        )
+        return self.parsed
 
 
-def read_lines(part: Part, raw: str, settings: InputSettings, *, meet_keys: bool) -> Parsed:
+def read_lines(part: FilePart, raw: str, settings: SourceSettings, *, meet_keys: bool) -> Parsed:
     """Read a part of a file with one object per line. Raises ``DataError`` for a malformed line."""
     reader = JsonReader(part, raw, settings, meet_keys=meet_keys)
     lines = 0
@@ -209,7 +196,7 @@ def read_lines(part: Part, raw: str, settings: InputSettings, *, meet_keys: bool
             reader.guarded(partial(_read_line, reader, at, end), start, end)
         else:
             _read_line(reader, at, end)
-    return reader.parsed(raw.count("\n"))
+    return reader.end()
 
 
 def _read_line(reader: JsonReader, at: int, end: int) -> None:
@@ -232,6 +219,68 @@ def _lines(raw: str) -> Iterator[tuple[int, int]]:
         end = raw.find("\n", at) + 1 or len(raw)
         yield at, end
         at = end
+
+
+def read_array(part: FilePart, raw: str, settings: SourceSettings, *, meet_keys: bool) -> Parsed:
+    """Read a part of a file that holds an array of objects, or one object. Raises ``DataError`` where it is not valid JSON.
+
+    A part other than the file's last one ends behind a comma of the array.
+    """
+    reader = JsonReader(part, raw, settings, meet_keys=meet_keys)
+    at = blank_end(raw, 0)
+    if part.start > 0 or raw.startswith("[", at):
+        _read_elements(reader, at)
+    elif at < len(raw):
+        if raw[at] != "{":
+            raise reader.broken(at, "not valid JSON, or the file holds neither an array nor an object")
+        at = blank_end(raw, _read_element(reader, at, 0))
+        if at < len(raw):
+            raise reader.broken(at, "not valid JSON: there is more text after the object", _ONE_VALUE)
+    return reader.end()
+
+
+def _read_elements(reader: JsonReader, at: int) -> None:
+    raw, part = reader.raw, reader.part
+    empty = part.start == 0
+    at, seen = blank_end(raw, at + empty), 0
+    if empty and raw.startswith("]", at):
+        _check_end(reader, at)
+        return
+    while at < len(raw):
+        end = _read_element(reader, at, seen)
+        at, seen = blank_end(raw, end), at
+        if raw.startswith("]", at):
+            _check_end(reader, at)
+            return
+        if not raw.startswith(",", at):
+            raise reader.broken(at, "not valid JSON: a comma or the end of the array is missing", _ONE_VALUE)
+        at = blank_end(raw, at + 1)
+    if part.end == part.file.size:
+        raise reader.broken(at, "not valid JSON: the array ends too early")
+
+
+def _read_element(reader: JsonReader, at: int, seen: int) -> int:
+    """Read the object at *at* and return the offset of its end. Lines were counted up to *seen*."""
+    reader.line += reader.raw.count("\n", seen, at)
+    if not reader.settings.skip_bad_rows:
+        return _read_object(reader, at)
+    end = reader.value_end(at)
+    reader.guarded(partial(_read_object, reader, at), at, end, "{}")
+    return end
+
+
+def _read_object(reader: JsonReader, at: int) -> int:
+    if reader.raw[at] in ",]":
+        raise reader.broken(at, "not valid JSON: an element is missing")
+    if reader.raw[at] != "{":
+        raise reader.fault(at, "an element of the array is not a JSON object")
+    return reader.row(at)
+
+
+def _check_end(reader: JsonReader, at: int) -> None:
+    after = blank_end(reader.raw, at + 1)
+    if after < len(reader.raw):
+        raise reader.broken(after, "not valid JSON: there is more text after the array", _ONE_VALUE)
 
 
 def _text_of(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""Write a text as a JSON literal."""
+"""Walk through JSON objects with the offsets of their values, and write texts as JSON literals."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import json
 import re
 from collections.abc import Callable, Iterable
 from json.encoder import encode_basestring, encode_basestring_ascii
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.parts import Spelling
-from piiloom.surrogates.inputs.questions import parted, question_start
-from piiloom.surrogates.inputs.splicing import Piece, changed, spliced
+from piiloom.surrogates.inputs.parts import FileChange, Parsed, TextSlot, escape_pieces, piece_changes
 
 
-def quoted(text: str) -> str:
+def json_literal(text: str) -> str:
     """Return *text* as a JSON literal with its characters as they are: what ``encode_basestring`` returns.
 
     For ASCII, json's other encoder gives the same in half the time, but for the sign DEL, which it escapes.
@@ -22,7 +20,7 @@ def quoted(text: str) -> str:
     return encode_basestring_ascii(text) if text.isascii() and "\x7f" not in text else encode_basestring(text)
 
 
-Wanted = dict[str, "Wanted"]
+WantedKeys = dict[str, "WantedKeys"]
 Scan = Callable[[str, int], tuple[Any, int]]
 # The C scanner for strings, which also returns the end offset. The type stubs do not have it.
 scanstring: Final[Callable[[str, int, bool], tuple[str, int]]] = vars(json.decoder)["scanstring"]
@@ -41,9 +39,9 @@ class Hit(NamedTuple):
     value: Any
 
 
-def wanted_tree(paths: Iterable[str]) -> Wanted:
+def wanted_tree(paths: Iterable[str]) -> WantedKeys:
     """Return the tree of keys to look for. "note.text" means the key "text" in the object "note", or a key with a dot in its name."""
-    tree: Wanted = {}
+    tree: WantedKeys = {}
     for path in paths:
         tree.setdefault(path, {})
         level = tree
@@ -78,7 +76,7 @@ def blank_end(text: str, at: int) -> int:
     return match.end() if match else at
 
 
-def walk_object(text: str, at: int, wanted: Wanted, scan: Scan) -> tuple[list[Hit], list[str], int]:
+def walk_object(text: str, at: int, wanted: WantedKeys, scan: Scan) -> tuple[list[Hit], list[str], int]:
     """Return the wanted values of the object at *at*, the keys that were passed, and the offset of its end.
 
     Raises ``ValueError`` (or a subclass), ``IndexError`` or ``RecursionError`` if the object is malformed.
@@ -88,7 +86,7 @@ def walk_object(text: str, at: int, wanted: Wanted, scan: Scan) -> tuple[list[Hi
     return hits, keys, _through(text, at, wanted, "", scan, hits, keys)
 
 
-def _through(text: str, at: int, wanted: Wanted, prefix: str, scan: Scan, hits: list[Hit], keys: list[str]) -> int:
+def _through(text: str, at: int, wanted: WantedKeys, prefix: str, scan: Scan, hits: list[Hit], keys: list[str]) -> int:
     """Walk through the object at *at*; *prefix* is its path with a dot. Return the offset of its end."""
     sign = "{"
     while sign != "}":
@@ -131,100 +129,34 @@ def _key(text: str, at: int) -> tuple[str, int]:
     return key, blank_end(text, at + 1)
 
 
-class JsonSlot:
-    """A JSON string literal that holds a document's text.
+class JsonSlot(TextSlot):
+    """A JSON string literal that holds a document's text, in the *row* with that range."""
 
-    ``edits`` computes the changes to the row's spans when the text is replaced, ``question`` is the literal of the question, which the
-    document's text has, too; with one of them the slot is the whole row. ``inner`` is always the range of the literal itself.
-    """
+    __slots__ = ("_row",)
 
-    __slots__ = ("_at", "_edits", "_row", "_spelling", "end", "inner", "question", "start")
-    ranges: Final = ()
+    def __init__(self, hit: Hit, row: tuple[int, int]) -> None:
+        super().__init__(hit.start, hit.end)
+        self._row = row
 
-    def rest(self, raw: str) -> str | None:
-        """See ``Slot``."""
-        if self.inner == (self.start, self.end):
-            return None
-        gone, bare = [self.inner, *([self.question.inner] if self.question is not None else [])], ""
-        if self._edits is not None:
-            place, bare = self._edits.rest()
-            gone.append(place)
-        return changed(raw, self.start, self.end, [(start, end, "") for start, end in sorted(gone)]) + bare
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:
+        """See ``TextSlot``."""
+        ascii_only = self.is_ascii(parsed)
+        if parsed.raw.find("\\", self.start, self.end) >= 0:
+            encode = encode_basestring_ascii if ascii_only else encode_basestring
+            start, end = self.start + 1, self.end - 1
+            pieces = escape_pieces(_ESCAPE.finditer(parsed.raw, start, end), start, end)
+            return piece_changes(pieces, replaced, lambda words: encode(words)[1:-1])
+        literal = (encode_basestring_ascii if ascii_only else json_literal)(
+            replaced.text
+        )  # around the surrogates there is nothing to escape
+        return [(self.start, self.end, literal)]
 
-    def __init__(
-        self, hit: Hit, row: tuple[int, int], spelling: Spelling, *, edits: SpanEdits | None = None, question: Hit | None = None
-    ) -> None:
-        self._row, self._spelling, self._edits = row, spelling, edits
-        self.inner = (hit.start, hit.end)
-        self.start, self.end = (hit.start, hit.end) if edits is None and question is None else row
-        self.question = JsonSlot(question, row, spelling) if question is not None else None
-        self._at = question_start(hit.value) if question is not None else 0
-
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``. Non-ASCII characters are escaped if the literal does so, else if the row does so, else if the file is all ASCII."""
-        if self.question is not None:
-            replaced, of_question = parted(replaced, self._at)
-        start, end = self.inner
-        ascii_only = self._in_ascii(raw)
-        spell = _escaping if ascii_only else _as_they_are
-        if raw.find("\\", start, end) >= 0:
-            new = spliced(raw, start, end, json_pieces(raw, start + 1, end - 1), replaced, spell)
-        else:  # around the surrogates there is nothing to escape
-            new = (encode_basestring_ascii if ascii_only else quoted)(replaced.text)
-        if self._edits is None and self.question is None:
-            return new
-        changes = [(start, end, new), *(self._edits(raw, replaced, spell) if self._edits is not None else [])]
-        if self.question is not None:
-            changes.append((*self.question.inner, self.question.rewritten(raw, of_question)))
-        changes.sort()
-        out: list[str] = []
-        at = self.start
-        for change_start, change_end, literal in changes:
-            out += (raw[at:change_start], literal)
-            at = change_end
-        return "".join([*out, raw[at : self.end]])
-
-    def _in_ascii(self, raw: str) -> bool:
-        for start, end in (self.inner, self._row):
-            part = raw[start:end]
+    def is_ascii(self, parsed: Parsed) -> bool:
+        """Whether other characters are escaped: if the literal does so, else if the row does so, else if the file is all ASCII."""
+        for start, end in ((self.start, self.end), self._row):
+            part = parsed.raw[start:end]
             if not part.isascii():
                 return False
             if "\\" in part and _FAR_ESCAPE.search(part):
                 return True
-        return self._spelling.ascii
-
-
-class SpanEdits(Protocol):
-    """The spans of a row: ``given_spans.SpanRewriter``."""
-
-    def __call__(self, raw: str, replaced: Replaced, spell: Callable[[str], str]) -> list[tuple[int, int, str]]:
-        """Return the changes to the row's spans."""
-        ...
-
-    def rest(self) -> tuple[tuple[int, int], str]:
-        """Return the range of the spans in the file, and what of them stays."""
-        ...
-
-
-def json_pieces(raw: str, start: int, end: int) -> list[Piece]:
-    """Return the pieces of the inside of a literal, ``raw[start:end]``: each escape is a piece."""
-    pieces: list[Piece] = []
-    text, at = 0, start
-    for match in _ESCAPE.finditer(raw, start, end):
-        here, after = match.span()
-        if here > at:
-            pieces.append(Piece(text, text + here - at, at, here))
-            text += here - at
-        pieces.append(Piece(text, text + 1, here, after))
-        text, at = text + 1, after
-    if end > at:
-        pieces.append(Piece(text, text + end - at, at, end))
-    return pieces
-
-
-def _escaping(text: str) -> str:
-    return encode_basestring_ascii(text)[1:-1]
-
-
-def _as_they_are(text: str) -> str:
-    return encode_basestring(text)[1:-1]
+        return parsed.ascii

@@ -3,74 +3,105 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
 from html import unescape
+from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
-from piiloom.foundation.errors import DataError
-from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.brat_files import BratParsed, read_brat
-from piiloom.surrogates.inputs.column_rows import ColumnsReader
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.surrogates.documents import Document
+from piiloom.surrogates.inputs.column_files import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
-from piiloom.surrogates.inputs.json_arrays import read_array
-from piiloom.surrogates.inputs.json_rows import absent_fields, read_lines
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
     WHOLE_FILES,
-    Found,
-    InputFile,
-    InputSettings,
-    KeptRows,
+    FilePart,
+    FoundText,
     Notes,
     ParquetLayout,
     Parsed,
-    Part,
+    SourceFile,
     TableLayout,
+    TextSlot,
     cannot_read,
-    key_of,
     line_at,
-    no_text,
+    names_shown,
     undecodable,
 )
 from piiloom.surrogates.inputs.source import open_source
+from piiloom.surrogates.inputs.standoff import BratParsed, read_brat
 from piiloom.surrogates.inputs.tables import read_table
 from piiloom.surrogates.inputs.text_files import UTF8_BOM
 
 _JSON_ESCAPE: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
+_ROOM: Final = 16_000_000  # characters; the texts in them are those of the documents, of which the engine keeps as many
+_PER_KEY: Final = 100  # a key of JSON that was met takes as much as so many characters
 _ROWS: Final = frozenset({"csv", "tsv", "json", "jsonl"})  # formats that take time to read
 
 
-class TextSlot:
-    """The ``Slot`` of a whole text file."""
+PartKey = tuple[str, int, int, int, int]
 
-    __slots__ = ("end", "start")
-    ranges: Final = ()
 
-    def __init__(self, end: int) -> None:
-        self.start, self.end = 0, end
+class KeptRows:
+    """Parts as they were read. What does not fit is not kept, and read again.
 
-    def rest(self, raw: str) -> None:
-        """See ``Slot``."""
+    Files that are converted or unpacked first are not kept, either: each reading of an input may have its own copy of them.
+    """
 
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``."""
-        del raw
-        return replaced.text
+    def __init__(self, room: int = _ROOM) -> None:
+        self._parsed: dict[PartKey, Parsed] = {}
+        self._size = self._room = room
+        self._settings: SourceSettings | None = None
+
+    def begin(self, settings: SourceSettings) -> None:
+        """Be told how parts are read from now on. What was read in another way is forgotten."""
+        how = replace(settings, look_at_key=None)  # it changes only what is noted of the keys
+        if how != self._settings:
+            self._parsed.clear()
+            self._room, self._settings = self._size, how
+
+    def put(self, key: PartKey | None, parsed: Parsed) -> None:
+        """Keep *parsed*, which is what the part with *key* held when that was told, if there is room."""
+        size = len(parsed.raw) + _PER_KEY * len(parsed.met)
+        if key is not None and size < self._room:
+            self._room -= size
+            self._parsed[key] = parsed
+
+    def get(self, key: PartKey | None, *, again: bool) -> Parsed | None:
+        """Return what is kept of a part, None if there is nothing. It stays if the part is to be read *again*."""
+        if key is None:
+            return None
+        return self._parsed.get(key) if again else self._parsed.pop(key, None)
+
+
+def part_key(part: FilePart) -> PartKey | None:
+    """Return what tells *part* from all others, and from what stands there when its file is changed; None if it is not to be kept."""
+    file = part.file
+    if file.archive or file.encoding != "utf-8":
+        return None
+    try:
+        status = file.path.stat()
+    except OSError:  # told by whoever reads the part
+        return None
+    return str(file.path), part.start, part.end, status.st_size, status.st_mtime_ns
 
 
 class PartReader:
     """Reads parts of any format. To be closed, since it keeps the current Parquet or Arrow file open. *kept* has rows read before."""
 
-    def __init__(self, settings: InputSettings, kept: KeptRows | None = None) -> None:
+    def __init__(self, settings: SourceSettings, kept: KeptRows | None = None) -> None:
         self._settings = settings
         self._columns = ColumnsReader(settings)
         self._kept = kept
         if kept is not None:
             kept.begin(settings)
 
-    def read(self, part: Part, *, note_keys: bool = False, again: bool = True) -> Parsed:
+    def read(self, part: FilePart, *, note_keys: bool = False, again: bool = True) -> Parsed:
         """Read *part*. With *note_keys*, JSON keys that look like placeholders are noted, too; needed in one reading only.
 
         Only what will be read *again* is kept. Raises ``DataError`` with file and line if it cannot be read.
@@ -84,29 +115,28 @@ class PartReader:
         try:
             return self._read_text(part)
         except DataError as error:  # a document that cannot be read: its file is empty in the mirror
-            kind = BratParsed if part.file.format == "brat" else Parsed
-            parsed = kind("", [], 0, 0, Notes())
+            parsed = BratParsed() if part.file.format == "brat" else Parsed()
             parsed.set_aside(0, 0, _line_of(error), error.message)
             return parsed
 
-    def _read_rows(self, part: Part, *, note_keys: bool, again: bool) -> Parsed:
+    def _read_rows(self, part: FilePart, *, note_keys: bool, again: bool) -> Parsed:
         kept, look = self._kept, self._settings.look_at_key
-        key = key_of(part) if kept is not None else None
+        key = part_key(part) if kept is not None else None
         parsed = kept.get(key, again=again) if kept is not None else None
         if parsed is None:
             parsed = self._read_text(part, meet_keys=(key is not None and again) or (note_keys and look is not None))
             if kept is not None and again:
                 kept.put(key, parsed)
-        parsed.spelling.ascii = part.ascii
+        parsed.ascii = part.ascii
         if note_keys and look is not None:
             parsed.note_keys(look)
         return parsed
 
-    def _read_text(self, part: Part, *, meet_keys: bool = False) -> Parsed:
+    def _read_text(self, part: FilePart, *, meet_keys: bool = False) -> Parsed:
         if part.file.format == "docx":
             from piiloom.surrogates.inputs.docx_files import read_docx  # noqa: PLC0415 - most corpora are of other formats
 
-            return read_docx(part, self._settings) if part.end else Parsed("", [], 0, 0, Notes())
+            return read_docx(part, self._settings) if part.end else Parsed()
         data = _bytes_of(part)
         bom = UTF8_BOM if part.start == 0 and data.startswith(UTF8_BOM) else b""
         lenient = self._settings.skip_bad_rows and part.file.format not in WHOLE_FILES  # the rows with such bytes are set aside
@@ -119,7 +149,7 @@ class PartReader:
         parsed.bom = bom
         return parsed
 
-    def parse(self, part: Part, raw: str, *, meet_keys: bool = False) -> Parsed:
+    def parse(self, part: FilePart, raw: str, *, meet_keys: bool = False) -> Parsed:
         """Read *raw*, the text of *part*, which is no Parquet, Arrow or Word file."""
         match part.file.format:
             case "csv" | "tsv" if isinstance(layout := part.file.layout, TableLayout):
@@ -137,8 +167,8 @@ class PartReader:
             case "brat":
                 parsed = read_brat(part, raw, self._settings)
             case _:
-                documents = [Found(raw, None, 0, "", TextSlot(len(raw)))] if raw and part.file.format != CARRIED else []
-                parsed = Parsed(raw, documents, 1, raw.count("\n"), Notes())
+                documents = [FoundText(raw, TextSlot(0, len(raw)))] if raw and part.file.format != CARRIED else []
+                parsed = Parsed(raw, documents, rows=1, lines=raw.count("\n"))
         return parsed
 
     def close(self) -> None:
@@ -152,7 +182,7 @@ def _line_of(error: DataError) -> int:
     return int(told) - 1 if told.isdecimal() else 0
 
 
-def _bytes_of(part: Part) -> bytes:
+def _bytes_of(part: FilePart) -> bytes:
     try:
         with part.file.path.open("rb") as fh:
             fh.seek(part.start)
@@ -164,7 +194,7 @@ def _bytes_of(part: Part) -> bytes:
     return data
 
 
-def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
+def documents_of(part: FilePart, parsed: Parsed, first: int) -> list[Document]:
     """Return the documents of a part that has been read, numbered from *first* on."""
     name, at = part.file.name, part.line
     whole, lines_apart = part.file.format in WHOLE_FILES, part.file.format == "conll"
@@ -178,14 +208,14 @@ def documents_of(part: Part, parsed: Parsed, first: int) -> list[Document]:
     return documents
 
 
-def plain_of(part: Part, raw: str) -> str:
+def plain_of(part: FilePart, raw: str) -> str:
     """Return the source *raw* of the part's format with its escapes resolved, to be searched for words."""
     if part.file.format in {"json", "jsonl"}:
         return _JSON_ESCAPE.sub(lambda match: chr(int(match[1], 16)) if match[1] else match[2] if match[2] in '"\\/' else " ", raw)
     return unescape(raw) if part.file.format == "xml" else raw
 
 
-def given_id(one: Found) -> str | None:
+def given_id(one: FoundText) -> str | None:
     """Return the row's id, or None. If there are several text fields, the field is appended: "ID#FIELD"."""
     return f"{one.id}#{one.field}" if one.id and one.field else one.id
 
@@ -196,51 +226,57 @@ def placed_id(name: str, line: int | None, field: str) -> str:
 
 
 @dataclass(slots=True)
-class _Tally:
-    """Counts of one file while it is read."""
+class ReadCount:
+    """Counts of a part, or of a file. ``keys`` are the fields of the first row, ``ascii`` is for JSON."""
 
-    file: InputFile
+    documents: int = 0
     rows: int = 0
     lines: int = 0
-    documents: int = 0
+    ascii: bool = True
     keys: tuple[str, ...] = ()
-    notes: Counter[str] = field(default_factory=Counter)
+    notes: Notes = field(default_factory=Notes)
 
-    def add(self, parsed: Parsed) -> None:
-        """Count a part."""
-        self.rows += parsed.rows
-        self.lines += parsed.lines
-        self.documents += len(parsed.found)
-        self.keys = self.keys or parsed.keys
-        self.notes += parsed.notes.counts
+    @classmethod
+    def of(cls, part: FilePart, parsed: Parsed) -> ReadCount:
+        """Return the counts of a part that has been read."""
+        ascii_only = part.file.format in {"json", "jsonl"} and parsed.raw.isascii()
+        return cls(len(parsed.found), parsed.rows, parsed.lines, ascii_only, parsed.keys, parsed.notes)
+
+    def add(self, part: ReadCount) -> None:
+        """Add the counts of the next part of the file."""
+        for what, times in part.notes.counts.items():
+            self.notes.add(what, self.lines + part.notes.first[what], times)
+        self.documents += part.documents
+        self.rows += part.rows
+        self.lines += part.lines
+        self.ascii = self.ascii and part.ascii
+        self.keys = self.keys or part.keys
+
+    def no_text(self, file: SourceFile, fields: Sequence[str]) -> UsageError:
+        """Return the error for *file*, in which no row has a text; *fields* are those of the text."""
+        missing = absent_fields(fields, self.notes.counts, self.rows)
+        what = f"no row has the field {', '.join(map(repr, missing))}" if missing else "no row has a text"
+        return UsageError(
+            f"{what}; the first one has: {names_shown(self.keys)}", where=file.name, remedy="Name the field with --text-field"
+        )
 
 
-def _check(tally: _Tally | None, settings: InputSettings) -> None:
-    """Raise ``UsageError`` if a JSON file that has been read has rows, but no text."""
-    if tally is not None and tally.file.format in {"json", "jsonl"} and tally.rows and not tally.documents:
-        raise no_text(tally.file.name, absent_fields(settings.text_fields, tally.notes, tally.rows), tally.keys)
-
-
-def iter_documents(settings: InputSettings, kept: KeptRows | None = None) -> Iterator[Document]:
+def iter_documents(settings: SourceSettings, kept: KeptRows | None = None) -> Iterator[Document]:
     """Yield all documents of an input in order, in this process. Ids are those of the rows; repeated ids are not changed.
 
     The rows go into *kept*, for whoever reads the input after this.
     Raises ``UsageError`` if a JSON file has rows but no text, and the errors of ``Source.prepare`` and ``PartReader.read``.
     """
-    with open_source(settings) as source:
-        reader = PartReader(settings, kept)
-        number, tally = 0, None
-        try:
-            for chunk in source.chunks():
-                for part in chunk.parts:
-                    if tally is None or tally.file.number != part.file.number:
-                        _check(tally, settings)
-                        tally = _Tally(part.file)
-                    parsed = reader.read(part)
-                    documents = documents_of(part._replace(line=tally.lines + 1), parsed, number)
-                    yield from documents
-                    number += len(documents)
-                    tally.add(parsed)
-            _check(tally, settings)
-        finally:
-            reader.close()
+    with open_source(settings) as source, closing(PartReader(settings, kept)) as reader:
+        number = 0
+        parts = (part for chunk in source.chunks() for part in chunk.parts)
+        for file, own in groupby(parts, key=attrgetter("file")):
+            count = ReadCount()
+            for part in own:
+                parsed = reader.read(part)
+                documents = documents_of(part._replace(line=count.lines + 1), parsed, number)
+                yield from documents
+                number += len(documents)
+                count.add(ReadCount.of(part, parsed))
+            if file.format in {"json", "jsonl"} and count.rows and not count.documents:
+                raise count.no_text(file, settings.text_fields)

@@ -18,40 +18,31 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Final, NamedTuple
+from typing import Final
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.scratch_places import scratch_folder
-from piiloom.surrogates.inputs.arrow_files import is_about_dataset
-from piiloom.surrogates.inputs.brat_files import SUFFIX, annotations_of
+from piiloom.surrogates.inputs.column_files import is_about_dataset, parquet_layout
 from piiloom.surrogates.inputs.conll_files import conll_layout
-from piiloom.surrogates.inputs.parquet_files import parquet_layout
+from piiloom.surrogates.inputs.input_settings import FORMATS, SourceSettings
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
-    FORMATS,
+    UNDECODED,
     WHOLE_FILES,
     BratLayout,
-    Chunk,
-    InputFile,
-    InputSettings,
+    FilePart,
     ParquetLayout,
-    Part,
+    PartChunk,
+    SourceFile,
     TableLayout,
     cannot_read,
 )
-from piiloom.surrogates.inputs.table_layouts import table_layout
+from piiloom.surrogates.inputs.standoff import SUFFIX, annotations_of
+from piiloom.surrogates.inputs.tables import table_layout
 from piiloom.surrogates.inputs.text_files import cuts, encoding_of, to_utf8
 
 
-class Listed(NamedTuple):
-    """A file of the input: its path inside the input, its path on disk, and its format (or "zip")."""
-
-    name: str
-    path: Path
-    format: str
-
-
-def format_of(name: str, told: str | None) -> str | None:
+def format_named(name: str, told: str | None) -> str | None:
     """Return the format by the suffix of *name*, or *told* (the user's setting) if the suffix is unknown.
 
     No suffix tells that a text or table is in CoNLL's columns, so there *told* decides.
@@ -61,41 +52,33 @@ def format_of(name: str, told: str | None) -> str | None:
     return FORMATS.get(Path(name).suffix.lower(), told)
 
 
-def list_files(settings: InputSettings, skipped: list[str]) -> Iterator[Listed]:
-    """Yield the files to read, and append the names of skipped ones to *skipped*.
+def list_files(settings: SourceSettings, skipped: list[str]) -> Iterator[SourceFile]:
+    """Yield the files to read, with name, path and format (or "zip"), and append the names of skipped ones to *skipped*.
 
     Raises ``UsageError`` if there is nothing to read, and ``DataError`` for bad links, unreadable folders and names that are not UTF-8.
     """
     root = settings.path
     if root.is_file():
-        known = format_of(root.name, settings.format)
+        known = format_named(root.name, settings.format)
         if known is None:
             remedy = f"The format follows from the suffix ({', '.join(FORMATS)}); give another with --input-format"
             raise UsageError("the file's format is not known", where=str(root), remedy=remedy)
-        yield Listed(root.name, root, known)
+        yield SourceFile(0, root.name, root, known, 0)
         return
     if not root.is_dir():
         raise UsageError("there is no such file or folder", where=str(root), remedy="Check the path")
     empty = True
     for name, path in _walk(root, "", root.resolve(), (root.resolve(),)):
-        known = format_of(name, settings.format)
-        if not _is_unicode(name):
+        known = format_named(name, settings.format)
+        if UNDECODED.search(name):
             raise DataError("the file's name is not UTF-8", where=ascii(name), remedy="Rename it")
         if known is None or path.name.startswith("."):
             skipped.append(name)
         else:
             empty = False
-            yield Listed(name, path, known)
+            yield SourceFile(0, name, path, known, 0)
     if empty:
         raise UsageError("the folder has no file of a known format", where=str(root), remedy=f"Known are {', '.join(FORMATS)}")
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _walk(folder: Path, prefix: str, root: Path, above: tuple[Path, ...]) -> Iterator[tuple[str, Path]]:
@@ -164,7 +147,7 @@ def open_archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
         ) from error
 
 
-def members_of(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
+def archive_members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo]:
     """Return the files in *archive*, in its order, without folders. Raises ``DataError`` for a member that is refused (see above)."""
     found: list[zipfile.ZipInfo] = []
     taken: set[str] = set()
@@ -190,22 +173,16 @@ def _check_path(info: zipfile.ZipInfo, where: str) -> None:
         raise DataError("the member is encrypted", where=where, remedy="Unpack it yourself and give the folder")
 
 
-def unpack(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, allowance: Allowance, name: str) -> None:
-    """Unpack a member to the new file *target*.
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> bytes:
+    """Return the bytes of a member. Raises ``DataError`` as ``unpacked`` does."""
+    return b"".join(unpacked(archive, info, allowance, name))
+
+
+def unpacked(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> Iterator[bytes]:
+    """Yield the bytes of a member in blocks.
 
     Raises ``DataError`` if *allowance* is exceeded, or for over 100 MB at a compression ratio above 200.
     """
-    with target.open("xb") as out:
-        for block in _blocks(archive, info, allowance, name):
-            out.write(block)
-
-
-def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> bytes:
-    """Return the bytes of a member. Raises ``DataError`` as ``unpack`` does."""
-    return b"".join(_blocks(archive, info, allowance, name))
-
-
-def _blocks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> Iterator[bytes]:
     where = f"{name}/{info.filename}"
     if allowance.used + info.file_size > allowance.limit:
         allowance.take(info.file_size, where)
@@ -223,20 +200,28 @@ def _blocks(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowanc
             yield block
 
 
+def copied_info(known: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """Return the description for writing a member that has the name, date, compression and attributes of *known*."""
+    info = zipfile.ZipInfo(known.filename, known.date_time)
+    info.compress_type, info.external_attr, info.create_system = known.compress_type, known.external_attr, known.create_system
+    info.comment = known.comment
+    return info
+
+
 # Most parts in one chunk: small files share a chunk, but the message about it to a worker must not get long.
 _MOST_PARTS: Final = 32
 _HEAD: Final = 1024
 
 
-class Source:
+class InputSource:
     """The files of an input. Call ``prepare`` first.
 
     ``skipped`` has the names of skipped files, ``archives`` the path of each zip file by its name. *spool* is an existing folder.
     """
 
-    def __init__(self, settings: InputSettings, spool: Path) -> None:
+    def __init__(self, settings: SourceSettings, spool: Path) -> None:
         self.settings = settings
-        self.files: list[InputFile] = []
+        self.files: list[SourceFile] = []
         self.skipped: list[str] = []
         self.archives: dict[str, Path] = {}
         self._spool = spool
@@ -247,17 +232,17 @@ class Source:
 
     def prepare(self) -> None:
         """List, unpack and convert all files and find their layouts. Raises ``DataError`` or ``UsageError`` if one cannot be read."""
-        for listed in list_files(self.settings, self.skipped):
+        for file in list_files(self.settings, self.skipped):
             try:
-                if listed.format == "zip":
-                    self._unpack(listed)
+                if file.format == "zip":
+                    self._unpack(file)
                 else:
-                    annotations = Path(annotations_of(str(listed.path)))
-                    there = listed.format == "txt" and annotations.is_file() and not annotations.is_symlink()
-                    self._add(listed, "", listed.path, annotations if there else None)
+                    annotations = Path(annotations_of(str(file.path)))
+                    there = file.format == "txt" and annotations.is_file() and not annotations.is_symlink()
+                    self._add(file, annotations if there else None)
             except OSError as error:
                 if error.filename is not None and not Path(error.filename).is_relative_to(self._spool):
-                    raise cannot_read(listed.name, error) from error
+                    raise cannot_read(file.name, error) from error
                 raise
         self.skipped = [name for name in self.skipped if name not in self._companions]
 
@@ -266,97 +251,96 @@ class Source:
         """Total bytes of all files as they are read: unpacked, and as UTF-8."""
         return sum(size for size, _ in self._stamps)
 
-    def bytes_of(self, part: Part) -> int:
+    def bytes_of(self, part: FilePart) -> int:
         """The bytes that *part* has of ``size``. Those of a Parquet file are shared out over its rows."""
         if not isinstance(part.file.layout, ParquetLayout):
             return part.end - part.start
         size, rows = self._stamps[part.file.number][0], max(part.file.size, 1)
         return size * part.end // rows - size * part.start // rows
 
-    def _unpack(self, listed: Listed) -> None:
-        self.archives[listed.name] = listed.path
-        with open_archive(listed.path, listed.name) as archive:
-            known = 0
-            members = {info.filename: info for info in members_of(archive, listed.name)}
-            for info in members.values():
-                name = f"{listed.name}/{info.filename}"
-                found = format_of(info.filename, self.settings.format)
-                if found is None or found == "zip" or Path(info.filename).name.startswith("."):
+    def _unpack(self, packed: SourceFile) -> None:
+        self.archives[packed.name] = packed.path
+        before = len(self.files)
+        with open_archive(packed.path, packed.name) as archive:
+            members = {info.filename: info for info in archive_members(archive, packed.name)}
+            for member, info in members.items():
+                name = f"{packed.name}/{member}"
+                found = format_named(member, self.settings.format)
+                if found is None or found == "zip" or Path(member).name.startswith("."):
                     self.skipped.append(name)
                     continue
                 target = self._spool / f"member-{len(self.files):07}"
-                unpack(archive, info, target, self._allowance, listed.name)
-                notes = members.get(annotations_of(info.filename)) if found == "txt" else None
-                if notes is not None:
-                    unpack(archive, notes, target.with_suffix(SUFFIX), self._allowance, listed.name)
-                self._add(Listed(name, target, found), listed.name, target, target.with_suffix(SUFFIX) if notes is not None else None)
-                known += 1
-        if not known:
-            raise DataError("the archive has no file of a known format", where=listed.name)
+                notes = members.get(annotations_of(member)) if found == "txt" else None
+                annotations = target.with_suffix(SUFFIX) if notes is not None else None
+                for one, path in ((info, target), (notes, annotations)):
+                    if one is not None and path is not None:
+                        with path.open("xb") as out:
+                            out.writelines(unpacked(archive, one, self._allowance, packed.name))
+                self._add(SourceFile(0, name, target, found, 0, archive=packed.name), annotations)
+        if len(self.files) == before:
+            raise DataError("the archive has no file of a known format", where=packed.name)
 
-    def _add(self, listed: Listed, archive: str, path: Path, annotations: Path | None) -> None:
-        if self.settings.group_by is not None and listed.format not in {*WHOLE_FILES, "csv", "tsv"}:
-            raise UsageError("only rows of tables (.csv, .tsv) are grouped", where=listed.name, remedy="Leave --group-by out")
-        number, size = len(self.files), path.stat().st_size
-        file = InputFile(number, listed.name, path, listed.format, size, archive=archive)
-        if listed.format == "json" and is_about_dataset(listed.name, path):
+    def _add(self, file: SourceFile, annotations: Path | None) -> None:
+        if self.settings.group_by is not None and file.format not in {*WHOLE_FILES, "csv", "tsv"}:
+            raise UsageError("only rows of tables (.csv, .tsv) are grouped", where=file.name, remedy="Leave --group-by out")
+        file = file._replace(number=len(self.files), size=file.path.stat().st_size)
+        if file.format == "json" and is_about_dataset(file.name, file.path):
             file = file._replace(format=CARRIED)
-        elif listed.format in {"parquet", "arrow"}:
+        elif file.format in {"parquet", "arrow"}:
             layout, rows = parquet_layout(file, self.settings)
             file = file._replace(size=rows, layout=layout)
-        elif listed.format != "docx":
+        elif file.format != "docx":
             file = self._text_file(file, annotations)
         self.files.append(file)
         self._stamps.append(_stamp(file.path))
 
-    def _text_file(self, file: InputFile, annotations: Path | None) -> InputFile:
-        path = file.path
-        with path.open("rb") as fh:
+    def _text_file(self, file: SourceFile, annotations: Path | None) -> SourceFile:
+        with file.path.open("rb") as fh:
             encoding, bom = encoding_of(fh.read(_HEAD), file.format, self.settings.encoding, file.name)
-        file = file._replace(encoding=encoding, bom=bom)
-        if encoding != "utf-8":
-            target = self._spool / f"utf8-{file.number:07}"
-            file = file._replace(path=target, size=to_utf8(file, target))
-            if file.archive:
-                path.unlink()
+        original = file = file._replace(encoding=encoding, bom=bom)
+        file = self._converted(file)
+        if file.archive and file.path != original.path:
+            original.path.unlink()
         if annotations is not None:
-            name = annotations_of(file.name)
-            self._companions.add(name)
-            if encoding != "utf-8":
-                target = self._spool / f"utf8-{file.number:07}{SUFFIX}"
-                to_utf8(InputFile(file.number, name, annotations, "brat", 0, encoding), target)
-                annotations = target
-            file = file._replace(format="brat", layout=BratLayout(name, annotations))
+            notes = self._converted(original._replace(name=annotations_of(file.name), path=annotations, bom=b""), SUFFIX)
+            self._companions.add(notes.name)
+            file = file._replace(format="brat", layout=BratLayout(notes.name, notes.path))
         if file.format == "conll":
             file = file._replace(layout=conll_layout(file.path, file.name, self.settings))
         if file.format in {"csv", "tsv"} and file.size:
             file = file._replace(layout=table_layout(file.path, file.name, file.format, self.settings))
         return file
 
-    def chunks(self) -> Iterator[Chunk]:
+    def _converted(self, file: SourceFile, suffix: str = "") -> SourceFile:
+        if file.encoding == "utf-8":
+            return file
+        target = self._spool / f"utf8-{file.number:07}{suffix}"
+        return file._replace(path=target, size=to_utf8(file, target))
+
+    def chunks(self) -> Iterator[PartChunk]:
         """Yield the chunks of all files, in order. An empty file is one empty part. Raises ``DataError`` if a file has changed."""
-        index, parts, size = 0, list[Part](), 0
+        index, parts, size = 0, list[FilePart](), 0
         for file in self.files:
             if _stamp(file.path) != self._stamps[file.number]:
                 raise DataError("the file has changed while it was read", where=file.name, remedy="Run again when nobody writes to it")
             for part in self._parts(file):
                 if parts and (size >= self.settings.chunk_bytes or len(parts) == _MOST_PARTS):
-                    yield Chunk(index, tuple(parts))
+                    yield PartChunk(index, tuple(parts))
                     index, parts, size = index + 1, [], 0
                 parts.append(part)
                 size += self.settings.chunk_bytes if isinstance(file.layout, ParquetLayout) else part.end - part.start
         if parts:
-            yield Chunk(index, tuple(parts))
+            yield PartChunk(index, tuple(parts))
 
-    def _parts(self, file: InputFile) -> Iterator[Part]:
+    def _parts(self, file: SourceFile) -> Iterator[FilePart]:
         start = 0
         for end in self._ends(file):
-            yield Part(file, start, end)
+            yield FilePart(file, start, end)
             start = end
         if start == 0:
-            yield Part(file, 0, 0)
+            yield FilePart(file, 0, 0)
 
-    def _ends(self, file: InputFile) -> Iterator[int]:
+    def _ends(self, file: SourceFile) -> Iterator[int]:
         """Yield the ends of a file's parts. Tables and JSON arrays are searched only once; their ends are kept in memory."""
         known = self._cuts.get(file.number)
         if known is not None:
@@ -388,9 +372,9 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 @contextmanager
-def open_source(settings: InputSettings) -> Iterator[Source]:
+def open_source(settings: SourceSettings) -> Iterator[InputSource]:
     """Open a prepared source with a temporary spool folder, for reading outside a run."""
     with scratch_folder("piiloom-unpacked-") as spool:
-        source = Source(settings, spool)
+        source = InputSource(settings, spool)
         source.prepare()
         yield source

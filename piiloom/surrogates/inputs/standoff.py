@@ -1,16 +1,36 @@
-"""Stand-off annotation: spans that a file gives apart from its text, with offsets in a counting of its own.
+"""Stand-off annotation: spans that a file gives apart from its text, with offsets in a counting of its own; BRAT's files.
 
 A file may count from 0 or from 1, and a line end of two characters (CR LF) as one or as two. Where its spans repeat their words, these
 tell which; otherwise it is from 0, every character one.
+
+BRAT has a text file and, beside it, its annotations in a file ``.ann``. Both are one document, and both are in the mirror. Text-bound
+annotations ("T1<tab>Person 0 6;9 12<tab>words") are rewritten; relations, attributes, notes and the like stay as they are.
 """
 
 from __future__ import annotations
 
+import marshal
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import (
+    BratLayout,
+    FileChange,
+    FilePart,
+    FoundText,
+    Parsed,
+    TextSlot,
+    cannot_read,
+    undecodable,
+    with_changes,
+)
 from piiloom.surrogates.offset_map import OffsetMap
 
 Range = tuple[int, int]
@@ -141,3 +161,102 @@ def _fits(text: str, span: Told, counting: Counting) -> bool:
     if any(not 0 <= start <= end <= len(text) for start, end in ranges):
         return False
     return span.words is None or span.words.split() == span.joint.join(text[start:end] for start, end in ranges).split()
+
+
+SUFFIX: Final = ".ann"
+_BOUND: Final = re.compile(r"^\ufeff?T[^\t\n]*\t(?P<type>[^\t\n ]+) (?P<offsets>\d+ \d+(?:;\d+ \d+)*)\t(?P<words>[^\r\n]*)", re.MULTILINE)
+_LINE: Final = re.compile(r"^\ufeff?T", re.MULTILINE)
+_OTHER: Final = re.compile(r"^(?!\ufeff?(?:#|[TREAMN*][^\t\n]*\t))[^\n]*\S|\r(?!\n)", re.MULTILINE)  # no annotation, or an old line end
+
+
+def annotations_of(name: str) -> str:
+    """Return the name of the annotations that belong to the text file *name*."""
+    return name.removesuffix(Path(name).suffix) + SUFFIX
+
+
+class BratSlot(TextSlot):
+    """The text. ``ann`` is the text of the other file, ``standoff`` its text-bound annotations."""
+
+    __slots__ = ("_places", "ann", "standoff")
+
+    def __init__(self, text: str, ann: str, standoff: Standoff, places: Sequence[re.Match[str]]) -> None:
+        super().__init__(0, len(text))
+        self.ann, self.standoff, self._places = ann, standoff, places
+
+    @property
+    def ranges(self) -> list[Range]:
+        """The fragments of all annotations, in the text."""
+        return [one for ranges in self.standoff.ranges for one in ranges]
+
+    def annotations(self, replaced: Replaced) -> str:
+        """Return the text of the other file for the new text."""
+        changes: list[FileChange] = []
+        for place, (told, fragments, words) in zip(self._places, self.standoff.rewritten(replaced), strict=True):
+            changes.append((*place.span("offsets"), ";".join(f"{start} {end}" for start, end in fragments)))
+            if words.split() != (told.words or "").split():
+                changes.append((*place.span("words"), " ".join(words.splitlines())))
+        return with_changes(self.ann, 0, len(self.ann), changes)
+
+    def rest(self, parsed: Parsed) -> str:  # noqa: ARG002 - a slot's signature
+        """Return the other file without what ``annotations`` may change."""
+        return with_changes(
+            self.ann, 0, len(self.ann), [(*place.span(group), "") for place in self._places for group in ("offsets", "words")]
+        )
+
+
+class BratParsed(Parsed):
+    """A text with annotations; ``ann`` are those of a text that is empty."""
+
+    ann: str = ""
+
+    def mirrored(self, replaced: Sequence[Replaced]) -> bytes:
+        """Return the marshalled bytes of both files."""
+        slots = [(one.slot.annotations(done)) for one, done in zip(self.found, replaced, strict=True) if isinstance(one.slot, BratSlot)]
+        return marshal.dumps((super().mirrored(replaced), (slots or [self.ann])[0].encode("utf-8")))
+
+
+def read_brat(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
+    """Read a text and its annotations. Raises ``DataError`` for an annotation that does not fit the text."""
+    layout = part.file.layout
+    assert isinstance(layout, BratLayout)  # noqa: S101 - a BRAT file has one
+    ann = _annotations(part, layout)
+    places = list(_BOUND.finditer(ann))
+    known = {place.start() for place in places}
+    for line in _LINE.finditer(ann):
+        if line.start() not in known:
+            raise _fault(layout, ann, line.start(), "a text-bound annotation has another form than T1<tab>Type 0 6<tab>words")
+    if settings.takes_spans and (other := _OTHER.search(ann)) is not None:
+        raise _fault(layout, ann, other.start(), "the line is no annotation of BRAT, so a span may be missing")
+    told = [Told(place["type"], _fragments(place["offsets"]), place["words"], place.start()) for place in places]
+    try:
+        standoff = read_standoff(raw, told)
+    except BadSpan as bad:
+        raise _fault(layout, ann, bad.at, str(bad)) from None
+    parsed = BratParsed(raw, rows=1, lines=raw.count("\n"))
+    parsed.ann, given = ann, NOTHING_GIVEN
+    if settings.takes_spans and settings.kind_of is not None:
+        given = mentions_of(standoff.spans(), raw, settings.kind_of)
+        given.note(parsed.notes, 0)
+    if raw:
+        parsed.found.append(FoundText(raw, BratSlot(raw, ann, standoff, places), mentions=given.mentions, covered=given.covered))
+    return parsed
+
+
+def _fragments(offsets: str) -> tuple[Range, ...]:
+    return tuple((int(start), int(end)) for start, end in (one.split() for one in offsets.split(";")))
+
+
+def _annotations(part: FilePart, layout: BratLayout) -> str:
+    try:
+        data = Path(layout.path).read_bytes()
+        return data.decode("utf-8")
+    except OSError as error:
+        raise cannot_read(layout.name, error) from error
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise undecodable(part.file._replace(name=layout.name), error.start, data[error.start], line, "utf-8") from error
+
+
+def _fault(layout: BratLayout, ann: str, at: int, message: str) -> DataError:
+    where = f"{layout.name}:{ann.count(chr(10), 0, at) + 1}"
+    return DataError(message, where=where, remedy="Correct the line, or use --skip-bad-rows to set the document aside")

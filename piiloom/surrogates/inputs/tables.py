@@ -7,41 +7,48 @@ Python's ``csv``. A row that is too short for a text column has no document ther
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from piiloom.foundation.errors import DataError
+from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
     NO_TEXT,
     WHOLE_TABLE,
     BadRow,
     CannotSpell,
-    Found,
-    Notes,
+    FileChange,
+    FilePart,
+    FoundText,
     Parsed,
-    Part,
     TableLayout,
+    TextPiece,
+    TextSlot,
     check_decoded,
+    escape_pieces,
     fault,
+    names_shown,
+    no_column,
+    piece_changes,
 )
-from piiloom.surrogates.inputs.questions import NO_QUESTION, asked, question_start
-from piiloom.surrogates.inputs.row_groups import CellsSlot, CellText, RowGroups
-from piiloom.surrogates.inputs.splicing import Piece, respelt, spliced
+from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, Turn, asked, grouped, question_start
 
 _BLOCK: Final = 1 << 22
 _LONGEST_ROW: Final = 2**28
+_QUOTE: Final = re.compile('""')
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 
 
-class Cell(NamedTuple):
-    """A field: its range including quotes, its unescaped value, and whether it is quoted."""
+class TableCell(NamedTuple):
+    """A field: its range including quotes, its unescaped value, and the offset of its closing quote, -1 if it is not quoted."""
 
     start: int
     end: int
     value: str
-    quoted: bool
+    close: int = -1
 
 
 @lru_cache(maxsize=32)
@@ -60,12 +67,12 @@ def _rows_pattern(delimiter: str, *, quoted: bool) -> re.Pattern[bytes]:
     return re.compile(rf"(?:{field}(?:{mark}|(\r\n|\n|\r(?!\Z))))*+".encode("ascii"))
 
 
-def rows_of(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[Cell]]:
+def table_rows(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[TableCell]]:
     """Yield the rows of *raw* from the offset *at* on.
 
     Raises ``ValueError`` if a quoted field is not closed; its arguments are the offsets of the field and of its row.
     """
-    row: list[Cell] = []
+    row: list[TableCell] = []
     size = len(raw)
     for match in _field_pattern(layout.delimiter, quoted=layout.quoted).finditer(raw, at):
         start, end = match.start(), match.start(4)
@@ -73,11 +80,11 @@ def rows_of(raw: str, layout: TableLayout, at: int = 0) -> Iterator[list[Cell]]:
             return
         inner, rest, plain, stop = match.groups()
         if layout.quoted and plain is None:
-            row.append(Cell(start, end, inner.replace('""', '"') + (rest or ""), quoted=True))
+            row.append(TableCell(start, end, inner.replace('""', '"') + (rest or ""), match.end(1)))
         else:
             if layout.quoted and plain.startswith('"'):
                 raise ValueError(start, row[0].start if row else start)
-            row.append(Cell(start, end, plain, quoted=False))
+            row.append(TableCell(start, end, plain))
         if stop != layout.delimiter:
             yield row
             row = []
@@ -133,30 +140,117 @@ def quotes_fit(fh: BinaryIO, name: str, delimiter: str) -> bool:
     return True
 
 
-class CellSlot:
-    """The ``Slot`` of a table's field."""
+_HEAD: Final = 1 << 20
+_DELIMITERS: Final = ",;\t|"
+OF_FILE: Final = "file"  # ``group_by`` of a table that is one document, unless there is a column of that name
 
-    __slots__ = ("_cell", "_layout", "end", "start")
-    ranges: Final = ()
 
-    def rest(self, raw: str) -> None:
-        """See ``Slot``."""
+def table_layout(path: Path, name: str, file_format: str, settings: SourceSettings) -> TableLayout:
+    """Return the layout of the table at *path* (UTF-8).
 
-    def __init__(self, cell: Cell, layout: TableLayout) -> None:
+    Raises ``UsageError`` with the table's columns if there is no text column, or if a named column is missing or ambiguous.
+    """
+    with path.open("rb") as fh:
+        head = fh.read(_HEAD).decode("utf-8-sig", "replace")
+        delimiter = settings.delimiter or _delimiter(head, file_format)
+        quoted = settings.quoting != "none"
+        if settings.quoting == "auto" and delimiter == "\t":
+            fh.seek(0)
+            quoted = quotes_fit(fh, name, delimiter)
+    try:
+        first = next(table_rows(head, TableLayout(delimiter, quoted, (), None, head=False)), [])
+    except ValueError:
+        first = []
+    names = [cell.value.strip() for cell in first]
+    columns = _text_columns(names, name, settings)
+    question = _named_column(names, settings.question_field, name, settings, "--question-field")
+    if question in {column for _, column in columns}:
+        raise UsageError("text and question are the same column", where="--question-field")
+    ids = _id_column(names, name, settings)
+    group, speaker = _group_column(names, name, settings), _named_column(names, settings.speaker_field, name, settings, "--speaker-field")
+    return TableLayout(delimiter, quoted, columns, ids, head=settings.header, question=question, group=group, speaker=speaker)
+
+
+def _delimiter(head: str, file_format: str) -> str:
+    if file_format == "tsv":
+        return "\t"
+    line = head.partition("\n")[0]
+    outside = "".join(line.split('"')[::2])
+    return max(_DELIMITERS, key=outside.count)  # the first one wins a tie: a comma
+
+
+def _text_columns(names: list[str], where: str, settings: SourceSettings) -> tuple[tuple[str, int], ...]:
+    wanted = settings.text_fields or tuple(key for key in ("text", "context") if settings.header and key in names)[:1]
+    found = [(field, column) for field in wanted if (column := _column(names, field, where, settings)) is not None]
+    missing = [field for field in wanted if field not in dict(found)]
+    if missing and (not found or _is_all(where, settings)):
+        raise no_column(where, missing[0], names, "--text-field")
+    if not found:
+        there = names_shown(names) if settings.header else f"columns 1 to {len(names)}"
+        raise UsageError(f"no text column is named; the table has: {there}", where=where, remedy="Name one with --text-field")
+    if len({column for _, column in found}) < len(found):
+        raise UsageError("two names are the same column", where="--text-field")
+    return tuple(sorted(found, key=lambda one: one[1]))
+
+
+def _is_all(name: str, settings: SourceSettings) -> bool:
+    """Whether the table is the only file of the input, so that no other file can have a missing field."""
+    return settings.path.is_file() and name == settings.path.name
+
+
+def _column(names: list[str], field: str, where: str, settings: SourceSettings) -> int | None:
+    if settings.header and names.count(field) == 1:
+        return names.index(field)
+    if settings.header and field in names:
+        raise UsageError(f"two columns are called {field!r}", where=where, remedy="Give the column's number to --text-field")
+    if field.isdecimal() and 1 <= int(field) <= len(names):
+        return int(field) - 1
+    if not settings.header:
+        raise UsageError(f"there is no column {field!r}", where=where, remedy=f"Without a header give a number from 1 to {len(names)}")
+    return None
+
+
+def _named_column(names: list[str], field: str | None, where: str, settings: SourceSettings, option: str) -> int | None:
+    found = None if field is None else _column(names, field, where, settings)
+    if field is not None and found is None:
+        raise no_column(where, field, names, option)
+    return found
+
+
+def _group_column(names: list[str], where: str, settings: SourceSettings) -> int | None:
+    if settings.group_by == OF_FILE and (not settings.header or OF_FILE not in names):
+        return WHOLE_TABLE
+    return _named_column(names, settings.group_by, where, settings, "--group-by")
+
+
+def _id_column(names: list[str], where: str, settings: SourceSettings) -> int | None:
+    if settings.id_field is not None:
+        return _named_column(names, settings.id_field, where, settings, "--id-field")
+    if not settings.header:
+        return None
+    return next((column for column, name in enumerate(names) if name.lower() == "id"), None)
+
+
+class CellSlot(TextSlot):
+    """A table's field."""
+
+    __slots__ = ("_cell", "_layout")
+
+    def __init__(self, cell: TableCell, layout: TableLayout) -> None:
+        super().__init__(cell.start, cell.end)
         self._cell, self._layout = cell, layout
-        self.start, self.end = cell.start, cell.end
 
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``. An unquoted field is quoted only if a surrogate requires it."""
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:
+        """See ``TextSlot``. An unquoted field is quoted only if a surrogate requires it."""
         cell = self._cell
-        if cell.quoted:
-            return spliced(raw, cell.start, cell.end, _pieces(raw, cell), replaced, _doubled)
-        new = respelt(cell.value, replaced, str)
-        if not _needs_quotes(new, cell.value, self._layout):
-            return new
-        if not self._layout.quoted:
-            raise CannotSpell("a surrogate holds a delimiter or a line end, and the table has no quotes")
-        return f'"{_doubled(new)}"'
+        if cell.close >= 0:
+            return piece_changes(_pieces(parsed.raw, cell), replaced, _doubled)
+        new = replaced.text
+        if _needs_quotes(new, cell.value, self._layout):
+            if not self._layout.quoted:
+                raise CannotSpell("a surrogate holds a delimiter or a line end, and the table has no quotes")
+            new = f'"{_doubled(new)}"'
+        return [(cell.start, cell.end, new)]
 
 
 def _needs_quotes(new: str, before: str, layout: TableLayout) -> bool:
@@ -169,35 +263,22 @@ def _doubled(text: str) -> str:
     return text.replace('"', '""')
 
 
-def _pieces(raw: str, cell: Cell) -> list[Piece]:
+def _pieces(raw: str, cell: TableCell) -> list[TextPiece]:
     """Return the pieces of a quoted field: runs, doubled quotes, and the characters after the closing quote."""
-    pieces: list[Piece] = []
-    text, at, inside = 0, cell.start + 1, True
-    while at < cell.end:
-        end = raw.find('"', at, cell.end) if inside else cell.end
-        end = cell.end if end < 0 else end
-        if end > at:
-            pieces.append(Piece(text, text + end - at, at, end))
-            text += end - at
-        if not inside or end == cell.end:
-            break
-        if raw.startswith('""', end, cell.end):
-            pieces.append(Piece(text, text + 1, end, end + 2))
-            text, at = text + 1, end + 2
-        else:
-            at, inside = end + 1, False
+    pieces = escape_pieces(_QUOTE.finditer(raw, cell.start + 1, cell.close), cell.start + 1, cell.close)
+    if cell.end > cell.close + 1:
+        pieces.append(TextPiece(len(cell.value) - (cell.end - cell.close - 1), len(cell.value), cell.close + 1, cell.end))
     return pieces
 
 
-def read_table(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool = False) -> Parsed:
+def read_table(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: bool = False) -> Parsed:
     """Read a part of a table. A bad row is one with a quoted field that is not closed, or with bytes that are no text.
 
     It raises ``DataError``, or with *skip_bad_rows* its line is set aside.
     """
-    parsed = Parsed(raw, [], 0, _line_ends(raw, 0, len(raw)), Notes())
+    parsed = Parsed(raw, lines=_line_ends(raw, 0, len(raw)))
     head = layout.head and part.start == 0
-    several = len(layout.columns) > 1
-    groups = RowGroups() if layout.group is not None else None
+    turns: list[Turn] = []
     line = seen = 0
     for row in _rows(part, raw, layout, skip_bad_rows=skip_bad_rows):
         start = row.start if isinstance(row, _BadLine) else row[0].start
@@ -207,14 +288,13 @@ def read_table(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool
             parsed.set_aside(row.start, row.end, line, row.reason)
         elif head:
             head = False
-        elif len(row) > 1 or row[0].value or row[0].quoted:  # not a blank line
+        elif len(row) > 1 or row[0].value or row[0].close >= 0:  # not a blank line
             parsed.rows += 1
-            if groups is None:
-                _take(parsed, row, line, layout, several=several)
+            if layout.group is None:
+                _take(parsed, row, line, layout)
             else:
-                _take_turn(parsed, part, row, line, layout, groups)
-    if groups is not None:
-        parsed.found += groups.found(parsed.skips)
+                _take_turn(parsed, part, row, line, layout, turns)
+    parsed.found += grouped(turns, part, raw)
     return parsed
 
 
@@ -224,11 +304,11 @@ class _BadLine(NamedTuple):
     reason: str
 
 
-def _rows(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> Iterator[list[Cell] | _BadLine]:
+def _rows(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> Iterator[list[TableCell] | _BadLine]:
     at: int | None = 0
     while at is not None:
         try:
-            for row in rows_of(raw, layout, at):
+            for row in table_rows(raw, layout, at):
                 yield _decoded(raw, row) if skip_bad_rows else row
             at = None
         except ValueError as error:
@@ -240,7 +320,7 @@ def _rows(part: Part, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> 
             yield _BadLine(start, at, "a quoted field is not closed")
 
 
-def _decoded(raw: str, row: list[Cell]) -> list[Cell] | _BadLine:
+def _decoded(raw: str, row: list[TableCell]) -> list[TableCell] | _BadLine:
     try:
         check_decoded(raw, row[0].start, row[-1].end)
     except BadRow as bad:
@@ -253,36 +333,37 @@ def _behind_line_end(raw: str, at: int) -> int:
     return end.end() if end else len(raw)
 
 
-def _take(parsed: Parsed, row: list[Cell], line: int, layout: TableLayout, *, several: bool) -> None:
+def _take(parsed: Parsed, row: list[TableCell], line: int, layout: TableLayout) -> None:
     row_id = row[layout.ids].value or None if layout.ids is not None and layout.ids < len(row) else None
+    several = len(layout.columns) > 1
     for name, column in layout.columns:
         if column >= len(row):
             parsed.notes.add(NO_TEXT, line)
             continue
-        cell = row[column]
-        slot = CellSlot(cell, layout)
-        one = Found(cell.value, row_id, line, name if several else "", slot)
+        text = _text_cell(row, column, layout)
+        one = FoundText(text.text, text.slot, row_id, line, name if several else "")
         if layout.question is not None and layout.question < len(row):
-            question = row[layout.question]
-            both = (CellText(cell.value, slot), CellText(question.value, CellSlot(question, layout), question_start(cell.value)))
-            one = asked(one._replace(slot=CellsSlot(both)), question.value)
+            question = _text_cell(row, layout.question, layout)
+            both = CellsSlot([text, question._replace(at=question_start(text.text))])
+            one = asked(one._replace(slot=both), question.text)
         elif layout.question is not None:
             parsed.notes.add(NO_QUESTION, line)
         parsed.found.append(one)
 
 
-def _take_turn(parsed: Parsed, part: Part, row: list[Cell], line: int, layout: TableLayout, groups: RowGroups) -> None:
-    """Add a row to the document of its group."""
-    (_, column), group, speaker = layout.columns[0], layout.group, layout.speaker
-    assert group is not None  # noqa: S101 - as the caller has checked
+def _take_turn(parsed: Parsed, part: FilePart, row: list[TableCell], line: int, layout: TableLayout, turns: list[Turn]) -> None:
+    """Add a row to *turns*."""
+    (_, column), group, speaker = layout.columns[0], layout.group or 0, layout.speaker
     if max(column, group, speaker or 0) >= len(row):
         parsed.notes.add(NO_TEXT, line)
         return
     key = part.file.name if group == WHOLE_TABLE else row[group].value
-    said, text = (CellText(row[at].value, CellSlot(row[at], layout)) for at in (column if speaker is None else speaker, column))
-    if not groups.add(key, line, said if speaker is not None and said.text else None, text):
-        remedy = "Sort the table by the column of --group-by"
-        raise fault(part, parsed.raw, row[0].start, "the rows of a document are not all together", remedy)
+    said = _text_cell(row, speaker, layout) if speaker is not None else None
+    turns.append(Turn(key, line, row[0].start, said if said is not None and said.text else None, _text_cell(row, column, layout)))
+
+
+def _text_cell(row: list[TableCell], column: int, layout: TableLayout) -> TextCell:
+    return TextCell(row[column].value, CellSlot(row[column], layout))
 
 
 def _line_ends(raw: str, start: int, end: int) -> int:

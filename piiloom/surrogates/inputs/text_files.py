@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.json_walking import Scan, blank_end, key_scanner
-from piiloom.surrogates.inputs.parts import ConllLayout, InputFile, ParquetLayout, TableLayout, line_at
+from piiloom.surrogates.inputs.json_walking import blank_end, key_scanner
+from piiloom.surrogates.inputs.parts import ConllLayout, ParquetLayout, SourceFile, TableLayout, line_at
 from piiloom.surrogates.inputs.tables import cut_table
 
 UTF8_BOM: Final = codecs.BOM_UTF8
@@ -74,7 +74,7 @@ def encoding_of(head: bytes, file_format: str, told: str | None, name: str) -> t
     return "utf-8", b""
 
 
-def to_utf8(file: InputFile, target: Path) -> int:
+def to_utf8(file: SourceFile, target: Path) -> int:
     """Write the file's text to *target* as UTF-8, without its byte-order mark. Return the size in bytes.
 
     Raises ``DataError`` if the bytes do not fit the encoding (with line and offset), or if encoding the text gives other bytes.
@@ -104,7 +104,7 @@ def to_utf8(file: InputFile, target: Path) -> int:
     return size
 
 
-def _does_not_fit(file: InputFile, offset: int) -> DataError:
+def _does_not_fit(file: SourceFile, offset: int) -> DataError:
     # The decoder keeps the first bytes of a character that a block cuts, so the offset may be before the block.
     return DataError(
         f"the byte at offset {offset} is not {file.encoding.upper()}",
@@ -113,7 +113,7 @@ def _does_not_fit(file: InputFile, offset: int) -> DataError:
     )
 
 
-def _not_the_same(file: InputFile) -> DataError:
+def _not_the_same(file: SourceFile) -> DataError:
     return DataError(
         f"the file's bytes would not come back the same from {file.encoding}, so its mirror could not be exact",
         where=file.name,
@@ -138,7 +138,7 @@ class MirrorEncoder:
     In XML and JSON, characters that the encoding lacks are written as escapes.
     """
 
-    def __init__(self, file: InputFile) -> None:
+    def __init__(self, file: SourceFile) -> None:
         self._name = file.name
         self._encoding = file.encoding
         errors = {"xml": "xmlcharrefreplace", "json": "piiloom.json", "jsonl": "piiloom.json"}.get(file.format, "strict")
@@ -157,14 +157,15 @@ class MirrorEncoder:
             ) from error
 
 
+_ARRAY: Final = re.compile(r"(?:\u00ef\u00bb\u00bf)?[ \t\r\n]*\[")  # in Latin-1, as below
 _STEP = 1 << 16
 _LONGEST_BORDER = 64
 
 
-def cuts(fh: BinaryIO, file: InputFile, chunk_bytes: int) -> Iterator[int]:
+def cuts(fh: BinaryIO, file: SourceFile, chunk_bytes: int) -> Iterator[int]:
     """Yield the end offset of each part of *file* (open as *fh*), in order: bytes, or rows for Parquet. The last one is the file's size.
 
-    Yields nothing for an empty file. Raises ``DataError`` for a JSON array or a table that cannot be cut.
+    Yields nothing for an empty file. Raises ``DataError`` for a table that cannot be cut.
     """
     layout = file.layout
     if isinstance(layout, ParquetLayout):
@@ -176,8 +177,8 @@ def cuts(fh: BinaryIO, file: InputFile, chunk_bytes: int) -> Iterator[int]:
         yield from _cut_before(fh, file.size, chunk_bytes, re.compile(rb"\n(?=" + re.escape(mark) + rb")" if mark else rb"\n[ \t\r]*\n"))
     elif file.format == "jsonl":
         yield from _cut_lines(fh, file.size, chunk_bytes)
-    elif file.format == "json":
-        yield from _ArrayCutter(fh, file, chunk_bytes).cuts()
+    elif file.format == "json" and file.size:
+        yield from _cut_array(fh, file.size, chunk_bytes)
     elif file.size:
         yield file.size
 
@@ -215,77 +216,31 @@ def _cut_before(fh: BinaryIO, size: int, chunk_bytes: int, border: re.Pattern[by
         yield at
 
 
-class _ArrayCutter:
-    """Cuts the array of a .json file between its elements.
+def _cut_array(fh: BinaryIO, size: int, chunk_bytes: int) -> Iterator[int]:
+    """Yield the ends of parts of a file that holds an array, between its elements. A file that holds no array is one part.
 
-    The bytes are decoded as Latin-1, so offsets are bytes; JSON's syntax is ASCII.
+    The bytes are decoded as Latin-1, so offsets are bytes; JSON's syntax is ASCII. Faults are left to the reader of the parts.
     """
-
-    def __init__(self, fh: BinaryIO, file: InputFile, chunk_bytes: int) -> None:
-        self._fh, self._file, self._chunk = fh, file, chunk_bytes
-        self._scan: Scan = key_scanner(None)
-        self._text = ""
-        self._base = 0
-        self._at = 0
-
-    def cuts(self) -> Iterator[int]:
-        """See the function ``cuts``. A file that holds no array is one part."""
-        self._more()
-        if self._text.startswith(UTF8_BOM.decode("latin-1")):
-            self._at = len(UTF8_BOM)
-        sign = self._next_sign()
-        if sign != "[":
-            if self._file.size:
-                yield self._file.size  # also of blanks, which the mirror has, too
-            return
-        self._at += 1
-        start = 0
-        if self._next_sign() != "]":
-            while True:
-                self._element()
-                sign = self._next_sign()
-                if sign == "]":
-                    break
-                if sign != ",":
-                    raise self._fault("a comma or the end of the array is missing")
-                self._at += 1
-                if (end := self._base + self._at) - start >= self._chunk:
-                    yield end
-                    start = end
-                    self._text, self._base, self._at = self._text[self._at :], end, 0
-                self._next_sign()
-        self._at += 1
-        if self._next_sign():
-            raise self._fault("there is more text after the array")
-        yield self._file.size
-
-    def _more(self) -> bool:
-        block = self._fh.read(max(self._chunk, len(self._text), _STEP))
-        self._text += block.decode("latin-1")
-        return bool(block)
-
-    def _next_sign(self) -> str:
-        while True:
-            self._at = blank_end(self._text, self._at)
-            if self._at < len(self._text):
-                return self._text[self._at]
-            if not self._more():
-                return ""
-
-    def _element(self) -> None:
-        """Advance to the end of the element that begins here."""
-        while True:
-            try:
-                _, end = self._scan(self._text, self._at)
-            except (ValueError, StopIteration):
-                if not self._more():  # an element that the block cuts off fails like a malformed one, so read on first
-                    raise self._fault("an element cannot be read") from None
-            except RecursionError:
-                raise self._fault("an element is nested too deeply") from None
-            else:
-                self._at = end
-                return
-
-    def _fault(self, message: str) -> DataError:
-        where = f"{self._file.name}:{line_at(self._file.path, self._base + self._at)}"
-        return DataError(f"not valid JSON: {message}", where=where, remedy="Correct the file")
+    scan = key_scanner(None)
+    text = fh.read(max(chunk_bytes, _STEP)).decode("latin-1")
+    head = _ARRAY.match(text)
+    at, start = head.end() if head else size, 0
+    while at < size:
+        try:
+            end = blank_end(text, scan(text, blank_end(text, at))[1])
+            is_last = text[end] != ","
+        except (ValueError, StopIteration, IndexError, RecursionError):  # an element that the block cuts off fails like a malformed one
+            block = fh.read(max(chunk_bytes, len(text), _STEP))
+            text += block.decode("latin-1")
+            if not block:
+                break
+            continue
+        if is_last:
+            break
+        at = end + 1
+        if at >= chunk_bytes:
+            start += at
+            yield start
+            text, at = text[at:], 0
+    if start < size:
+        yield size

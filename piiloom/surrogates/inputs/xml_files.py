@@ -4,23 +4,73 @@ Tags, attributes, comments, processing instructions and the document type stay a
 nodes and there is no white space, the text has a line break there that the file does not have. A placeholder may extend over several
 nodes; its surrogate goes into the first. Entities other than XML's, HTML's and numeric ones are kept as literal text.
 
-Stand-off spans (``xml_standoff``) are rewritten. Where the words of a file are all in one element TEXT, that alone is the text.
+Where the words of a file are all in one element TEXT, that alone is the text. Stand-off spans are rewritten: elements with offsets into
+the text, as i2b2, n2c2 and MAE write them, and pointers of TEI. ``<NAME start="16" end="26" text="…" TYPE="PATIENT"/>`` counts from the
+start of the only TEXT element; ``spans="3~9"`` does so, too. ``string-range(#p1,0,6)`` in an attribute counts from the start of an element:
+offset and length. With ``--spans`` the texts of TEI's elements ``persName``, ``placeName``, ``date`` … are replaced.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import unescape
+from html.entities import name2codepoint
+from operator import itemgetter
+from typing import Final, NamedTuple
 
+from piiloom.foundation.words import trimmed
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.given_spans import GivenSpans, found_fields
-from piiloom.surrogates.inputs.parts import CannotSpell, Found, InputSettings, Notes, Parsed, Part, fault
-from piiloom.surrogates.inputs.splicing import Piece, changed, changes_of
-from piiloom.surrogates.inputs.standoff import BadSpan
-from piiloom.surrogates.inputs.tei_elements import is_tei, tei_mentions
-from piiloom.surrogates.inputs.xml_entities import entity_pieces, escaped
-from piiloom.surrogates.inputs.xml_standoff import MAY_HAVE, Tag, XmlStandoff, read_xml_standoff, text_element
+from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, mentions_of
+from piiloom.surrogates.inputs.input_settings import KindOf, SourceSettings
+from piiloom.surrogates.inputs.parts import (
+    CannotSpell,
+    FileChange,
+    FilePart,
+    FoundText,
+    Parsed,
+    PiecedText,
+    TextPiece,
+    TextSlot,
+    fault,
+    piece_changes,
+    with_changes,
+)
+from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
+
+_OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+_ENTITY: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7})|#x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<name>[A-Za-z][A-Za-z0-9]*));")
+_ESCAPES: Final = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;"}
+_IN_ATTRIBUTES: Final = {**_ESCAPES, ord('"'): "&quot;", ord("'"): "&apos;", ord("\n"): "&#10;", ord("\t"): "&#9;"}
+
+
+def entity_pieces(raw: str, start: int, end: int) -> Iterator[tuple[str, int, int]]:
+    """Yield the text of ``raw[start:end]`` in pieces: (text, start, end), each entity by itself. Unknown entities are literal text."""
+    at = start
+    for match in _ENTITY.finditer(raw, start, end):
+        sign = _sign(match)
+        if sign is None:
+            continue
+        if match.start() > at:
+            yield raw[at : match.start()], at, match.start()
+        yield sign, *match.span()
+        at = match.end()
+    if end > at:
+        yield raw[at:end], at, end
+
+
+def xml_escaped(text: str) -> str:
+    """Return *text* as it is written between tags."""
+    return text.translate(_ESCAPES)
+
+
+def _sign(match: re.Match[str]) -> str | None:
+    if name := match["name"]:
+        return _OWN.get(name) or (chr(name2codepoint[name]) if name in name2codepoint else None)
+    number = int(match["number"]) if match["number"] else int(match["hex"], 16)
+    return chr(number) if number < 0x110000 and not 0xD800 <= number < 0xE000 and number else None
+
 
 _MARKUP: Final = re.compile(
     r"<!\[CDATA\[(?P<cdata>.*?)\]\]>"
@@ -30,100 +80,92 @@ _MARKUP: Final = re.compile(
 )
 
 
-class _Text:
-    """The text of a file and its pieces, while it is read. ``cdata`` has the ranges of the text that are CDATA."""
+class Tag(NamedTuple):
+    """A tag: its local name, its range in the file, and the length of the text before it. ``shape`` is "open", "close" or "empty"."""
+
+    name: str
+    start: int
+    end: int
+    at: int
+    shape: str
+
+
+class _Text(PiecedText):
+    """The text of a file while it is read. ``cdata`` has the ranges of the text that are CDATA.
+
+    ``own`` has the offsets of line breaks that the file does not have.
+    """
 
     def __init__(self, raw: str) -> None:
+        super().__init__()
         self.raw = raw
-        self.words: list[str] = []
-        self.pieces: list[Piece] = []
-        self.length = 0
         self.tags: list[Tag] = []
-        self.own: list[int] = []  # offsets of line breaks that the file does not have
-        self.cdata: list[tuple[int, int]] = []
-
-    def add(self, words: str, start: int, end: int) -> None:
-        """Append *words*, which are written as ``raw[start:end]``."""
-        self.words.append(words)
-        self.pieces.append(Piece(self.length, self.length + len(words), start, end))
-        self.length += len(words)
-
-    def node(self, start: int, end: int) -> None:
-        """Append the text node ``raw[start:end]`` with its entities resolved."""
-        for words, at, stop in entity_pieces(self.raw, start, end):
-            self.add(words, at, stop)
+        self.own: list[int] = []
+        self.cdata: list[Range] = []
 
 
-class XmlSlot:
-    """The ``Slot`` of all text of an XML file. ``standoff`` are its stand-off spans."""
+class XmlSlot(TextSlot):
+    """All text of an XML file. ``standoff`` are its stand-off spans."""
 
-    __slots__ = ("_cdata", "_cdata_starts", "_pieces", "end", "standoff", "start")
+    __slots__ = ("_cdata", "_pieces", "standoff")
 
-    def __init__(self, text: _Text, standoff: XmlStandoff | None = None) -> None:
-        self._pieces, self._cdata = text.pieces, text.cdata
-        self._cdata_starts = [start for start, _ in text.cdata]
-        self.start, self.end = 0, len(text.raw)
-        self.standoff = standoff
+    def __init__(self, text: _Text, standoff: XmlStandoff) -> None:
+        super().__init__(0, len(text.raw))
+        self._pieces, self._cdata, self.standoff = text.pieces, text.cdata, standoff
 
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
+    def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:  # noqa: ARG002 - a slot's signature
+        """See ``TextSlot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
         starts_in_cdata = iter([self._in_cdata(place.start) for place in replaced.placed])
 
         def spell(words: str) -> str:
             if not next(starts_in_cdata):
-                return escaped(words)
+                return xml_escaped(words)
             if "]]>" in words:
                 raise CannotSpell("a surrogate holds ]]>, which ends a CDATA section")
             return words
 
-        changes = list(changes_of(self._pieces, replaced, spell))
-        if self.standoff is not None:
-            changes = sorted([*changes, *self.standoff.changes(replaced)])
-        return changed(raw, self.start, self.end, changes)
+        return sorted([*piece_changes(self._pieces, replaced, spell), *self.standoff.changes(replaced)])
 
     @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """See ``Slot``."""
-        return self.standoff.ranges if self.standoff is not None else []
+    def ranges(self) -> list[Range]:
+        """See ``TextSlot``."""
+        return self.standoff.ranges
 
-    def rest(self, raw: str) -> list[str]:
-        """Return all markup of the file, in order, without what ``rewritten`` may change there; CDATA sections without their content."""
-        if self.standoff is not None:
-            raw = changed(raw, 0, len(raw), [(start, end, "") for start, end in self.standoff.values()])
-        return markup_of(raw)
+    def rest(self, parsed: Parsed) -> list[str]:
+        """Return all markup of the file, in order, without what ``changes`` may change there; CDATA sections without their content."""
+        raw = with_changes(parsed.raw, 0, len(parsed.raw), [(start, end, "") for start, end in self.standoff.values()])
+        return ["<![CDATA[]]>" if match["cdata"] is not None else match[0] for match in _MARKUP.finditer(raw)]
 
     def _in_cdata(self, offset: int) -> bool:
-        before = bisect_right(self._cdata_starts, offset)
+        before = bisect_right(self._cdata, offset, key=itemgetter(0))
         return before > 0 and offset < self._cdata[before - 1][1]
 
 
-def read_xml(part: Part, raw: str, settings: InputSettings) -> Parsed:
+def read_xml(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     """Read a whole file. Raises ``DataError`` for markup that is not closed, or a stand-off span that does not fit the text."""
-    spans = settings.takes_spans
     text = _Text(raw)
-    _scan(part, text, tags=spans or MAY_HAVE.search(raw) is not None)
-    notes = Notes()
-    if text.tags:
-        _keep_text_element(text)
+    _scan(part, text, tags=settings.takes_spans or _MAY_HAVE.search(raw) is not None)
+    _keep_text_element(text)
     words = "".join(text.words)
+    parsed = Parsed(raw, rows=1, lines=raw.count("\n"))
     try:
-        standoff = read_xml_standoff(raw, words, text.tags, text.own) if text.tags else None
-        given = _given(text, words, standoff, settings, notes) if spans else None
+        standoff = read_xml_standoff(raw, words, text.tags, text.own)
+        given = _given(text, words, standoff, settings)
     except BadSpan as bad:
         raise fault(part, raw, bad.at, str(bad), "Correct the span, or use --skip-bad-rows to set the file aside") from None
-    found = [Found(words, None, 0, "", XmlSlot(text, standoff), *found_fields(given))] if words.strip() else []
-    return Parsed(raw, found, 1, raw.count("\n"), notes)
+    given.note(parsed.notes, 0)
+    if words.strip():
+        parsed.found.append(FoundText(words, XmlSlot(text, standoff), mentions=given.mentions, covered=given.covered))
+    return parsed
 
 
-def _given(text: _Text, words: str, standoff: XmlStandoff | None, settings: InputSettings, notes: Notes) -> GivenSpans | None:
-    assert settings.kind_of is not None  # noqa: S101 - it takes spans
-    given: GivenSpans | None = None
-    if is_tei(text.tags):
-        given = tei_mentions(text.raw, words, text.tags, settings.kind_of)
-    if standoff is not None and standoff.parts and not (given is not None and given.mentions):
-        given = standoff.mentions(words, settings.kind_of)
-    if given is not None:
-        given.note(notes, 0)
+def _given(text: _Text, words: str, standoff: XmlStandoff, settings: SourceSettings) -> GivenSpans:
+    given = NOTHING_GIVEN
+    if settings.takes_spans and settings.kind_of is not None:
+        if text.tags and text.tags[0].name in _ROOTS:
+            given = _tei_mentions(text.raw, words, text.tags, settings.kind_of)
+        if standoff.parts and not given.mentions:
+            given = standoff.mentions(words, settings.kind_of)
     return given
 
 
@@ -138,7 +180,7 @@ def _keep_text_element(text: _Text) -> None:
         return
     text.words = [words[start:end]]
     text.pieces = [
-        Piece(max(one.start, start) - start, min(one.end, end) - start, one.raw_start, one.raw_end)
+        TextPiece(max(one.start, start) - start, min(one.end, end) - start, one.raw_start, one.raw_end)
         for one in text.pieces
         if one.start >= start and one.end <= end
     ]
@@ -147,7 +189,7 @@ def _keep_text_element(text: _Text) -> None:
     text.tags = [tag._replace(at=min(max(tag.at, start), end) - start) for tag in text.tags]
 
 
-def _scan(part: Part, text: _Text, *, tags: bool) -> None:
+def _scan(part: FilePart, text: _Text, *, tags: bool) -> None:
     raw = text.raw
     at, ended, apart = 0, False, False
     while True:
@@ -155,7 +197,8 @@ def _scan(part: Part, text: _Text, *, tags: bool) -> None:
         stop = len(raw) if start < 0 else start
         if stop > at:
             _part_words(text, raw[at], apart=apart)
-            text.node(at, stop)
+            for words, start_at, end in entity_pieces(raw, at, stop):
+                text.add(words, start_at, end)
             ended = apart = False
         if start < 0:
             break
@@ -184,6 +227,218 @@ def _part_words(text: _Text, next_sign: str, *, apart: bool) -> None:
         text.add("\n", at, at)
 
 
-def markup_of(raw: str) -> list[str]:
-    """Return all markup of a file, in order; CDATA sections without their content."""
-    return ["<![CDATA[]]>" if match["cdata"] is not None else match[0] for match in _MARKUP.finditer(raw)]
+_ATTRIBUTE: Final = re.compile(r"""([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
+_PAIRS: Final = (("start", "end"), ("begin", "end"), ("from", "to"))
+_TYPES: Final = ("type", "label", "class")
+_SPANS: Final = re.compile(r"\d{1,12}~\d{1,12}(?:,\d{1,12}~\d{1,12})*")
+_POINTER: Final = re.compile(r"string-range\(\s*([^(),]*?(?:\([^()]*\))?[^(),]*?)\s*,\s*(\d{1,12})\s*,\s*(\d{1,12})\s*\)")
+_MAY_HAVE: Final = re.compile(r"""\s(?:start|begin|from|spans)\s*=\s*["']\d|string-range\(""", re.IGNORECASE)
+_MAE_JOINT: Final = " ... "
+
+
+class Attribute(NamedTuple):
+    """An attribute: the range of its value inside the quotes, and the value with its entities resolved."""
+
+    start: int
+    end: int
+    value: str
+
+
+class _Place(NamedTuple):
+    """Where a span is written: the attributes of its offsets (two, or one with all), and of its words."""
+
+    offsets: tuple[Attribute, ...]
+    words: Attribute | None
+
+
+class XmlStandoff:
+    """The stand-off spans of a file. ``parts`` has those of each text that offsets count from, with the places where they are written."""
+
+    def __init__(self, parts: Sequence[tuple[Standoff, Sequence[_Place]]]) -> None:
+        self.parts = parts
+
+    @property
+    def ranges(self) -> list[Range]:
+        """The fragments of all spans, in the text."""
+        return [one for standoff, _ in self.parts for ranges in standoff.ranges for one in ranges]
+
+    def mentions(self, text: str, kind_of: KindOf) -> GivenSpans:
+        """Return the spans as mentions; each fragment is one."""
+        return mentions_of([span for standoff, _ in self.parts for span in standoff.spans()], text, kind_of)
+
+    def changes(self, replaced: Replaced) -> Iterator[FileChange]:
+        """Yield the changes to the file that the new text asks for."""
+        for standoff, places in self.parts:
+            for place, (told, fragments, words) in zip(places, standoff.rewritten(replaced), strict=True):
+                yield from _offsets(place.offsets, fragments)
+                if place.words is not None and words.split() != place.words.value.split():
+                    spelt = words if "\n" in (told.words or "") else words.replace("\n", " ")
+                    yield place.words.start, place.words.end, spelt.translate(_IN_ATTRIBUTES)
+
+    def values(self) -> list[Range]:
+        """Return the ranges of the file that ``changes`` may change, in order."""
+        return sorted((one.start, one.end) for _, places in self.parts for place in places for one in (*place.offsets, place.words) if one)
+
+
+def read_xml_standoff(raw: str, text: str, tags: Sequence[Tag], uncounted: Sequence[int]) -> XmlStandoff:
+    """Find the stand-off spans among the *tags* of a file. Raises ``BadSpan`` for one that does not fit the text."""
+    parts: list[tuple[Standoff, Sequence[_Place]]] = []
+    inside = text_element(tags)
+    if inside is not None:
+        found = list(_of_text(raw, [*tags[: inside[0]], *tags[inside[1] + 1 :]]))
+        if found:
+            base = tags[inside[0]].at
+            parts.append((read_standoff(text, [one for one, _ in found], base=base, uncounted=uncounted), [place for _, place in found]))
+    if "string-range(" in raw:
+        parts += _pointed(raw, text, tags, uncounted)
+    return XmlStandoff(parts)
+
+
+def _offsets(offsets: Sequence[Attribute], fragments: Sequence[Range]) -> Iterator[FileChange]:
+    """Yield the changes that write *fragments*: start and end in two attributes, all in one as "3~9,12~15", or a pointer."""
+    if len(offsets) == 2:
+        for one, offset in zip(offsets, fragments[0], strict=True):
+            yield one.start, one.end, str(offset)
+        return
+    (one,) = offsets
+    pointer = _POINTER.search(one.value)
+    if pointer is None:
+        yield one.start, one.end, ",".join(f"{start}~{end}" for start, end in fragments)
+        return
+    start, end = fragments[0]
+    yield one.start, one.end, f"string-range({pointer[1]},{start},{end - start})"
+
+
+def text_element(tags: Sequence[Tag]) -> tuple[int, int] | None:
+    """Return the numbers of the opening and the closing tag of the only outermost element "text", if there is one."""
+    found: list[tuple[int, int]] = []
+    start, depth = 0, 0
+    for number, tag in enumerate(tags):
+        if tag.name.lower() != "text" or tag.shape == "empty":
+            continue
+        if tag.shape == "open":
+            start = number if not depth else start
+            depth += 1
+        elif depth:
+            depth -= 1
+            if not depth:
+                found.append((start, number))
+    return found[0] if len(found) == 1 else None
+
+
+def attributes_of(raw: str, tag: Tag) -> dict[str, Attribute]:
+    """Return the attributes of *tag* by their name in lower case."""
+    found = {}
+    for match in _ATTRIBUTE.finditer(raw, tag.start, tag.end):
+        start, end = match.start(2) + 1, match.end(2) - 1
+        found[match[1].lower()] = Attribute(start, end, unescape(raw[start:end]))
+    return found
+
+
+def _of_text(raw: str, tags: Iterable[Tag]) -> Iterator[tuple[Told, _Place]]:
+    for tag in tags:
+        if tag.shape == "close":
+            continue
+        told = attributes_of(raw, tag)
+        words = told.get("text")
+        kind = next((told[name].value for name in _TYPES if name in told and told[name].value), tag.name if words else "")
+        if not kind:
+            continue  # nothing says that it is an annotation
+        pair = next((pair for pair in _PAIRS if all(name in told and _is_number(told[name].value) for name in pair)), None)
+        if pair is not None:
+            start, end = (told[name] for name in pair)
+            yield Told(kind, ((int(start.value), int(end.value)),), _words(words), tag.start), _Place((start, end), words)
+        elif "spans" in told and _SPANS.fullmatch(told["spans"].value):
+            fragments = tuple((int(a), int(b)) for a, b in (one.split("~") for one in told["spans"].value.split(",")))
+            joint = _MAE_JOINT if words is not None and _MAE_JOINT in words.value else " "
+            yield Told(kind, fragments, _words(words), tag.start, joint), _Place((told["spans"],), words)
+        elif words is not None and words.value and any(name in told for pair in _PAIRS for name in pair):
+            raise BadSpan(tag.start, "the offsets of an annotation are not whole numbers")
+
+
+def _words(attribute: Attribute | None) -> str | None:
+    return attribute.value if attribute is not None else None
+
+
+def _is_number(value: str) -> bool:
+    return value.isascii() and value.isdigit() and len(value) < 13
+
+
+def _pointed(raw: str, text: str, tags: Sequence[Tag], uncounted: Sequence[int]) -> Iterator[tuple[Standoff, Sequence[_Place]]]:
+    """Yield the spans of TEI's pointers. One whose element is not there is left as it is."""
+    by_id: dict[str, Tag] = {}
+    by_name: dict[str, Tag] = {}
+    for tag in tags:
+        if tag.shape != "close":
+            by_name.setdefault(tag.name, tag)
+            told = attributes_of(raw, tag)
+            if (known := told.get("xml:id") or told.get("id")) is not None:
+                by_id.setdefault(known.value, tag)
+    for tag in tags:
+        for name, one in attributes_of(raw, tag).items():
+            for match in _POINTER.finditer(raw, one.start, one.end):
+                to = match[1].strip("'\"")
+                element = by_id.get(to.removeprefix("#")) or by_name.get(re.split(r"[/:]", to.rstrip(")"))[-1])
+                if element is None or name == "text":
+                    continue
+                start, length = int(match[2]), int(match[3])
+                span = Told(tag.name, ((start, start + length),), None, tag.start)
+                place = _Place((Attribute(match.start(), match.end(), match[0]),), None)
+                yield read_standoff(text, [span], base=element.at, uncounted=uncounted), [place]
+
+
+# Element -> the type that ``kind_of`` is asked for. "": the element's attribute ``type`` says it.
+_TEI_TYPES: Final[Mapping[str, str]] = {
+    "persName": "name",
+    "forename": "name",
+    "surname": "name",
+    "placeName": "location",
+    "geogName": "location",
+    "settlement": "CITY",
+    "district": "location",
+    "region": "location",
+    "country": "COUNTRY",
+    "orgName": "organization",
+    "date": "datetime",
+    "birth": "DATE_OF_BIRTH",
+    "age": "age",
+    "occupation": "occupation",
+    "nationality": "NATIONALITY",
+    "address": "ADDRESS",
+    "email": "EMAIL",
+    "idno": "code",
+    "name": "",
+    "rs": "",
+}
+_BY_ATTRIBUTE: Final[Mapping[str, str]] = {"person": "name", "place": "location", "org": "organization", "date": "datetime"}
+_ROOTS: Final = frozenset({"TEI", "TEI.2", "teiCorpus"})
+
+
+def _tei_mentions(raw: str, text: str, tags: Sequence[Tag], kind_of: KindOf) -> GivenSpans:
+    """Return the texts of the outermost elements that say what they are, as mentions."""
+    spans: list[dict[str, object]] = []
+    inside: tuple[str, int, str] | None = None  # name, start and type of the element that is open
+    depth = 0
+    for tag in tags:
+        if inside is None:
+            kind = _type_of(raw, tag) if tag.shape == "open" else None
+            if kind:
+                inside, depth = (tag.name, tag.at, kind), 1
+        elif tag.name == inside[0]:
+            depth += {"open": 1, "close": -1}.get(tag.shape, 0)
+            if not depth:
+                start, end = trimmed(text, inside[1], tag.at)
+                if start < end:
+                    spans.append({"start": start, "end": end, "type": inside[2]})
+                inside = None
+    return mentions_of(spans, text, kind_of)
+
+
+def _type_of(raw: str, tag: Tag) -> str | None:
+    kind = _TEI_TYPES.get(tag.name)
+    if kind != "":
+        return kind
+    told = attributes_of(raw, tag).get("type")
+    if told is None:
+        return "name" if tag.name == "name" else None
+    return _BY_ATTRIBUTE.get(told.value, told.value)

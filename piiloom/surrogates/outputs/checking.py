@@ -12,21 +12,18 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
+from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.conll_files import TokenSlot
-from piiloom.surrogates.inputs.json_walking import JsonSlot
-from piiloom.surrogates.inputs.parquet_files import RowCursor
-from piiloom.surrogates.inputs.parts import Found, InputFile, ParquetLayout, TableLayout
-from piiloom.surrogates.inputs.questions import joined, joined_ranges, question_start
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import FoundText, SourceFile, ParquetLayout, Parsed, TableLayout
 from piiloom.surrogates.inputs.reading import PartReader
-from piiloom.surrogates.inputs.parts import InputSettings
-from piiloom.surrogates.inputs.source import Source, open_source
+from piiloom.surrogates.inputs.source import InputSource, open_source
+from piiloom.surrogates.inputs.text_cells import CellsSlot, joined_texts, joined_ranges, question_start
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
-
-_BATCH: Final = 4096
 
 
 @dataclass(slots=True)
@@ -41,19 +38,19 @@ class Checked:
 class _Strand(NamedTuple):
     """A section of a file: the content before the next text (``between``), and that text.
 
-    For the rest after the last text ``found`` is None. ``line`` is the 1-based line of the text; ``raw`` is the part it is in.
+    For the rest after the last text ``found`` is None. ``line`` is the 1-based line of the text; ``parsed`` is the part it is in.
     """
 
-    file: InputFile
+    file: SourceFile
     line: int
     between: str
-    found: Found | None
-    raw: str
+    found: FoundText | None
+    parsed: Parsed
 
 
 def verify_folder(folder: Path, source: Path) -> Checked:
     """Compare the output *folder* with its input *source*. Raises ``DataError`` that names the first place where they do not agree."""
-    settings = settings_of(folder, source)
+    settings = run_settings(folder, source)
     checked = Checked()
     with ExitStack() as stack:
         before = stack.enter_context(open_source(settings))
@@ -81,7 +78,7 @@ def report_of(folder: Path) -> dict[str, Any]:
     """Return the report of the run in *folder*. Raises ``DataError`` if there is none."""
     try:
         report: dict[str, Any] = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-        InputSettings.from_json(folder, report["input"]["settings"])
+        SourceSettings.from_json(folder, report["input"]["settings"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             "there is no readable report of a run", where=str(folder / REPORT), remedy="Give the folder that piiloom surrogate run made"
@@ -89,12 +86,12 @@ def report_of(folder: Path) -> dict[str, Any]:
     return report
 
 
-def settings_of(folder: Path, source: Path) -> InputSettings:
+def run_settings(folder: Path, source: Path) -> SourceSettings:
     """Return the settings with which the run in *folder* read its input, to read *source* in the same way."""
-    return InputSettings.from_json(source, report_of(folder)["input"]["settings"])
+    return SourceSettings.from_json(source, report_of(folder)["input"]["settings"])
 
 
-def _check_files(before: Source, after: Source) -> None:
+def _check_files(before: InputSource, after: InputSource) -> None:
     if [file.name for file in before.files] != [file.name for file in after.files]:
         raise _fault(MIRROR, "has other files than the input")
     for old, new in zip(before.files, after.files, strict=True):
@@ -104,23 +101,23 @@ def _check_files(before: Source, after: Source) -> None:
             after.files[new.number] = new._replace(layout=old.layout)
 
 
-def _strands(source: Source) -> Iterator[_Strand]:
+def _strands(source: InputSource) -> Iterator[_Strand]:
     reader = PartReader(source.settings)
-    file, line, between = source.files[0], 1, ""
+    file, line, between, parsed = source.files[0], 1, "", Parsed()
     try:
         for chunk in source.chunks():
             for part in chunk.parts:
                 if part.file.number != file.number:
-                    yield _Strand(file, line, between, None, "")
+                    yield _Strand(file, line, between, None, parsed)
                     file, line, between = part.file, 1, ""
                 parsed = reader.read(part)
                 at = 0
                 for found in parsed.found:
-                    yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed.raw)
+                    yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed)
                     at, between = found.slot.end, ""
                 between += parsed.outside(at, len(parsed.raw))
                 line += parsed.lines
-        yield _Strand(file, line, between, None, "")
+        yield _Strand(file, line, between, None, parsed)
     finally:
         reader.close()
 
@@ -130,8 +127,8 @@ def _check_surroundings(old: _Strand, new: _Strand, where: str) -> None:
     assert old.found is not None and new.found is not None  # noqa: S101, PT018 - checked by the caller
     if old.found.id != new.found.id:
         raise _fault(where, "the row has another id")
-    if old.found.slot.rest(old.raw) != new.found.slot.rest(new.raw):
-        of_row = isinstance(old.found.slot, JsonSlot)
+    if old.found.slot.rest(old.parsed) != new.found.slot.rest(new.parsed):
+        of_row = isinstance(old.found.slot, CellsSlot)
         raise _fault(where, "the row differs outside of its text and spans" if of_row else "the markup or the annotations differ")
 
 
@@ -143,7 +140,7 @@ def _rows(maps: TextIO, records: TextIO) -> Iterator[tuple[int, dict[str, Any], 
             raise _fault(f"{MAP}:{number}", "or the record beside it is missing, or is not JSON") from error
 
 
-def _check_document(old: _Strand, new: Found, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
+def _check_document(old: _Strand, new: FoundText, row: tuple[int, dict[str, Any], dict[str, Any]] | None, checked: Checked) -> None:
     assert old.found is not None  # noqa: S101 - checked before
     if row is None:
         raise _fault(MAP, "has fewer lines than there are documents")
@@ -180,12 +177,12 @@ def _moves(mapped: dict[str, Any], record: dict[str, Any], asked: int | None, wh
         if asked is None:
             return own, own, context
         ranges = joined_ranges(own.ranges, mapped["question_ranges"], asked, question_start(context))
-        return own, OffsetMap(ranges), joined(context, record["question"])
+        return own, OffsetMap(ranges), joined_texts(context, record["question"])
     except (DataError, KeyError, TypeError, ValueError) as error:
         raise _fault(where, "the ranges are not a valid offset map") from error
 
 
-def _check_moved(old: _Strand, new: Found, ranges: OffsetMap) -> None:
+def _check_moved(old: _Strand, new: FoundText, ranges: OffsetMap) -> None:
     """Compare what the file tells of places of the text: spans, and the columns of tokens."""
     assert old.found is not None  # noqa: S101 - checked before
     moved = [(ranges.to_output(start), ranges.to_output(end, end=True)) for start, end in old.found.slot.ranges]
@@ -198,21 +195,16 @@ def _check_moved(old: _Strand, new: Found, ranges: OffsetMap) -> None:
             raise _fault(f"{MIRROR}/{old.file.name}", "the columns differ outside of the replaced tokens")
 
 
-def _check_columns(before: Source, after: Source) -> None:
+def _check_columns(before: InputSource, after: InputSource) -> None:
     """Compare the columns of Parquet files that hold no text."""
     for old, new in zip(before.files, after.files, strict=True):
         if not isinstance(old.layout, ParquetLayout):
             continue
         texts = [*old.layout.columns, *filter(None, [old.layout.spans, old.layout.question])]
-        cursors = [RowCursor(file, None, _BATCH) for file in (old, new)]
-        try:
-            for at in range(0, old.size, _BATCH):
-                one, other = (cursor.take(at, min(at + _BATCH, old.size)).drop_columns(texts) for cursor in cursors)
-                if one.schema != other.schema or not one.equals(other):
-                    raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
-        finally:
-            for cursor in cursors:
-                cursor.close()
+        for one, other in zip(batches_of(old), batches_of(new), strict=True):
+            rows, new_rows = one.drop_columns(texts), other.drop_columns(texts)
+            if rows.schema != new_rows.schema or not rows.equals(new_rows):
+                raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
 
 
 def _fault(where: str, message: str) -> DataError:

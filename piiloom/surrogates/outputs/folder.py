@@ -1,10 +1,8 @@
-"""The output folder: its files, its records, and the vault of the original values.
+"""The places of a run's outputs: the output folder, the vault of the original values, and the key of an unfinished run.
 
 A run writes to a hidden folder beside it, ``.NAME.partial-PID``, and renames it when it is complete. It is removed when the run fails or is
 stopped. If a run was killed, the next run in the same place removes it, with the draft of the vault that belongs to it. This holds
 whatever the name of the next run's own folder.
-
-Lines of JSON are built by hand, since ``json.dumps`` takes four times as long. Tests compare them with ``native_rows.row_of``.
 
 The vault, written on request, and the key of an unfinished run are for their owner alone.
 """
@@ -14,34 +12,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TextIO
+from typing import BinaryIO, Final, Self, TextIO
+
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
-from piiloom.foundation.scratch_places import LOCK, is_locked, lock, named
-import hashlib
-import json
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from json.encoder import encode_basestring
-from typing import Final
-from piiloom.foundation.errors import RunError
-from piiloom.surrogates.documents import Document, Placed, Replaced
-from piiloom.surrogates.inputs.json_walking import quoted
-import json
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Final, Self
-from piiloom.foundation.errors import OutputError, UsageError
-from piiloom.foundation.scratch_places import lock, named, remove_old_drafts
+from piiloom.foundation.scratch_places import LOCK, is_locked, lock, named, remove_old_drafts
 from piiloom.foundation.seeding import KEY_BYTES, secret_key
-
 
 REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"
@@ -51,7 +33,7 @@ REJECTS: Final = "rejects.jsonl"  # what a model could not give
 TOOL: Final = "piiloom surrogate"
 
 
-class OutputFolder:
+class RunFolder:
     """Context manager for the output folder. Write to ``partial``, then call ``publish``; otherwise the exit removes it.
 
     Raises ``UsageError`` if *out* is inside *source* or the other way around, or if *out* is not empty and not an earlier run's output
@@ -78,14 +60,14 @@ class OutputFolder:
         except BaseException as error:  # also Ctrl-C, since ``__exit__`` is not called if ``__enter__`` fails
             self._drop()
             if isinstance(error, OSError):
-                raise cannot_write(self._out, error) from error
+                raise output_fault(self._out, error) from error
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._drop()
         if isinstance(error, OSError):
-            raise cannot_write(self._out, error) from error
+            raise output_fault(self._out, error) from error
 
     def _check(self) -> None:
         out, source = self._out, self._source
@@ -177,137 +159,13 @@ def _is_ours(folder: Path) -> bool:
     return isinstance(told, dict) and told.get("tool") == TOOL
 
 
-def cannot_write(place: Path, error: OSError) -> OutputError:
+def output_fault(place: Path, error: OSError) -> OutputError:
     """Return the error for an ``OSError`` while writing the output, such as a full disk."""
     return OutputError(
         f"the output cannot be written ({error.strerror or type(error).__name__}); nothing was left behind",
         where=str(place),
         remedy="Free disk space, or name another place with --out",
     )
-
-
-_BLOCK: Final = 4096  # spans or ranges
-quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings that repeat often: types, files
-
-
-def check_replaced(document: Document, replaced: Replaced) -> None:
-    """Check an engine's result. Raises ``RunError`` if its places are unsorted, empty or overlap, or if text outside them has changed."""
-    at = new_at = 0
-    text, new_text = document.text, replaced.text
-    same = True
-    for start, end, new_start, new_end, _, _, _, _, _ in replaced.placed:
-        if not (at <= start < end and new_start < new_end and start - at == new_start - new_at):
-            raise _wrong(document, f"the place [{start}, {end}) → [{new_start}, {new_end}) does not fit the one before it, or is empty")
-        same = same and text[at:start] == new_text[new_at:new_start]
-        at, new_at = end, new_end
-    if not same or at > len(text) or text[at:] != new_text[new_at:]:
-        raise _wrong(document, "text outside the places has changed")
-
-
-def _wrong(document: Document, what: str) -> RunError:
-    return RunError(f"the engine gave an invalid result: {what}", where=document.id, remedy="Please report this as a bug in piiloom")
-
-
-def record_id(document: Document, replaced: Replaced) -> str:
-    """Return the record's id: 16 hex digits, a hash of the text and the document's id, which is unique.
-
-    Raises ``RunError`` if a surrogate holds half a UTF-16 pair, which UTF-8 cannot encode.
-    """
-    try:
-        content = f"surrogate\0{document.id}\0{replaced.text}".encode()
-    except UnicodeEncodeError as error:
-        raise _wrong(document, "a surrogate holds half a character, which UTF-8 cannot hold") from error
-    return hashlib.blake2b(content, digest_size=8).hexdigest()
-
-
-def record_parts(document: Document, replaced: Replaced, locale: str, question: str | None = None) -> list[bytes]:
-    """Return the line of ``records.jsonl``, with its line feed, in parts: joined, that of a long document would be held twice."""
-    asked = "null" if question is None else encode_basestring(question)
-    text, own_id = replaced.text, record_id(document, replaced)
-    spans = _in_blocks(_spans_json, text, replaced.placed)
-    doc_id = encode_basestring(document.id)
-    line = f', "line": {document.line}' if document.line is not None else ""
-    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {quoted(text)}, "question": {asked}, '
-    stated = f', "person_groups": {json.dumps(replaced.person_groups, ensure_ascii=False)}' if replaced.person_groups is not None else ""
-    source = f'"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}'
-    tail = f'"meta": {{{source}, "group_keys": ["document:{doc_id[1:]}]{stated}}}}}\n'
-    return [head.encode(), b'"spans": [', *spans, b"], ", tail.encode()]
-
-
-def _in_blocks(tell: Callable[[int, str, Sequence[Placed]], list[str]], text: str, placed: Sequence[Placed]) -> list[bytes]:
-    """Return what *tell* gives for all places, in blocks that are to be joined: as a text a long one takes several times the space."""
-    if len(placed) <= _BLOCK:
-        return [", ".join(tell(1, text, placed)).encode()]
-    blocks: list[bytes] = []
-    for at in range(0, len(placed), _BLOCK):
-        blocks += (b", " if at else b"", ", ".join(tell(at + 1, text, placed[at : at + _BLOCK])).encode())
-    return blocks
-
-
-def _spans_json(first: int, text: str, placed: Sequence[Placed]) -> list[str]:
-    """Return the spans of *placed*, of which the first is number *first* of its document."""
-    encoded, type_of, rest_of = encode_basestring, _type_json, _rest_json
-    return [
-        f'{{"start": {start}, "end": {end}, "text": {encoded(text[start:end])}, {type_of(entity_type)}, "id": "s{number}"'
-        f"{rest_of(subtype, value_id)}}}"
-        for number, (_, _, start, end, _, entity_type, subtype, value_id, _) in enumerate(placed, first)
-    ]
-
-
-def _ranges_json(first: int, text: str, placed: Sequence[Placed]) -> list[str]:  # noqa: ARG001 - what ``_in_blocks`` calls
-    return [f"[{start}, {end}, {new_start}, {new_end}]" for start, end, new_start, new_end, _, _, _, _, _ in placed]
-
-
-@lru_cache(maxsize=1 << 10)
-def _type_json(entity_type: str) -> str:
-    return f'"type": {encode_basestring(entity_type)}, "relevance": null'
-
-
-@lru_cache(maxsize=1 << 12)
-def _rest_json(subtype: str | None, value_id: str) -> str:
-    told = (("subtype", subtype), ("value_id", value_id or None))
-    return "".join([f', "{key}": {encode_basestring(value)}' for key, value in told if value is not None])
-
-
-def map_parts(document: Document, replaced: Replaced, question: Replaced | None = None) -> list[bytes]:
-    """Return the line of ``map.jsonl`` in parts: the document and [start, end, new start, new end] of each replaced range."""
-    ranges = _in_blocks(_ranges_json, "", replaced.placed)
-    asked = [b', "question_ranges": [', *_in_blocks(_ranges_json, "", question.placed), b"]"] if question is not None else []
-    return [_head(document).encode(), b', "ranges": [', *ranges, b"]", *asked, b"}\n"]
-
-
-def skipped_line(file: str, line: int, reason: str) -> str:
-    """Return the line of ``skipped_rows.jsonl`` for a row that was set aside. It does not hold the row, which may hold originals."""
-    return f'{{"file": {quote(file)}, "line": {line}, "reason": {encode_basestring(reason)}}}\n'
-
-
-def source_line(document: Document, raw: str) -> str:
-    """Return the vault's line with the source of a text, as its file spells it."""
-    return f'{{"id": {encode_basestring(document.id)}, "raw": {encode_basestring(raw)}}}\n'
-
-
-def vault_lines(document: Document, replaced: Replaced, field: str = "") -> str:
-    """Return the document's lines of the vault: the replaced text of each place, and its original where that is known.
-
-    *field* says that the places are not in the text: "question".
-    """
-    originals = {(one.start, one.end): one.original for one in document.mentions or () if one.original}
-    return "".join([_vault_line(document, place, originals.get((place.start, place.end)), field) for place in replaced.placed])
-
-
-def _vault_line(document: Document, place: Placed, original: str | None, field: str) -> str:
-    apart = f'"field": "{field}", ' if field else ""
-    known = f', "original": {encode_basestring(original)}' if original is not None else ""
-    return (
-        f'{{"id": {encode_basestring(document.id)}, {apart}"start": {place.start}, "end": {place.end}, '
-        f'"new_start": {place.new_start}, "new_end": {place.new_end}, '
-        f'"text": {encode_basestring(document.text[place.start : place.end])}{known}}}\n'
-    )
-
-
-def _head(document: Document) -> str:
-    line = "null" if document.line is None else document.line
-    return f'{{"id": {encode_basestring(document.id)}, "file": {quote(document.file)}, "line": {line}'
 
 
 _MODE: Final = 0o600
@@ -346,7 +204,7 @@ class VaultFile:
             os.fchmod(self._fh.fileno(), _MODE)  # independent of the umask
             self._fh.write(self._head)
         except OSError as error:
-            raise cannot_write(self._path, error) from error
+            raise output_fault(self._path, error) from error
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -360,34 +218,31 @@ class VaultFile:
     def write(self, data: bytes) -> None:
         """Append lines (JSON, UTF-8). Raises ``OutputError`` if the disk is full."""
         if self._fh is not None:
-            with self._named():
+            try:
                 self._fh.write(data)
+            except OSError as error:
+                raise self._cannot(error) from error
 
     def publish(self) -> None:
         """Give the file its final name. Raises ``UsageError`` if such a file was made in the meantime."""
         if self._fh is None:
             return
         try:
-            with self._named():
-                self._fh.flush()
-                os.link(self.draft, self._path)
+            self._fh.flush()
+            os.link(self.draft, self._path)
         except FileExistsError:
             raise UsageError(
                 "the file was created by another process in the meantime", where=str(self._path), remedy="Name a new file"
             ) from None
+        except OSError as error:
+            raise self._cannot(error) from error
         self._published = True
 
-    @contextmanager
-    def _named(self) -> Iterator[None]:
-        """Name the vault in the error for an ``OSError`` of the block, as the output may lie on another disk."""
-        try:
-            yield
-        except FileExistsError:
-            raise
-        except OSError as error:
-            why = error.strerror or type(error).__name__
-            remedy = "Free disk space there, or name another place with --vault"
-            raise OutputError(f"the vault cannot be written ({why}); nothing was left behind", where=str(self._path), remedy=remedy) from error
+    def _cannot(self, error: OSError) -> OutputError:
+        """Return the error that names the vault, as the output may be on another disk."""
+        why = error.strerror or type(error).__name__
+        remedy = "Free disk space there, or name another place with --vault"
+        return OutputError(f"the vault cannot be written ({why}); nothing was left behind", where=str(self._path), remedy=remedy)
 
     def warnings(self) -> list[str]:
         """Return warnings for the user, depending on who may access the vault's folder."""
@@ -400,58 +255,55 @@ class VaultFile:
         return told
 
 
-class KeyFile:
-    """Context manager for the key of a run that is not finished: a hidden file beside its output *out*.
+@contextmanager
+def run_key(out: Path, *, keep: bool = False) -> Iterator[tuple[bytes, Callable[[], None]]]:
+    """Keep the key of a run that is not finished in a hidden file beside its output *out*. Yield the key, and what removes the file.
 
-    A run that was killed leaves the file, and the next run in the same place takes it over, so that it gives the same bytes. ``remove``
-    is called right before the output is published. If the block fails, the file is removed, too, but with *keep* only for a
-    ``UsageError``, which comes before any work. Raises ``OutputError`` if the file cannot be written.
+    A run that was killed leaves the file, and the next run in the same place takes it over, so that it gives the same bytes. It is to be
+    removed right before the output is published. If the block fails, the file is removed, too, but with *keep* only for a ``UsageError``,
+    which comes before any work. Raises ``OutputError`` if the file cannot be written.
     """
-
-    def __init__(self, out: Path, *, keep: bool = False) -> None:
-        self._out, self._keep = out.parent.resolve() / out.name, keep
-        self._path: Path | None = None
-        self._fh: BinaryIO | None = None
-        self.key = b""
-
-    def __enter__(self) -> Self:
-        folder, start = self._out.parent, f".{self._out.name}{_KEY}"
+    out = out.parent.resolve() / out.name
+    start = f".{out.name}{_KEY}"
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        left = map(_taken_over, sorted(named(out.parent, start)))
+        path, fh = next((one for one in left if one is not None), None) or _new_key(out.parent, start)
+        fh.seek(0)
+        key = fh.read()
+    except OSError as error:
+        raise output_fault(out, error) from error
+    remove_old_keys(out)
+    remove = partial(path.unlink, missing_ok=True)
+    with fh:
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if not any(map(self._take_over, sorted(named(folder, start)))):
-                number, name = tempfile.mkstemp(prefix=start, dir=folder)  # with mode 600
-                self._path, self._fh, self.key = Path(name), os.fdopen(number, "r+b"), secret_key()
-                lock(self._fh)
-                self._fh.write(self.key)
-                self._fh.flush()
-        except OSError as error:
-            raise cannot_write(self._out, error) from error
-        remove_old_keys(self._out)
-        return self
+            yield key, remove
+        except BaseException as error:
+            if not keep or isinstance(error, UsageError):
+                remove()
+            raise
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if error is not None and not (self._keep and not isinstance(error, UsageError)):
-            self.remove()
-        if self._fh is not None:
-            self._fh.close()
 
-    def _take_over(self, path: Path) -> bool:
-        """Take the key at *path*, if a run of this user left it and nobody else can have read or written it."""
-        with suppress(OSError):
-            fh = os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+b")
-            status, key = os.fstat(fh.fileno()), fh.read(KEY_BYTES)
-            with suppress(BlockingIOError):
-                if (status.st_uid, status.st_mode & 0o7777, len(key)) == (os.getuid(), _MODE, KEY_BYTES):
-                    lock(fh)
-                    self._path, self._fh, self.key = path, fh, key
-                    return True
-            fh.close()
-        return False
+def _new_key(folder: Path, start: str) -> tuple[Path, BinaryIO]:
+    number, name = tempfile.mkstemp(prefix=start, dir=folder)  # with mode 600
+    fh = os.fdopen(number, "r+b")
+    lock(fh)
+    fh.write(secret_key())
+    fh.flush()
+    return Path(name), fh
 
-    def remove(self) -> None:
-        """Delete the file."""
-        if self._path is not None:
-            self._path.unlink(missing_ok=True)
+
+def _taken_over(path: Path) -> tuple[Path, BinaryIO] | None:
+    """Open and lock the key at *path*, if a run of this user left it and nobody else can have read or written it."""
+    with suppress(OSError):
+        fh = os.fdopen(os.open(path, os.O_RDWR | os.O_NOFOLLOW), "r+b")
+        status = os.fstat(fh.fileno())
+        with suppress(BlockingIOError):
+            if (status.st_uid, status.st_mode & 0o7777, status.st_size) == (os.getuid(), _MODE, KEY_BYTES):
+                lock(fh)
+                return path, fh
+        fh.close()
+    return None
 
 
 def remove_old_keys(out: Path) -> None:

@@ -6,25 +6,19 @@ known one replaces it. The page is one file without scripts, and everything in i
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Final
-from piiloom.surrogates.documents import Document, Replaced
-import re
-from collections.abc import Iterable
-from typing import Final, NamedTuple
-from piiloom.surrogates.documents import Document, Replaced
 import re
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any, Final
-from piiloom.surrogates.same_values import RULE
+from operator import itemgetter
+from typing import Any, Final, NamedTuple
 
+from piiloom.surrogates.documents import Document, Replaced
+from piiloom.surrogates.same_values import RULE
 
 # Most distinct literals that are counted separately, and most characters of each.
 _MOST_GROUPS: Final = 1_000  # documents of which the report lists the groups
@@ -36,7 +30,7 @@ _PUT_IN: Final = itemgetter(4, 5, 6)  # kind, entity type and subtype of a place
 
 
 @dataclass(slots=True)
-class Tally:
+class RunTally:
     """Counts of documents, replaced ranges, unknown placeholders, and brackets left alone.
 
     ``put_in`` counts surrogates by (kind, entity type, subtype). ``engine`` sums the tallies of the documents.
@@ -72,7 +66,7 @@ class Tally:
         if replaced.tallies:
             self.engine.update(replaced.tallies)
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: RunTally) -> None:
         """Add the counts of later documents. Literals after the first 10,000 distinct ones are counted together as ``OTHERS``."""
         self.documents += other.documents
         self.replaced += other.replaced
@@ -89,17 +83,17 @@ class Tally:
         kinds: Counter[str] = Counter()
         for (kind, _, _), count in self.put_in.items():
             kinds[kind] += count
-        return most_common(kinds)
+        return by_count(kinds)
 
     def by_type(self) -> dict[str, int]:
         """Return the number of surrogates of each "type.subtype" (or "type"), most frequent first."""
         types: Counter[str] = Counter()
         for (_, entity_type, subtype), count in self.put_in.items():
             types[f"{entity_type}.{subtype}" if subtype else entity_type] += count
-        return most_common(types)
+        return by_count(types)
 
 
-def most_common(counts: Mapping[str, int]) -> dict[str, int]:
+def by_count(counts: Mapping[str, int]) -> dict[str, int]:
     """Return *counts* sorted by count, highest first, then by name."""
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
 
@@ -109,7 +103,7 @@ _BEFORE, _LENGTH, _MOST_SAMPLES, _ANYWAY = 90, 420, 14, 6
 _ORIGINAL: Final = re.compile(r"^([^:=]*[:=]).*?([>\])}*#]*)$", re.DOTALL)
 
 
-class Piece(NamedTuple):
+class SamplePiece(NamedTuple):
     """A piece of a sample: ``kind`` is "" where nothing changed."""
 
     kind: str
@@ -121,7 +115,7 @@ class Sample(NamedTuple):
     """A passage of the document at ``place``; ``cut``: whether there is text before and after it."""
 
     place: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SamplePiece, ...]
     cut: tuple[bool, bool]
 
 
@@ -135,21 +129,21 @@ def sample_of(document: Document, replaced: Replaced) -> Sample:
     text = document.text
     start = max(0, replaced.placed[0].start - _BEFORE)
     end = min(len(text), start + _LENGTH)
-    pieces: list[Piece] = []
+    pieces: list[SamplePiece] = []
     at = start
     for place in replaced.placed:
         if place.end > end and pieces:
             end = min(end, place.start)
             break
         if place.start > at:
-            pieces.append(Piece("", text[at : place.start], text[at : place.start]))
+            pieces.append(SamplePiece("", text[at : place.start], text[at : place.start]))
         told = document.mentions is not None
         stood = f"‹{place.entity_type}›" if told else _without_original(text[place.start : place.end])
-        pieces.append(Piece(place.kind, stood, replaced.text[place.new_start : place.new_end]))
+        pieces.append(SamplePiece(place.kind, stood, replaced.text[place.new_start : place.new_end]))
         at = place.end
     end = max(end, at)
     if end > at:
-        pieces.append(Piece("", text[at:end], text[at:end]))
+        pieces.append(SamplePiece("", text[at:end], text[at:end]))
     where = document.file if document.line is None else f"{document.file}:{document.line}"
     return Sample(where, tuple(pieces), (start > 0, end < len(text)))
 
@@ -194,7 +188,7 @@ def report_page(report: Mapping[str, Any], samples: Sequence[Sample]) -> str:
     from markupsafe import Markup  # noqa: PLC0415
 
     made = Environment(loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters |= {"visible": visible, "number": lambda count: f"{count:,}"}
+    made.filters |= {"visible": visible_signs, "number": lambda count: f"{count:,}"}
     style = _style()
     digest = b64encode(sha256(style.encode()).digest()).decode()
     engine = report["engine"]
@@ -212,7 +206,7 @@ def report_page(report: Mapping[str, Any], samples: Sequence[Sample]) -> str:
     )
 
 
-def visible(text: object) -> str:
+def visible_signs(text: object) -> str:
     """Return *text* with signs that nobody sees, or that turn the direction of others, told as [U+202E]."""
     return _UNSEEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", str(text))
 

@@ -17,34 +17,22 @@ from typing import Any, Final, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Placed, Replaced
-from piiloom.surrogates.inputs.source import Allowance, members_of, open_archive, read_member
+from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.docx_files import DocxParsed
-from piiloom.surrogates.inputs.parquet_files import RowCursor
-from piiloom.surrogates.inputs.parts import (
-    BratLayout,
-    CannotSpell,
-    Found,
-    InputFile,
-    ParquetLayout,
-    Parsed,
-    Part,
-    TableLayout,
-)
+from piiloom.surrogates.inputs.parts import BratLayout, CannotSpell, FileChange, FoundText, SourceFile, ParquetLayout, Parsed, FilePart, TextSlot, TableLayout, with_changes
 from piiloom.surrogates.inputs.reading import PartReader
-from piiloom.surrogates.inputs.source import Source, open_source
-from piiloom.surrogates.inputs.splicing import changed
-from piiloom.surrogates.outputs.checking import report_of, settings_of
-from piiloom.surrogates.outputs.folder import MAP, MIRROR, OutputFolder
+from piiloom.surrogates.inputs.source import Allowance, InputSource, archive_members, open_archive, open_source, read_member
+from piiloom.surrogates.outputs.checking import report_of, run_settings
+from piiloom.surrogates.outputs.folder import MAP, MIRROR, RunFolder
 from piiloom.surrogates.outputs.mirrors import MirrorFolder
 
 _BLOCK: Final = 1 << 20
-_BATCH: Final = 4096
 _WORK: Final = ".restoring"
 _EXACT: Final = frozenset({"csv", "tsv", "json", "jsonl", "xml", "conll"})  # formats of which a text may have several spellings
 
 
 @dataclass(slots=True)
-class Restored:
+class RestoredRun:
     """Counts of a restored run. ``differing`` are files that are not as the input was, ``unknown`` those without a digest in the vault.
 
     ``left_out`` are files of the input that the run did not read, and that are not in its mirror.
@@ -58,7 +46,7 @@ class Restored:
     left_out: list[str] = field(default_factory=list)
 
 
-class _Kept(NamedTuple):
+class _VaultEntry(NamedTuple):
     """The vault's lines of one document: places in its text and in its question, and the source of the text if that is needed."""
 
     id: str
@@ -67,38 +55,29 @@ class _Kept(NamedTuple):
     raw: str | None = None
 
 
-class RawSlot:
-    """The ``Slot`` of a text whose source is known."""
+class RawSlot(TextSlot):
+    """A text whose source is known."""
 
-    __slots__ = ("_raw", "end", "start")
-    ranges: Final = ()
+    __slots__ = ("_raw",)
 
     def __init__(self, start: int, end: int, raw: str) -> None:
-        self.start, self.end, self._raw = start, end, raw
+        super().__init__(start, end)
+        self._raw = raw
 
-    def rest(self, raw: str) -> None:
-        """See ``Slot``."""
-
-    def rewritten(self, raw: str, replaced: Replaced) -> str:
-        """See ``Slot``."""
-        del raw, replaced
-        return self._raw
+    def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:  # noqa: ARG002 - a slot's signature
+        """See ``TextSlot``."""
+        return [(self.start, self.end, self._raw)]
 
 
-def digest_of(file: InputFile) -> str:
+def file_digest(file: SourceFile) -> str:
     """Return a digest of what *file* holds: of its bytes, or of its members or rows where the bytes depend on who writes them."""
     digest = hashlib.sha256()
     if isinstance(file.layout, ParquetLayout):
-        cursor = RowCursor(file, None, _BATCH)
-        try:
-            for at in range(0, file.size, _BATCH):
-                rows = cursor.take(at, min(at + _BATCH, file.size))
-                digest.update(repr((rows.schema.to_string(), rows.to_pylist())).encode("utf-8", "surrogatepass"))
-        finally:
-            cursor.close()
+        for rows in batches_of(file):
+            digest.update(repr((rows.schema.to_string(), rows.to_pylist())).encode("utf-8", "surrogatepass"))
     elif file.format == "docx" and file.size:
         with open_archive(file.path, file.name) as archive:
-            for info in members_of(archive, file.name):
+            for info in archive_members(archive, file.name):
                 digest.update(info.filename.encode() + b"\0" + read_member(archive, info, Allowance(1 << 40), file.name))
     else:
         for path in (file.path, *([file.layout.path] if isinstance(file.layout, BratLayout) else [])):
@@ -108,33 +87,31 @@ def digest_of(file: InputFile) -> str:
     return digest.hexdigest()
 
 
-def digest_lines(source: Source) -> bytes:
+def digest_lines(source: InputSource) -> bytes:
     """Return the vault's lines about the files of the input."""
-    return "".join(json.dumps({"file": file.name, "sha256": digest_of(file)}, ensure_ascii=False) + "\n" for file in source.files).encode()
+    return "".join(json.dumps({"file": file.name, "sha256": file_digest(file)}, ensure_ascii=False) + "\n" for file in source.files).encode()
 
 
-def sources_kept(reader: PartReader, part: Part, parsed: Parsed, mirror: bytes, replaced: Sequence[Replaced]) -> list[str | None]:
+def sources_kept(reader: PartReader, part: FilePart, parsed: Parsed, mirror: bytes, replaced: Sequence[Replaced]) -> list[str | None]:
     """Return the source of each text of *parsed* that cannot be had again, byte for byte, from *mirror* and the vault's places."""
-    none: list[str | None] = [None] * len(parsed.found)
+    kept: list[str | None] = [None] * len(parsed.found)
+    again = parsed
     if isinstance(parsed, DocxParsed):
-        again: Parsed = parsed.again(replaced)
+        again = parsed.again(replaced)
     elif part.file.format in _EXACT:
         again = reader.parse(part._replace(ascii=False), mirror[len(parsed.bom) :].decode("utf-8"))
-    else:
-        return none
-    if len(again.found) != len(parsed.found):
-        return none
-    kept = none
+    if again is parsed or len(again.found) != len(parsed.found):
+        return kept
     for number, (old, new, done) in enumerate(zip(parsed.found, again.found, replaced, strict=True)):
         raw = parsed.raw[old.slot.start : old.slot.end]
-        if done.placed and not _gives(again.raw, new, _reversed(old.text, done.placed), raw):
+        if done.placed and not _gives(again, new.slot, _reversed(old.text, done.placed), raw):
             kept[number] = raw
     return kept
 
 
-def _gives(mirror: str, new: Found, done: Replaced, raw: str) -> bool:
+def _gives(mirror: Parsed, slot: TextSlot, done: Replaced, raw: str) -> bool:
     try:
-        return new.slot.rewritten(mirror, done) == raw
+        return with_changes(mirror.raw, slot.start, slot.end, slot.changes(mirror, done)) == raw
     except (CannotSpell, DataError):
         return False
 
@@ -144,17 +121,17 @@ def _reversed(text: str, placed: Sequence[Placed]) -> Replaced:
     return Replaced(text, [one._replace(start=one.new_start, end=one.new_end, new_start=one.start, new_end=one.end) for one in placed])
 
 
-def restore_folder(folder: Path, vault: Path, out: Path) -> Restored:
+def restore_folder(folder: Path, vault: Path, out: Path) -> RestoredRun:
     """Write the input of the run in *folder* to the new folder *out*, with the originals in *vault*.
 
     Raises ``DataError`` if the vault or the folder is none of a run, or if they are not of one run; ``UsageError`` or ``OutputError`` if
     *out* cannot be made.
     """
-    settings = settings_of(folder, folder / MIRROR)
+    settings = run_settings(folder, folder / MIRROR)
     report = report_of(folder)
-    restored = Restored(left_out=list(report["input"]["skipped"]))
+    restored = RestoredRun(left_out=list(report["input"]["skipped"]))
     with ExitStack() as stack:
-        output = stack.enter_context(OutputFolder(out, folder))
+        output = stack.enter_context(RunFolder(out, folder))
         source = stack.enter_context(open_source(settings))
         _take_layouts(source, report["files"])
         lines = stack.enter_context(_opened(vault))
@@ -172,7 +149,7 @@ def restore_folder(folder: Path, vault: Path, out: Path) -> Restored:
             known = digests.get(file.name)
             if known is None:
                 restored.unknown.append(file.name)
-            elif known != digest_of(file):
+            elif known != file_digest(file):
                 restored.differing.append(file.name)
         restored.files = len(after.files)
         for path in work.iterdir():
@@ -190,7 +167,7 @@ def _opened(vault: Path) -> TextIO:
         raise DataError(f"the vault cannot be read ({error.strerror})", where=str(vault), remedy=remedy) from error
 
 
-def _take_layouts(source: Source, told: Sequence[dict[str, Any]]) -> None:
+def _take_layouts(source: InputSource, told: Sequence[dict[str, Any]]) -> None:
     """Read tables with the delimiter and quotes of the input, as surrogates must not affect their detection."""
     known = {file["file"]: file for file in told}
     for file in source.files:
@@ -199,7 +176,7 @@ def _take_layouts(source: Source, told: Sequence[dict[str, Any]]) -> None:
             source.files[file.number] = file._replace(layout=layout._replace(delimiter=row["delimiter"], quoted=row["quoted"]))
 
 
-def _put_back(source: Source, maps: TextIO, lines: TextIO, mirrors: MirrorFolder, restored: Restored, vault: Path) -> dict[str, str]:
+def _put_back(source: InputSource, maps: TextIO, lines: TextIO, mirrors: MirrorFolder, restored: RestoredRun, vault: Path) -> dict[str, str]:
     """Write all files with their originals. Return the digests of the input's files, by name."""
     digests: dict[str, str] = {}
     entries = _entries(lines, digests, vault)
@@ -228,9 +205,9 @@ def _put_back(source: Source, maps: TextIO, lines: TextIO, mirrors: MirrorFolder
     return digests
 
 
-def _entries(lines: TextIO, digests: dict[str, str], vault: Path) -> Iterator[_Kept]:
+def _entries(lines: TextIO, digests: dict[str, str], vault: Path) -> Iterator[_VaultEntry]:
     """Yield the documents of the vault in order; its digests go into *digests*."""
-    own: _Kept | None = None
+    own: _VaultEntry | None = None
     for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
@@ -240,7 +217,7 @@ def _entries(lines: TextIO, digests: dict[str, str], vault: Path) -> Iterator[_K
                 if own is None or own.id != row["id"]:
                     if own is not None:
                         yield own
-                    own = _Kept(row["id"], [], [])
+                    own = _VaultEntry(row["id"], [], [])
                 if "raw" in row:
                     own = own._replace(raw=row["raw"])
                 else:
@@ -251,7 +228,7 @@ def _entries(lines: TextIO, digests: dict[str, str], vault: Path) -> Iterator[_K
         yield own
 
 
-def _original(one: Found, entry: _Kept, vault: Path) -> Replaced:
+def _original(one: FoundText, entry: _VaultEntry, vault: Path) -> Replaced:
     """Return what puts the originals of *entry* into the document of the mirror."""
     grown = entry.text[-1]["end"] - entry.text[-1]["new_end"] if entry.text else 0
     new_shift = one.question_at or 0
@@ -267,7 +244,7 @@ def _original(one: Found, entry: _Kept, vault: Path) -> Replaced:
         placed.append(Placed(start, end, old_start, old_end, "", "", None, "", ""))
         changes.append((start, end, row["text"]))
         at, old_at = end, old_end
-    return Replaced(changed(one.text, 0, len(one.text), changes), placed)
+    return Replaced(with_changes(one.text, 0, len(one.text), changes), placed)
 
 
 def _of_another_run(vault: Path) -> DataError:

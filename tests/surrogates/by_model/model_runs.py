@@ -15,7 +15,7 @@ from piiloom.providers.model_calls import ModelCalls
 from piiloom.surrogates.by_model.drawing import draw_by_model
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import Settings
@@ -55,7 +55,7 @@ class Corpus:
     def __init__(self, folder, texts, *, seed=5):
         self.folder = folder
         self.texts = list(texts)
-        self.inputs = InputSettings(path=folder / "in.jsonl", chunk_bytes=300)
+        self.inputs = SourceSettings(path=folder / "in.jsonl", chunk_bytes=300)
         rows = [json.dumps({"id": f"d{number}", "text": text}, ensure_ascii=False) for number, text in enumerate(self.texts)]
         self.inputs.path.write_text("\n".join(rows) + "\n", encoding="utf-8")
         self.factory = EngineFactory(settings=Settings(seed=seed), mapping=Mapping(), scan=False)

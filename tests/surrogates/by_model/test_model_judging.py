@@ -7,15 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.execution.calls import Fault
-from piiloom.surrogates.by_model.judging import LONGEST, accepted, folded
-from piiloom.surrogates.by_model.sentences import Sentence
-from piiloom.surrogates.by_model.value_requests import ValueRequest
+from piiloom.surrogates.by_model.asking import LONGEST, accepted, folded_value
+from piiloom.surrogates.by_model.value_requests import GapRequest, Sentence
 from piiloom.surrogates.fitting import ANY, CONSONANT, VOWEL
 from tests.longer import case_by_case
 
 
 def request(before="I work at ", gap="<COMPANY>", after=" these days.", kind="company", sound=ANY, genitive=False, originals=()):
-    return ValueRequest(0, "d", (0,), kind, 10, 19, Sentence(before, gap, after), sound, genitive, originals)
+    return GapRequest(0, "d", (0,), kind, 10, 19, Sentence(before, gap, after), sound, genitive, originals)
 
 
 def fault(value, *, taken=(), language="en", **told):
@@ -118,7 +117,7 @@ def test_words_for_the_kind_in_the_language_of_the_text():
 
 
 def test_values_of_one_document_differ_and_originals_do_not_come_back():
-    assert fault("KÉSTREL works", taken=[folded("Kestrel Works")]) == "repeated"
+    assert fault("KÉSTREL works", taken=[folded_value("Kestrel Works")]) == "repeated"
     assert fault("Acme", originals=("ACME",)) == "original"
 
 

@@ -9,17 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.prompts.library import open_library
-from piiloom.surrogates.by_model.kinds import BY_MODEL, described_kinds
-from piiloom.surrogates.by_model.sentences import REACH, sentence_of
-from piiloom.surrogates.by_model.terms import TEMPLATE, Terms
-from piiloom.surrogates.by_model.value_requests import requests_of
+from piiloom.surrogates.by_model.value_requests import BY_MODEL, REACH, TEMPLATE, CallTerms, model_kinds, requests_of, sentence_of
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.planning import Planner
 from tests.longer import case_by_case, examples
 from tests.surrogates.by_model.model_runs import mentions_of
 
-TERMS = Terms(template=open_library().find(TEMPLATE), seed=1, language="en", country="US", attempts=3)
+TERMS = CallTerms(template=open_library().find(TEMPLATE), seed=1, language="en", country="US", attempts=3)
 
 
 def sentence(text, number=0, *, known=False):
@@ -79,7 +76,7 @@ def test_a_mention_across_the_limit_is_left_out_whole():
 
 
 def test_kinds_are_wordy_ones_that_are_described():
-    assert described_kinds() == BY_MODEL <= set(KINDS)
+    assert frozenset(model_kinds().kinds) == BY_MODEL <= set(KINDS)
     assert not BY_MODEL & {"person", "email", "date", "age", "city", "nationality", "gender", "kin", "title", "national_id"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.reading import PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
 from tests.surrogates.running_fakes import Keeping, TagEngine
@@ -15,7 +15,7 @@ def read(path: Path, **settings: object) -> list[Document]:
     """All documents of *path*."""
     from piiloom.surrogates.inputs.reading import iter_documents
 
-    return list(iter_documents(InputSettings(path=path, **settings)))  # type: ignore[arg-type]
+    return list(iter_documents(SourceSettings(path=path, **settings)))  # type: ignore[arg-type]
 
 
 def mirrored(path: Path, engine: TagEngine | None = None, **settings: object) -> tuple[bytes, list[Replaced]]:
@@ -23,7 +23,7 @@ def mirrored(path: Path, engine: TagEngine | None = None, **settings: object) ->
     engine = engine or Keeping()
     out: list[bytes] = []
     every: list[Replaced] = []
-    with open_source(InputSettings(path=path, **settings)) as source:  # type: ignore[arg-type]
+    with open_source(SourceSettings(path=path, **settings)) as source:  # type: ignore[arg-type]
         reader = PartReader(source.settings)
         ascii_only = source.files[0].path.read_bytes().isascii()
         for chunk in source.chunks():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine, kind_of
@@ -27,7 +27,7 @@ BAD = (  # a line, and a word of the reason
 
 
 def run(source: Path, out: Path, chunk: int = 2**20, workers: int = 1, **settings: object):
-    inputs = InputSettings(path=source, chunk_bytes=chunk, skip_bad_rows=True, **settings)  # type: ignore[arg-type]
+    inputs = SourceSettings(path=source, chunk_bytes=chunk, skip_bad_rows=True, **settings)  # type: ignore[arg-type]
     report = run_surrogates(inputs, out, TagEngine, workers=workers)
     verify_folder(out, source)
     skipped = out / "skipped_rows.jsonl"
@@ -76,7 +76,7 @@ def test_by_default_the_first_one_stops_the_run(tmp_path: Path, bad: bytes) -> N
     source = tmp_path / "a.jsonl"
     source.write_bytes(GOOD.encode() + b"\n" + bad + b"\n")
     with pytest.raises(DataError, match=r"a\.jsonl:2: ") as caught:
-        run_surrogates(InputSettings(path=source), tmp_path / "out", TagEngine)
+        run_surrogates(SourceSettings(path=source), tmp_path / "out", TagEngine)
     assert "secret" not in str(caught.value)
     assert not (tmp_path / "out").exists()
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.inputs.reading_files import read
@@ -20,7 +20,7 @@ TEXT = "Hé [NAME] saw [NAME]\nof [CITY], and left.\n"
 
 
 def run(source: Path, out: Path, values: tuple[str, ...] = ("Zoë Müller",), chunk: int = 2**20, **settings: Any):
-    inputs = InputSettings(path=source, chunk_bytes=chunk, **settings)
+    inputs = SourceSettings(path=source, chunk_bytes=chunk, **settings)
     report = run_surrogates(inputs, out, lambda: TagEngine(values=values))
     verify_folder(out, source)
     return report
@@ -364,7 +364,7 @@ def test_two_processes_give_the_same_bytes_for_every_format(tmp_path: Path) -> N
         with pyarrow.OSFile(str(source / str(number) / "f.arrow"), "wb") as sink, pyarrow.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table, max_chunksize=4)
     for name, workers, chunk in (("one", 1, 2**20), ("two", 2, 60)):
-        inputs = InputSettings(path=source, skip_bad_rows=True, chunk_bytes=chunk)
+        inputs = SourceSettings(path=source, skip_bad_rows=True, chunk_bytes=chunk)
         run_surrogates(inputs, tmp_path / name, TagEngine, workers=workers)
         verify_folder(tmp_path / name, source)
     assert tree(tmp_path / "one") == tree(tmp_path / "two")

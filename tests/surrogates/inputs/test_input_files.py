@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.parts import InputFile, InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceFile
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.text_files import MirrorEncoder, to_utf8
 from tests.surrogates.inputs.reading_files import mirrored, read
@@ -27,7 +28,7 @@ def test_a_folder_is_read_by_path_and_what_nobody_knows_is_named(tmp_path: Path)
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text('{"text": "x"}')
     assert names(tmp_path) == ["B.TXT", "a/b.jsonl", "a/z.txt", "a-b.txt", "b.txt"]
-    with open_source(InputSettings(path=tmp_path)) as source:
+    with open_source(SourceSettings(path=tmp_path)) as source:
         assert source.skipped == [".hidden.txt", "x.pdf"]
 
 
@@ -123,7 +124,7 @@ def test_there_and_back_through_an_encoding(tmp_path_factory: pytest.TempPathFac
     folder = tmp_path_factory.getbasetemp()
     path, target = folder / "there.txt", folder / "back.txt"
     path.write_bytes(text.encode("shift_jis"))
-    file = InputFile(0, "a.txt", path, "txt", 0, "shift_jis")
+    file = SourceFile(0, "a.txt", path, "txt", 0, "shift_jis")
     try:
         to_utf8(file, target)
     except DataError:
@@ -137,7 +138,7 @@ def test_there_and_back_through_an_encoding(tmp_path_factory: pytest.TempPathFac
 
 @pytest.mark.parametrize(("file_format", "spelt"), [("xml", b"&#23383;"), ("jsonl", rb"\u5b57"), ("json", rb"\u5b57")])
 def test_signs_that_an_encoding_lacks(file_format: str, spelt: bytes) -> None:
-    file = InputFile(0, "a", Path("a"), file_format, 0, "latin-1")
+    file = SourceFile(0, "a", Path("a"), file_format, 0, "latin-1")
     assert MirrorEncoder(file).encode("é字".encode()) == b"\xe9" + spelt
     with pytest.raises(DataError, match="does not have"):
         MirrorEncoder(file._replace(format="txt")).encode("字".encode())
@@ -153,7 +154,7 @@ def archive(path: Path, *members: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
 def test_members_of_a_zip_are_files_of_the_input(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.zip", ("z.txt", b"1"), ("d/a.jsonl", b'{"text": "2"}'), ("n.pdf", b"x"), ("in.zip", b"x"), ("d/", b""))
     assert [(one.id, one.text) for one in read(path)] == [("a.zip/z.txt", "1"), ("a.zip/d/a.jsonl:1", "2")]
-    with open_source(InputSettings(path=path)) as source:
+    with open_source(SourceSettings(path=path)) as source:
         assert source.skipped == ["a.zip/n.pdf", "a.zip/in.zip"]
 
 
@@ -218,7 +219,7 @@ def test_a_member_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_changes_meanwhile_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("x")
-    with open_source(InputSettings(path=path)) as source:
+    with open_source(SourceSettings(path=path)) as source:
         path.write_text("longer")
         with pytest.raises(DataError, match="has changed"):
             list(source.chunks())

@@ -8,10 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.json_arrays import read_array
-from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, InputFile, InputSettings, Part
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.json_rows import read_array
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, FilePart, SourceFile
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.source import open_source
+from tests.longer import case_by_case
 from tests.surrogates.inputs.reading_files import mirrored, read
 from tests.surrogates.running_fakes import TagEngine, is_tag, kind_of
 
@@ -112,11 +114,20 @@ def test_several_fields_of_a_row_are_documents_of_their_own(tmp_path: Path) -> N
     ]
 
 
-def test_a_key_with_a_dot_is_found_too(tmp_path: Path) -> None:
-    assert [one.text for one in read(write(tmp_path / "a.jsonl", '{"note.text": "x"}'), text_fields=("note.text",))] == ["x"]
-
-
 @pytest.mark.parametrize(
+    "row",
+    [
+        '{"note.text": "x"}',
+        ' {\t"note" :{"text":"x"} ,\r"id": 7 }',
+        r'{"no\u0074e": {"text": "x", "id": [1]}, "id": 7}',
+        r'{"\"": "}", "x": "{,", "note": {"z": 1, "text": "x"}, "y": {}}',
+    ],
+)
+def test_a_field_in_a_field_or_with_a_dot_is_found(tmp_path: Path, row: str) -> None:
+    assert [one.text for one in read(write(tmp_path / "a.jsonl", row), text_fields=("note.text",))] == ["x"]
+
+
+@case_by_case(
     ("line", "words"),
     [
         ('{"text": "a"', "a.jsonl:2"),
@@ -127,6 +138,7 @@ def test_a_key_with_a_dot_is_found_too(tmp_path: Path) -> None:
         (r'{"text": "a\ud800b"}', "lone surrogate"),
         ('{"text": "a",', "a.jsonl:2"),
         ('{"text": tru}', "a.jsonl:2"),
+        *((line, "a.jsonl:2") for line in ("{", '{"a"', '{"a": 1,}', '{"a" 1}', '{"a": }', "{a: 1}", '{"\\x": 1}', '{"text": "a\tb"}')),
         ('{"text": "secret\nwords"}', "a.jsonl:2"),
         ("{" * 3 + '"a":' * 2, "a.jsonl:2"),
         ('{"a": ' + "[" * 100_000, "a.jsonl:2"),
@@ -181,9 +193,9 @@ def test_an_array_is_read_strictly_without_its_cutter(tmp_path: Path) -> None:
     ):
         path = tmp_path / f"{number}.json"
         path.write_text(body)
-        part = Part(InputFile(0, path.name, path, "json", len(body)), 0, len(body))
+        part = FilePart(SourceFile(0, path.name, path, "json", len(body)), 0, len(body))
         with pytest.raises(DataError, match=rf"{number}\.json:1"):
-            read_array(part, body, InputSettings(path=path), meet_keys=False)
+            read_array(part, body, SourceSettings(path=path), meet_keys=False)
 
 
 @pytest.mark.parametrize("body", ["", " \n", "[]", " [ ] \n", '{"text": "a"}\n', '[{"text": "a"} ]'])
@@ -196,7 +208,7 @@ def test_what_is_one_json_value_is_read(tmp_path: Path, body: str) -> None:
 
 def test_rows_without_text_stay_and_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"text": null}', "", '{"n": 1}', '{"text": 5}', '{"text": "x"}')
-    with open_source(InputSettings(path=path)) as source:
+    with open_source(SourceSettings(path=path)) as source:
         part = next(source.chunks()).parts[0]
         parsed = PartReader(source.settings).read(part, note_keys=True)
     assert parsed.notes.counts["rows without text"] == 3
@@ -206,7 +218,7 @@ def test_rows_without_text_stay_and_are_counted(tmp_path: Path) -> None:
 
 def test_placeholders_in_keys_are_told_and_left(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", '{"text": "[NAME]"}', '{"[NAME]": 1, "x": [{"of [CITY]": {"[NAME]": 2}}], "text": "a"}')
-    settings = InputSettings(path=path, look_at_key=is_tag)
+    settings = SourceSettings(path=path, look_at_key=is_tag)
     with open_source(settings) as source:
         parsed = PartReader(settings).read(next(source.chunks()).parts[0], note_keys=True)
     assert parsed.notes.counts[PLACEHOLDER_KEYS] == 3
@@ -298,4 +310,4 @@ def test_a_field_of_spans_that_is_empty_says_that_there_are_none(tmp_path: Path)
 )
 def test_settings_that_make_no_sense_are_refused(tmp_path: Path, settings: dict) -> None:
     with pytest.raises(UsageError):
-        InputSettings(path=tmp_path, **settings)
+        SourceSettings(path=tmp_path, **settings)

@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.progress import Progress
-from piiloom.surrogates.running import run_surrogates
+from piiloom.surrogates.running import SurrogateProgress, run_surrogates
 from tests.longer import mostly_long
 from tests.surrogates.inputs.reading_files import read
 from tests.surrogates.running_fakes import Keeping, TagEngine
@@ -38,7 +37,7 @@ def test_rows_are_read_in_batches_of_any_size(tmp_path: Path, chunk: int) -> Non
 @pytest.mark.parametrize(("workers", "chunk"), mostly_long([(1, 1 << 20), (2, 999)], quick={(1, 1 << 20)}))
 def test_the_mirror_has_the_same_schema_and_other_columns(tmp_path: Path, kind: Any, workers: int, chunk: int) -> None:
     path, out = write(tmp_path / "a.parquet", text=kind), tmp_path / "out"
-    run_surrogates(InputSettings(path=path, chunk_bytes=chunk), out, TagEngine, workers=workers)
+    run_surrogates(SourceSettings(path=path, chunk_bytes=chunk), out, TagEngine, workers=workers)
     before, after = pq.ParquetFile(path), pq.ParquetFile(out / "mirror" / "a.parquet")
     assert after.schema_arrow.equals(before.schema_arrow, check_metadata=True)
     assert after.metadata.row_group(0).column(0).compression == "ZSTD"
@@ -51,8 +50,8 @@ def test_progress_is_in_bytes_of_the_file(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     path = write(tmp_path / "in" / "a.parquet")
     (tmp_path / "in" / "b.txt").write_text("one more")
-    told: list[Progress] = []
-    inputs = InputSettings(path=tmp_path / "in", chunk_bytes=999)
+    told: list[SurrogateProgress] = []
+    inputs = SourceSettings(path=tmp_path / "in", chunk_bytes=999)
     run_surrogates(inputs, tmp_path / "out", TagEngine, progress=told.append)
     size = path.stat().st_size + len("one more")
     assert [one.phase for one in told if one.done == one.total == size] == ["scanning"]
@@ -63,7 +62,7 @@ def test_progress_is_in_bytes_of_the_file(tmp_path: Path) -> None:
 
 def test_a_file_in_which_nothing_is_replaced_is_the_same_file(tmp_path: Path) -> None:
     path, out = write(tmp_path / "a.parquet"), tmp_path / "out"
-    run_surrogates(InputSettings(path=path), out, Keeping)
+    run_surrogates(SourceSettings(path=path), out, Keeping)
     assert (out / "mirror" / "a.parquet").read_bytes() == path.read_bytes()
 
 
@@ -81,7 +80,7 @@ def test_a_column_that_holds_no_text_is_refused(tmp_path: Path) -> None:
 def test_an_empty_file_stays_so(tmp_path: Path) -> None:
     path, out = tmp_path / "a.parquet", tmp_path / "out"
     pq.write_table(pa.table({"text": pa.array([], pa.string())}), path)
-    assert run_surrogates(InputSettings(path=path), out, TagEngine).documents == 0
+    assert run_surrogates(SourceSettings(path=path), out, TagEngine).documents == 0
     assert (out / "mirror" / "a.parquet").read_bytes() == path.read_bytes()
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Placed, Replaced
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.standoff import Told, read_standoff
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
@@ -49,7 +49,7 @@ def test_the_tags_of_i2b2_agree_with_the_filled_text(tmp_path: Path, first: int)
     assert "[" not in text
     assert [text[start - first : end - first].replace("\n", " ") for start, end, _ in tags] == [words for _, _, words in tags]
     assert [words for _, _, words in tags][2:4] == ["& son", "at East"]
-    run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine)
+    run_surrogates(SourceSettings(path=path), tmp_path / "out", TagEngine)
     assert verify_folder(tmp_path / "out", path).ranges == 4
 
 
@@ -59,7 +59,7 @@ def test_with_spans_the_tags_are_what_is_replaced(tmp_path: Path) -> None:
     path.write_text(i2b2(text, ("May 4", "Edith", "Bob", "Rome")))
     (document,) = read(path, kind_of=kind_of)
     assert [(one.kind, one.original) for one in document.mentions or ()] == [("person", word) for word in ("May 4", "Edith", "Bob", "Rome")]
-    run_surrogates(InputSettings(path=path, kind_of=kind_of), tmp_path / "out", TagEngine)
+    run_surrogates(SourceSettings(path=path, kind_of=kind_of), tmp_path / "out", TagEngine)
     data = (tmp_path / "out" / "mirror" / "a.xml").read_bytes()
     new, tags = told(data)
     assert [new[start:end] for start, end, _ in tags] == [words for _, _, words in tags]
@@ -120,7 +120,7 @@ def test_pointers_of_tei_are_rewritten(tmp_path: Path) -> None:
     assert "string-range(#p1,0,7)" in data
     assert "string-range(//body,16,7)" in data
     assert "string-range(#gone,15,6)" in data
-    run_surrogates(InputSettings(path=path), tmp_path / "out", TagEngine)
+    run_surrogates(SourceSettings(path=path), tmp_path / "out", TagEngine)
     verify_folder(tmp_path / "out", path)
 
 
@@ -129,7 +129,7 @@ def test_with_spans_the_elements_of_tei_are_replaced(tmp_path: Path) -> None:
     path.write_text(TEI.replace("[NAME]", "Ann Archer").replace("[CITY]", "Rome").replace("<persName>", '<persName key="Ann Archer">'))
     (document,) = read(path, kind_of=lambda kind, _: kind)
     assert [(one.kind, one.original) for one in document.mentions or ()] == [("name", "Ann Archer"), ("location", "Rome")]
-    run_surrogates(InputSettings(path=path, kind_of=kind_of), tmp_path / "out", TagEngine)
+    run_surrogates(SourceSettings(path=path, kind_of=kind_of), tmp_path / "out", TagEngine)
 
 
 @pytest.mark.long

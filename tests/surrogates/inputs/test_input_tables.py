@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.inputs.parts import CannotSpell, TableLayout
-from piiloom.surrogates.inputs.tables import rows_of
+from piiloom.surrogates.inputs.tables import table_rows
 from tests.surrogates.inputs.reading_files import mirrored, read
 from tests.surrogates.running_fakes import TagEngine
 
@@ -43,7 +43,7 @@ def test_tables_come_back_as_they_were_and_changed_only_where_told(
 def test_any_signs_are_read_as_pythons_csv_reads_them(raw: str) -> None:
     layout = TableLayout(",", quoted=True, columns=(), ids=None, head=False)
     try:
-        ours = [[cell.value for cell in row] for row in rows_of(raw, layout)]
+        ours = [[cell.value for cell in row] for row in table_rows(raw, layout)]
     except ValueError:
         # Python takes a field that nobody closed to go on to the end; we refuse it.
         with pytest.raises(csv.Error):

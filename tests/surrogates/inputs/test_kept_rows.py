@@ -1,19 +1,16 @@
-"""Rows that are kept from one reading to the next, and rows that are walked in a hurry, are those of a reading from anew."""
+"""Rows that are kept from one reading to the next are those of a reading from anew."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from json.encoder import encode_basestring
 from pathlib import Path
 
 import pytest
 
-from piiloom.surrogates.inputs.json_walking import key_scanner, quoted, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, InputSettings, KeptRows, Parsed
-from piiloom.surrogates.inputs.reading import PartReader, documents_of
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, Parsed
+from piiloom.surrogates.inputs.reading import KeptRows, PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
-from tests.longer import case_by_case
 from tests.surrogates.running_fakes import TagEngine, is_tag
 
 ROWS = {
@@ -26,7 +23,7 @@ ROWS = {
 
 def twice(path: Path, room: int) -> tuple[list[Parsed], list[Parsed], list[bytes]]:
     """What two readings of *path* gave, the second of which knows that the file is ASCII, and the mirrors that the second gave."""
-    settings = InputSettings(path=path, chunk_bytes=40, text_fields=() if path.suffix == ".txt" else ("text",))
+    settings = SourceSettings(path=path, chunk_bytes=40, text_fields=() if path.suffix == ".txt" else ("text",))
     engine = TagEngine(values=("Zoë", "Ann"))
     with open_source(settings) as source:
         reader = PartReader(settings, KeptRows(room))
@@ -63,9 +60,9 @@ def test_there_is_room_for_some_rows_only(tmp_path: Path) -> None:
 def test_rows_are_let_go_at_their_last_reading_and_when_the_file_or_the_way_of_reading_changes(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "a"}\n')
-    settings, kept = InputSettings(path=path), KeptRows()
+    settings, kept = SourceSettings(path=path), KeptRows()
 
-    def read(settings: InputSettings = settings, *, again: bool = True) -> Parsed:
+    def read(settings: SourceSettings = settings, *, again: bool = True) -> Parsed:
         with open_source(settings) as source:
             return PartReader(settings, kept).read(next(source.chunks()).parts[0], again=again)
 
@@ -90,60 +87,13 @@ def test_keys_of_kept_rows_are_noted_as_those_of_rows_that_are_read(tmp_path: Pa
         + ['{"text": "", "n": {"[AGE]": 0}}']
     )
     path.write_text("[" + ",\n".join(rows) + "]")
-    looking = InputSettings(path=path, look_at_key=is_tag)
+    looking = SourceSettings(path=path, look_at_key=is_tag)
     kept = KeptRows()
     with open_source(looking) as source:
         part = next(source.chunks()).parts[0]
-        PartReader(InputSettings(path=path), kept).read(part)
+        PartReader(SourceSettings(path=path), kept).read(part)
         again = PartReader(looking, kept)
         found = [reader.read(part, note_keys=True).notes for reader in (again, PartReader(looking))]
         assert again.read(part).notes == found[0]  # noted once
     assert found[0] == found[1]
     assert (found[0].counts[PLACEHOLDER_KEYS], found[0].first[PLACEHOLDER_KEYS]) == (13, 3)
-
-
-@pytest.mark.parametrize(
-    ("row", "names"),
-    [
-        ('{"text":"a","id":7}', "text id"),
-        (' {\t"text" :\n"a" ,\r"id": 7 }', "text id"),
-        ('{"te\\u0078t": "a", "n": {"text": "b", "id": [1]}, "id": 7}', "text n id"),
-        ('{"\\"": "}", "x": "{,", "text": "a", "y": {}, "id": 7}', '" x text y id'),
-        ('{"note": {"text": "c", "z": 1}, "text": "a", "id": 7}', "note text z text id"),
-    ],
-)
-def test_values_are_found_where_they_stand(row: str, names: str) -> None:
-    hits, keys, end = walk_object(f"{row} tail", row.index("{"), wanted_tree(["text", "id", "note.text"]), key_scanner(None))
-    assert end == len(row)
-    assert keys == names.split()
-    told = {hit.path: hit.value for hit in hits}
-    assert told == {"text": "a", "id": 7, **({"note.text": "c"} if "note" in keys else {})}
-    assert all(json.loads(row[hit.start : hit.end]) == hit.value for hit in hits)
-
-
-@case_by_case(
-    ("row", "error"),
-    [
-        ("{", IndexError),
-        ('{"a"', IndexError),
-        ('{"a": 1', IndexError),
-        ('{"a": 1,', IndexError),
-        ('{"a": 1,}', ValueError),
-        ('{"a" 1}', ValueError),
-        ('{"a": }', ValueError),
-        ('{"a": 1 "b": 2}', ValueError),
-        ("{a: 1}", ValueError),
-        ('{"a\nb": 1}', ValueError),
-        ('{"text": "a\tb"}', ValueError),
-        ('{"\\x": 1}', ValueError),
-    ],
-)
-def test_objects_that_are_none_are_refused(row: str, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        walk_object(row, 0, wanted_tree(["text"]), key_scanner(None))
-
-
-def test_a_literal_is_that_of_json() -> None:
-    for code in (*range(0x300), 0x2028, 0xD800, 0x1F600):
-        for text in (chr(code), f"a{chr(code)}é", ""):
-            assert quoted(text) == encode_basestring(text)

@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.placeholders.reading import kind_of_span
@@ -26,7 +26,7 @@ ROWS = [
 
 
 def run(source: Path, out: Path, mapping: Mapping | None = Mapping(), chunk: int = 2**20, **settings: Any):  # noqa: B008 - frozen
-    inputs = InputSettings(path=source, question_field="question", chunk_bytes=chunk, **settings)
+    inputs = SourceSettings(path=source, question_field="question", chunk_bytes=chunk, **settings)
     factory = EngineFactory(settings=Settings(seed=0), mapping=mapping)
     report = run_surrogates(inputs, out, factory, vault=out.with_suffix(".vault"))
     verify_folder(out, source)
@@ -101,9 +101,9 @@ def test_what_cannot_be_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"a\.jsonl:1: no row has the field 'question'; the first one has: text\. .*--question-field"):
         run(source, tmp_path / "out")
     with pytest.raises(UsageError, match="goes with one text"):
-        InputSettings(path=source, text_fields=("a", "b"), question_field="q")
+        SourceSettings(path=source, text_fields=("a", "b"), question_field="q")
     source.write_text('{"text": "[NAME", "question": "]"}\n')
-    inputs = InputSettings(path=source, question_field="question", kind_of=None)
+    inputs = SourceSettings(path=source, question_field="question", kind_of=None)
     with pytest.raises(DataError, match="from the text into the question"):
         run_surrogates(inputs, tmp_path / "out", _Greedy)
 

@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
+from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.outputs.restoring import restore_folder
 from piiloom.surrogates.placeholders import Mapping
@@ -35,7 +35,7 @@ def filled(tmp_path: Path, raw: bytes, name: str = "lessons.csv", **how: object)
     """Run over a table: its records and mirror, which ``verify_folder`` compared, after the restored files were found equal."""
     source, out = tmp_path / name, tmp_path / "out"
     source.write_bytes(raw)
-    inputs = InputSettings(path=source, text_fields=("edited",), **how)  # type: ignore[arg-type]
+    inputs = SourceSettings(path=source, text_fields=("edited",), **how)  # type: ignore[arg-type]
     run_surrogates(inputs, out, EngineFactory(settings=Settings(seed=0), mapping=Mapping()), vault=tmp_path / "vault")
     verify_folder(out, source)
     assert restore_folder(out, tmp_path / "vault", tmp_path / "again").differing == ([] if not (out / SKIPPED).exists() else [name])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import OutputError, UsageError
-from piiloom.surrogates.outputs.folder import TOOL, OutputFolder
+from piiloom.surrogates.outputs.folder import TOOL, RunFolder
 from piiloom.surrogates.outputs.folder import VaultFile
 
 
@@ -44,7 +44,7 @@ def overtaken(path: Path, vault: VaultFile) -> None:
 )
 def test_input_and_output_must_not_lie_in_each_other(tmp_path: Path, out: str, source: str) -> None:
     source_in(tmp_path / "in")
-    with pytest.raises(UsageError), OutputFolder(tmp_path / out, tmp_path / source, force=True):
+    with pytest.raises(UsageError), RunFolder(tmp_path / out, tmp_path / source, force=True):
         pass
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
     assert [path.name for path in (tmp_path / "in").iterdir()] == ["a.txt"]
@@ -54,31 +54,31 @@ def test_a_link_does_not_hide_that_they_do(tmp_path: Path) -> None:
     source = source_in(tmp_path / "in")
     (tmp_path / "link").symlink_to("in")
     for out in ("link", "link/out"):
-        with pytest.raises(UsageError), OutputFolder(tmp_path / out, source):
+        with pytest.raises(UsageError), RunFolder(tmp_path / out, source):
             pass
 
 
 def test_a_folder_that_holds_something_is_kept(tmp_path: Path) -> None:
     source, out = source_in(tmp_path / "in"), source_in(tmp_path / "out")
     for force, remedy in ((None, "Name another with --out"), (False, "Name another with --out, or replace an earlier run's with --force")):
-        with pytest.raises(UsageError, match="not empty") as refused, OutputFolder(out, source, force=force):
+        with pytest.raises(UsageError, match="not empty") as refused, RunFolder(out, source, force=force):
             pass
         assert refused.value.remedy == remedy
     for told in ("{}", "[]", "no", json.dumps({"tool": "other"})):
         (out / "report.json").write_text(told)
-        with pytest.raises(UsageError, match="no earlier run"), OutputFolder(out, source, force=True):
+        with pytest.raises(UsageError, match="no earlier run"), RunFolder(out, source, force=True):
             pass
     assert (out / "a.txt").read_text() == "x"
-    with pytest.raises(UsageError, match="this is not a folder"), OutputFolder(out / "a.txt", source):
+    with pytest.raises(UsageError, match="this is not a folder"), RunFolder(out / "a.txt", source):
         pass
 
 
 def test_force_replaces_an_earlier_run_whole(tmp_path: Path) -> None:
     source, out = source_in(tmp_path / "in"), earlier_run(tmp_path / "out")
-    with pytest.raises(ValueError, match="stop"), OutputFolder(out, source, force=True) as folder:
+    with pytest.raises(ValueError, match="stop"), RunFolder(out, source, force=True) as folder:
         fail(ValueError("stop"), folder.partial / "new")
     assert sorted(path.name for path in out.iterdir()) == ["old", "report.json"]
-    with OutputFolder(out, source, force=True) as folder:
+    with RunFolder(out, source, force=True) as folder:
         (folder.partial / "new").touch()
         folder.publish()
     assert [path.name for path in out.iterdir()] == ["new"]
@@ -88,7 +88,7 @@ def test_force_replaces_an_earlier_run_whole(tmp_path: Path) -> None:
 def test_an_empty_folder_is_taken(tmp_path: Path) -> None:
     source, out = source_in(tmp_path / "in"), tmp_path / "out"
     out.mkdir()
-    with OutputFolder(out, source) as folder:
+    with RunFolder(out, source) as folder:
         folder.publish()
     assert list(out.iterdir()) == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
@@ -100,21 +100,21 @@ def test_what_a_killed_run_left_goes_and_what_is_at_work_stays(tmp_path: Path) -
     (tmp_path / ".o[u]t.partial-99999" / ".lock").touch()
     (tmp_path / ".other.partial-99999").mkdir()
     earlier_run(tmp_path / ".o[u]t.replaced-99999")
-    with OutputFolder(out, source, force=True) as at_work:
+    with RunFolder(out, source, force=True) as at_work:
         assert out.is_dir()  # it had lost its name
         at_work.partial.rename(at_work.partial.with_name(".o[u]t.partial-1"))
-        with OutputFolder(out, source, force=True) as other:
+        with RunFolder(out, source, force=True) as other:
             other.publish()
         assert sorted(path.name for path in tmp_path.iterdir()) == [".o[u]t.partial-1", ".other.partial-99999", "in", "o[u]t"]
 
 
 def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     source, out = source_in(tmp_path / "in"), tmp_path / "out"
-    with pytest.raises(OutputError, match="No space left"), OutputFolder(out, source) as folder:
+    with pytest.raises(OutputError, match="No space left"), RunFolder(out, source) as folder:
         fail(OSError(28, "No space left on device"), folder.partial / "half")
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
     (tmp_path / "file").touch()
-    with pytest.raises(OutputError), OutputFolder(tmp_path / "file" / "out", source):
+    with pytest.raises(OutputError), RunFolder(tmp_path / "file" / "out", source):
         pass
 
 

@@ -16,8 +16,8 @@ from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.outputs.folder import check_replaced, map_parts, record_id, record_parts, vault_lines
-from piiloom.surrogates.outputs.report_page import OTHERS, Tally
+from piiloom.surrogates.outputs.output_lines import check_replaced, map_parts, record_id, record_parts, vault_lines
+from piiloom.surrogates.outputs.report_page import OTHERS, RunTally
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 WHOLE = st.characters(exclude_categories=["Cs"])
@@ -111,11 +111,11 @@ def test_the_vault_has_what_stood_there() -> None:
 @given(sizes=st.lists(st.integers(1, 4), min_size=1, max_size=8))
 def test_tallies_add_up_the_same_for_any_chunks(sizes: list[int]) -> None:
     documents = [Document(number, "d", f"{{T{number % 3}}} {'{AB}' * (number % 4)} (x) [NAME]", "f") for number in range(sum(sizes))]
-    whole, parts, at = Tally(), Tally(), 0
+    whole, parts, at = RunTally(), RunTally(), 0
     for document in documents:
         whole.take(document, TagEngine().replaced(document))
     for size in sizes:
-        chunk = Tally()
+        chunk = RunTally()
         for document in documents[at : at + size]:
             chunk.take(document, TagEngine().replaced(document))
         parts.add(chunk)
@@ -124,7 +124,7 @@ def test_tallies_add_up_the_same_for_any_chunks(sizes: list[int]) -> None:
 
 
 def test_literals_are_bounded() -> None:
-    tally, more = Tally(), Tally()
+    tally, more = RunTally(), RunTally()
     more.unknown.update({f"{{{number}}}": 1 for number in range(12_000)})
     tally.add(more)
     assert len(tally.unknown) == 10_001

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.parts import InputSettings
-from piiloom.surrogates.outputs.report_page import visible
+from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.outputs.report_page import visible_signs
 from piiloom.surrogates.placeholders import Mapping, Survey
 from piiloom.surrogates.placeholders.reading import kind_of_span
 from piiloom.surrogates.running import run_surrogates
@@ -41,7 +41,7 @@ class Page(HTMLParser):
 
 def page_of(source: Path, out: Path, mapping: Mapping | None, chunk: int = 2**20, **settings: Any) -> str:
     factory = EngineFactory(settings=Settings(seed=0), mapping=mapping)
-    run_surrogates(InputSettings(path=source, chunk_bytes=chunk, **settings), out, factory)
+    run_surrogates(SourceSettings(path=source, chunk_bytes=chunk, **settings), out, factory)
     return (out / "report.html").read_text("utf-8")
 
 
@@ -102,4 +102,4 @@ def test_an_empty_corpus_has_a_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("text", "seen"), [("a\tb\nc", "a\tb\nc"), ("\x00\x1b", "[U+0000][U+001B]"), ("é\u200f", "é[U+200F]")])
 def test_what_nobody_sees_is_told(text: str, seen: str) -> None:
-    assert visible(text) == seen
+    assert visible_signs(text) == seen
