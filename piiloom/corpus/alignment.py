@@ -29,7 +29,6 @@ from typing import Literal
 from piiloom.corpus.marks import BROKEN_MARK, Mention
 from piiloom.corpus.mention_search import (
     QUOTES,
-    Range,
     SearchableText,
     exact_mentions,
     is_inflected,
@@ -39,6 +38,7 @@ from piiloom.corpus.mention_search import (
 )
 from piiloom.corpus.normalising import stripped, trim
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import Range
 
 Rung = Literal["mark", "exact", "normalised", "fuzzy"]
 _RUNGS: tuple[Rung, ...] = ("mark", "exact", "normalised", "fuzzy")

@@ -14,12 +14,21 @@ from typing import Any, Final
 
 from pydantic import field_validator
 
-from piiloom.corpus.formats.base import Json, Overlap, ReadableFormat, ReadOptions, ReadTally, RowReject, SkippedValue, read_records
+from piiloom.corpus.formats.base import (
+    Json,
+    Overlap,
+    ReadableFormat,
+    ReadOptions,
+    ReadTally,
+    RowReject,
+    SkippedValue,
+    read_records,
+    rejects_file,
+)
 from piiloom.corpus.formats.columns import check_columns, parse_columns
 from piiloom.corpus.formats.registry import READABLE, get_readable_format
 from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnConflict
 from piiloom.corpus.record import Record
-from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.releases.manifest import MANIFEST, read_manifest, types_beside
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import keep_types, types_of
@@ -326,8 +335,8 @@ class _Job:
     def run(self, transaction: _Transaction, size: int) -> ImportReport:
         """Import the rows, *size* per transaction."""
         tally, rejected = ReadTally(), list[tuple[int, str]]()
-        with RejectsFile(self.rejects_path) as rejects:
-            good = _good_rows(self._rows(tally), tally, rejects, rejected)
+        with rejects_file(self.rejects_path) as write_reject:
+            good = _good_rows(self._rows(tally), tally, write_reject, rejected)
             while chunk := list(islice(good, size)):  # reading takes longest and is outside of the transaction
                 with transaction() as store:
                     self.intake.take(store, chunk)
@@ -389,15 +398,18 @@ def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[in
 
 
 def _good_rows(
-    rows: Iterator[Record | RowReject], tally: ReadTally, rejects: RejectsFile, rejected: list[tuple[int, str]]
+    rows: Iterator[Record | RowReject],
+    tally: ReadTally,
+    write_reject: Callable[[RowReject | SkippedValue], None],
+    rejected: list[tuple[int, str]],
 ) -> Iterator[tuple[int, Record]]:
     told = 0
     for row in rows:
         for value in tally.skipped_values[told:]:
-            rejects.add_value(value)
+            write_reject(value)
         told = len(tally.skipped_values)
         if isinstance(row, RowReject):
-            rejects.add(row)
+            write_reject(row)
             rejected.append((row.line, row.reason))
         else:
             yield tally.line, row

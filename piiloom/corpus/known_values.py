@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import Folded, fold
 from piiloom.foundation.repeated_ids import text_hash
-from piiloom.foundation.words import STOP_WORDS, UNSPACED, words_like_names
+from piiloom.foundation.words import STOP_WORDS, UNSPACED, Range, words_like_names
 
 _SPACELESS: Final = UNSPACED + r"\u1100-\u11ff"  # and the letters of folded Hangul
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
@@ -24,7 +24,6 @@ _EMPTY_LINE: Final = re.compile(r"\n[ \t\r]*\n\s*")
 _ELISION: Final = re.compile(r"(?<!\w)(?:[cdjlmnst]|qu|(?:d|n|s|c)?(?:e|a|u)ll|un)['’]\Z", re.IGNORECASE)
 _MOST: Final = 48  # words of the longest value that is looked for
 _SURE: Final = 5  # a number with so many digits is the same thing everywhere
-Range = tuple[int, int]
 
 
 class Known(NamedTuple):

@@ -29,7 +29,7 @@ from math import ceil
 from typing import Literal, NamedTuple, TypeVar
 
 from piiloom.corpus.normalising import APOSTROPHES, Folded, extends, fold, is_zero_width, plain, stripped, trim
-from piiloom.foundation.words import STOP_WORDS, WORD, is_unspaced
+from piiloom.foundation.words import STOP_WORDS, WORD, Range, is_unspaced
 
 _JOINER = "\u200d"
 _CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)
@@ -124,7 +124,6 @@ def _is_flag_half(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
-Range = tuple[int, int]
 T = TypeVar("T")
 
 FUZZY_SCORE = 88.0  # rapidfuzz ratio (0-100): about one letter in eight

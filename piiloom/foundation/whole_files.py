@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -48,22 +48,38 @@ def _change_mask(mask: int, *, add: bool) -> None:
 
 
 @contextmanager
-def drafted(path: Path) -> Iterator[BinaryIO]:
-    """Open a draft beside *path*, which takes its place at the end, or is removed after an error. Makes the folder.
+def replaced(path: Path, *, by: str = "part") -> Iterator[BinaryIO]:
+    """Open a draft beside *path* and make its folder. At the end the draft is synced to disk and takes the place of *path*.
 
-    Raises ``OutputError`` if it cannot be written.
+    After an error the draft is removed. *by* ends its name: processes that may write *path* at once need a draft each.
     """
-    draft = path.with_name(f".{path.name}.part")
+    draft = path.with_name(f".{path.name}.{by}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with draft.open("wb") as fh:
-                yield fh
-            draft.replace(path)
-        finally:
+        with draft.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def drafted(path: Path, what: str = "the file", *, remedy: str = "Name another place") -> Iterator[BinaryIO]:
+    """Do as ``replaced`` does, but raise ``OutputError`` if *what* the draft contains cannot be written."""
+    with write_errors(path, what, remedy=remedy), replaced(path) as file:
+        yield file
+
+
+@contextmanager
+def write_errors(path: Path, what: str, *, remedy: str) -> Iterator[None]:
+    """Raise ``OutputError`` for an ``OSError`` in the block: *what* it writes to *path* cannot be written."""
+    try:
+        yield
     except OSError as error:
-        raise OutputError(f"the file cannot be written ({error.strerror})", where=str(path), remedy="Name another place") from error
+        raise OutputError(f"{what} cannot be written ({error.strerror})", where=str(path), remedy=remedy) from error
 
 
 def check_folder(out: Path, *, force: bool, option: str = "--out") -> None:
@@ -100,11 +116,6 @@ def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[st
                     draft.unlink(missing_ok=True)
 
 
-@contextmanager
-def output_errors(out: Path, option: str = "--out") -> Iterator[None]:
-    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to *out*, that *option* named."""
-    try:
-        yield
-    except OSError as error:
-        reason = f"the folder cannot be written ({error.strerror})"
-        raise OutputError(reason, where=str(out), remedy=f"Name another folder with {option}") from error
+def output_errors(out: Path, option: str = "--out") -> AbstractContextManager[None]:
+    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to the folder *out*, that *option* named."""
+    return write_errors(out, "the folder", remedy=f"Name another folder with {option}")

@@ -11,10 +11,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.annotation_app.checks.check import Range
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.normalising import Folded, fold
-from piiloom.foundation.words import STOP_WORDS, WORD
+from piiloom.foundation.words import STOP_WORDS, WORD, Range
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.question_leaks import content_stems, stem
 

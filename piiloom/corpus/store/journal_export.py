@@ -11,16 +11,16 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from piiloom.corpus.store.call_history import count_events, iter_events, load_prompts, prompt_names
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.version import __version__
+from piiloom.foundation.whole_files import drafted
 
 SCHEMA = 1
 _PROMPTS = "prompt_texts"
@@ -31,18 +31,10 @@ def export_journal(store: Store, out: Path, run_id: str | None) -> Counter[str]:
 
     Raises ``OutputError`` if it cannot be written, or is not on disk as the store has it; *out* is then as it was.
     """
-    draft = out.with_name(f".{out.name}.part")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        found = _read_back(draft, _write(draft, _rows(store, run_id)), out)
+    with drafted(out, "the journal", remedy="Name another file with --out") as file:
+        written = _write(file, _rows(store, run_id))
+        found = _read_back(Path(file.name), written, out)
         _compare(found, store, run_id, out)
-        draft.replace(out)
-    except OSError as error:
-        remedy = "Name another file with --out"
-        raise OutputError(f"the journal cannot be written ({error.strerror})", where=str(out), remedy=remedy) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
     return found
 
 
@@ -54,16 +46,15 @@ def _rows(store: Store, run_id: str | None) -> Iterator[dict[str, Any]]:
     yield from ({"table": "call_events", **asdict(event)} for event in iter_events(store, run_id))
 
 
-def _write(draft: Path, rows: Iterator[dict[str, Any]]) -> str:
-    """Write *rows* to disk; return the SHA-256 of the file."""
+def _write(file: BinaryIO, rows: Iterator[dict[str, Any]]) -> str:
+    """Write *rows* to *file*; return its SHA-256."""
     sha256 = hashlib.sha256()
-    with draft.open("wb") as file:
-        for row in rows:
-            line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
-            sha256.update(line)
-            file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
+    for row in rows:
+        line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
+        sha256.update(line)
+        file.write(line)
+    file.flush()
+    os.fsync(file.fileno())
     return sha256.hexdigest()
 
 

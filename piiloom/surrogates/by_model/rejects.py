@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
 from piiloom.execution.calls import Lost
-from piiloom.foundation.errors import OutputError
+from piiloom.foundation.whole_files import drafted
 from piiloom.surrogates.by_model.terms import STAGE
 from piiloom.surrogates.by_model.value_requests import ValueRequest
 from piiloom.surrogates.outputs.folder import REJECTS
@@ -57,12 +55,6 @@ def put_rejects(rows: Path, out: Path) -> Path | None:
     if not rows.stat().st_size:
         return None
     target = out / REJECTS
-    draft = out / f".{REJECTS}.part-{os.getpid()}"
-    try:
-        shutil.copyfile(rows, draft)
-        draft.replace(target)
-    except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-        raise OutputError(f"the rejects cannot be written ({error.strerror})", where=str(target), remedy="Free disk space there") from error
+    with drafted(target, "the rejects", remedy="Free disk space there") as file, rows.open("rb") as source:
+        shutil.copyfileobj(source, file)
     return target

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.words import Range
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import GivenSpans, found_fields, mentions_of
 from piiloom.surrogates.inputs.parts import BratLayout, Found, InputSettings, Notes, Parsed, Part, cannot_read, undecodable
 from piiloom.surrogates.inputs.splicing import Change, changed
-from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
+from piiloom.surrogates.inputs.standoff import BadSpan, Standoff, Told, read_standoff
 
 SUFFIX: Final = ".ann"
 _BOUND: Final = re.compile(r"^\ufeff?T[^\t\n]*\t(?P<type>[^\t\n ]+) (?P<offsets>\d+ \d+(?:;\d+ \d+)*)\t(?P<words>[^\r\n]*)", re.MULTILINE)

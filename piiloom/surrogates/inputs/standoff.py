@@ -10,10 +10,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from piiloom.foundation.words import Range
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.offset_map import OffsetMap
 
-Range = tuple[int, int]
 _FIRSTS: Final = (0, 1, -1)  # what a file may call the first character; -1 where it left one out
 
 

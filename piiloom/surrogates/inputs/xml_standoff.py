@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import unescape
 from typing import Final, NamedTuple
 
+from piiloom.foundation.words import Range
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import GivenSpans, mentions_of
 from piiloom.surrogates.inputs.parts import KindOf
 from piiloom.surrogates.inputs.splicing import Change
-from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
+from piiloom.surrogates.inputs.standoff import BadSpan, Standoff, Told, read_standoff
 
 _ATTRIBUTE: Final = re.compile(r"""([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _PAIRS: Final = (("start", "end"), ("begin", "end"), ("from", "to"))
