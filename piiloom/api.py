@@ -40,7 +40,7 @@ from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, expo
 from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.record_search import TextConditions, filter_of, search_records
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan

@@ -14,9 +14,8 @@ from typing import Literal
 from piiloom.corpus.record import Provenance, Record, SourceReference
 from piiloom.corpus.store.adjudications import StoredRevision, stored_revisions
 from piiloom.corpus.store.annotation_events import append_events, newest_time, records_worked_on
-from piiloom.corpus.store.annotation_items import CONTROL_STATUS, OPEN_STATUSES, Item, begin_anew, load_items
+from piiloom.corpus.store.annotation_items import CONTROL_STATUS, OPEN_STATUSES, Item, begin_anew, facts_of, load_items, pooled
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.item_facts import facts_of, pooled
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import digest

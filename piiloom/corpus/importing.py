@@ -31,9 +31,8 @@ from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnCo
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import MANIFEST, read_manifest, types_beside
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.opening import SharedStore, store_for_writing
 from piiloom.corpus.store.releases import keep_types, types_of
-from piiloom.corpus.store.shared import SharedStore
-from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting

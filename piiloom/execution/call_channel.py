@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from piiloom.corpus.store.batches import load_open_batches
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.costs import OpenSend, open_sends, spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.spending import OpenSend, open_sends, spending
 from piiloom.execution.batches.batch_entries import BatchPolicy
 from piiloom.execution.batches.batch_scheduler import BatchScheduler
 from piiloom.execution.batches.batch_status import BatchModeState

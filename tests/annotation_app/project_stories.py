@@ -7,11 +7,9 @@ from dataclasses import replace
 
 from piiloom.annotation_app.documents.document import Document, Mark, State, document_of
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents, save_documents
-from piiloom.corpus.store.annotation_events import NewEvent, append_events
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_events import AnnotationDocument, NewEvent, append_events, load_documents, save_documents
+from piiloom.corpus.store.annotation_items import Item, add_items, facts_of
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.item_facts import facts_of
 from piiloom.corpus.store.records import add_records
 
 CONTEXT = "As a baker with asthma from Leeds, I am 34."

@@ -11,12 +11,11 @@ from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.replaying import replayed_documents
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
-from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_events import AnnotationDocument, AnnotationEvent, load_documents, read_events
 from piiloom.corpus.store.annotation_items import Item, add_items
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.shared import SharedStore
 
 ACCEPT, UNDO, REDO = {"op": "accept"}, {"op": "undo"}, {"op": "redo"}
 CONTEXT = "Ann 👩‍👩‍👧 has asthma, and Bob (34) bakes."

@@ -13,11 +13,9 @@ from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.importing import ImportReport, import_file, import_file_among
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.annotation_events import read_events
-from piiloom.corpus.store.annotation_items import base_records, find_item
+from piiloom.corpus.store.annotation_events import load_documents, read_events
+from piiloom.corpus.store.annotation_items import base_records, facts_of, find_item
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.item_facts import facts_of
 from piiloom.corpus.store.records import iter_records
 
 

@@ -13,9 +13,8 @@ from piiloom.annotation_app.worklist.priorities import Signals, explained, score
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_items import base_records, find_item, load_items, set_status, wanted_counts
+from piiloom.corpus.store.annotation_items import base_records, facts_of, find_item, load_items, pair_of, set_status, wanted_counts
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.item_facts import facts_of, pair_of
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import UsageError

@@ -14,7 +14,7 @@ from piiloom.corpus.releases.again import create_or_confirm_release
 from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.adjudications import Adjudication, Outcome, add_adjudications
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import Item, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import (
+from piiloom.corpus.store.annotation_events import (
     AnnotationDocument,
     AnnotationHead,
     list_heads,

@@ -14,7 +14,7 @@ import pytest
 from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.corpus.store.annotation_events import NewEvent, append_events, newest_sequences, newest_time, read_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import DataError, StoreError
 from tests.longer import EXPLORE
 

@@ -12,23 +12,31 @@ import pytest
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_assignments import (
     Assignment,
+    ControlRow,
+    add_controls,
     assigned_loads,
     best_control,
     best_offer,
+    control_orders,
     ever_had,
+    find_control,
     held_open,
+    known_record_ids,
     load_assignments,
+    load_controls,
     put_assignments,
     standing,
 )
-from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, find_control, known_record_ids, load_controls
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import (
     Item,
+    ListFilter,
     add_items,
     base_records,
     disagreement_counts,
+    filter_choices,
     find_item,
+    list_items,
     load_items,
     newest_records,
     pair_counts,
@@ -36,11 +44,9 @@ from piiloom.corpus.store.annotation_items import (
     set_priorities,
     set_status,
     set_wanted,
+    shown_status_counts,
 )
-from piiloom.corpus.store.annotation_lists import ListFilter, filter_choices, list_items, status_counts
-from piiloom.corpus.store.annotation_settings import put_setting, read_settings
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.guidelines import (
+from piiloom.corpus.store.annotation_project import (
     Guideline,
     GuidelineQuestion,
     add_guideline,
@@ -48,8 +54,11 @@ from piiloom.corpus.store.guidelines import (
     load_guidelines,
     load_questions,
     newest_version,
+    put_setting,
+    read_settings,
     set_answer,
 )
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import DataError
 
@@ -205,7 +214,7 @@ def test_a_list_of_ten_thousand_takes_no_more_than_reading_all_texts_a_few_times
             "texts": lambda: big.rows("SELECT id, context FROM records"),
             "all": lambda: list_items(big, wanted),
             "filtered": lambda: list_items(big, busy, "words"),
-            "counts": lambda: (status_counts(big), filter_choices(big)),
+            "counts": lambda: (shown_status_counts(big), filter_choices(big)),
             "next": lambda: best_offer(big, "p2", NOW),
         }.items():
             spans = []

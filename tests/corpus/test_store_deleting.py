@@ -12,10 +12,9 @@ from piiloom.corpus.store.batches import BatchRow, save_batches
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import contents_of_run, delete_release, delete_run, ties_of_run
 from piiloom.corpus.store.partitions import deal
-from piiloom.corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_stage_results
-from piiloom.corpus.store.records import add_records, count_records, iter_records, select
+from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, insert_release, list_releases
-from piiloom.corpus.store.runs import create_run, list_runs
+from piiloom.corpus.store.runs import RejectRow, StageResultRow, create_run, list_runs, save_plan_items, save_rejects, save_stage_results
 from piiloom.foundation.errors import ReleaseError, RunError
 
 TABLES = ("records", "spans", "plan_items", "stage_results", "rejects", "judgements", "call_events", "prompt_texts", "releases")
@@ -51,7 +50,7 @@ def say(store, run_id, key, kind, entry):
 
 
 def sizes(store):
-    return {table: store.rows(select(("count(*)",), table))[0][0] for table in TABLES}
+    return {table: store.value(f"SELECT count(*) FROM {table}") for table in TABLES}
 
 
 def first_run(store):

@@ -9,11 +9,14 @@ import sys
 import pytest
 
 from piiloom.corpus.store.call_events import CallEvent, answered_keys, save_call_events, save_prompt_texts
+from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.partitions import deal, left_over, merge, missing, note_lost
-from piiloom.corpus.store.progress import (
+from piiloom.corpus.store.runs import (
     RejectRow,
     StageResultRow,
+    create_run,
+    get_run,
     lift_rejects,
     load_plan_items,
     load_rejects,
@@ -22,8 +25,6 @@ from piiloom.corpus.store.progress import (
     save_rejects,
     save_stage_results,
 )
-from piiloom.corpus.store.runs import create_run, get_run
-from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked
 from tests.longer import mostly_long
 

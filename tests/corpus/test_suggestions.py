@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_controls import ControlRow, add_controls
+from piiloom.corpus.store.annotation_assignments import ControlRow, add_controls
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.annotation_items import Item, add_items
 from piiloom.corpus.store.database import MEMORY, Store

@@ -22,10 +22,10 @@ from piiloom.corpus.store.adjudications import (
     load_adjudications,
     records_with_late_edits,
 )
-from piiloom.corpus.store.annotation_documents import AnnotationDocument
+from piiloom.corpus.store.annotation_events import AnnotationDocument
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, Item, Status, base_records, load_items
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 # The actor in the log for automatic decisions.

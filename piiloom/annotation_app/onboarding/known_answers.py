@@ -19,14 +19,13 @@ from piiloom.annotation_app.worklist.priorities import CERTAIN, scored, signals_
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, known_record_ids
+from piiloom.corpus.store.annotation_assignments import ControlRow, add_controls, control_orders, known_record_ids
 from piiloom.corpus.store.annotation_events import NewEvent
-from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
+from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, facts_of, pair_counts, pooled
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.item_facts import facts_of, pooled
-from piiloom.corpus.store.judgements import uncertainties
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import types_of
+from piiloom.corpus.store.suggestions import uncertainties
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.own_types import extended
 

@@ -19,8 +19,7 @@ from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.priorities import explained
 from piiloom.annotation_app.worklist.record_lists import Listing, ListQuery
 from piiloom.annotation_app.worklist.visibility import may_see_people
-from piiloom.corpus.store.annotation_items import Status
-from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort
+from piiloom.corpus.store.annotation_items import ListedItem, Own, Sort, Status
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
 

@@ -22,8 +22,8 @@ from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.releases import get_release, places_of, types_of
-from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.foundation.errors import DataError, OutputError, PiiloomError, StoreLocked, UsageError
 from piiloom.taxonomy.own_types import OwnTypes

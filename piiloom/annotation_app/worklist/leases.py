@@ -16,7 +16,7 @@ from piiloom.corpus.store.annotation_assignments import Standing, load_assignmen
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 # Records with these roles need no lease: everybody works on their own copy at any time.

@@ -20,19 +20,20 @@ from piiloom.corpus.store.annotation_items import (
     add_items,
     base_records,
     disagreement_counts,
+    facts_of,
     load_items,
     newest_ids,
     newest_records,
     pair_counts,
+    pooled,
     pooled_ids,
     set_priorities,
     set_wanted,
 )
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.item_facts import facts_of, pooled
-from piiloom.corpus.store.judgements import uncertainties
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.releases import types_of
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.suggestions import uncertainties
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.own_types import extended
 

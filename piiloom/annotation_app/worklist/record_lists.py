@@ -10,9 +10,18 @@ from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore
 from piiloom.annotation_app.worklist.visibility import may_manage, may_see_people, may_see_why
-from piiloom.corpus.store.annotation_items import Role, Status
-from piiloom.corpus.store.annotation_lists import ListedItem, ListFilter, Own, Sort, filter_choices, list_items, status_counts
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.annotation_items import (
+    ListedItem,
+    ListFilter,
+    Own,
+    Role,
+    Sort,
+    Status,
+    filter_choices,
+    list_items,
+    shown_status_counts,
+)
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 _MOST_LINES = 500
@@ -96,7 +105,7 @@ class RecordLists:
     def counts(self) -> dict[str, int]:
         """How many records have each status."""
         with self._shared.reading() as store:
-            return status_counts(store)
+            return shown_status_counts(store)
 
     def _filter(self, person: Person, query: ListQuery, settings: ProjectSettings) -> ListFilter:
         people = may_see_people(person, settings)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents, records_finished_by_several
+from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents, records_finished_by_several
 from piiloom.corpus.store.database import Store
 
 _CHUNK = 1_000

@@ -24,7 +24,7 @@ from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
 from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
 from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ReleaseFacts, SplitCounts, files_to_json, manifest
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.judgements import judged_in_release, suggested_spans
+from piiloom.corpus.store.judgements import judged_in_release
 from piiloom.corpus.store.releases import (
     count_members,
     count_statuses,
@@ -35,6 +35,7 @@ from piiloom.corpus.store.releases import (
     types_of,
     withheld_of,
 )
+from piiloom.corpus.store.suggestions import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.seeding import secret_key

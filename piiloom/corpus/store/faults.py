@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import duckdb
 
-from piiloom.corpus.store.snapshot_files import restore_hint
+from piiloom.corpus.store.store_files import restore_hint
 from piiloom.foundation.errors import DataError, NotAStore, OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
 
 T = TypeVar("T")

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_shared_results, save_shared_results
+from piiloom.corpus.store.runs import load_shared_results, save_shared_results
+from piiloom.corpus.store.store_files import log_of
 from piiloom.foundation.errors import OutputError, StoreError
 
 # The stage name of the partitions in the main store's shared results; the key is the partition id.

@@ -12,7 +12,7 @@ from typing import Literal
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import READING_ORDER, records_at, select
+from piiloom.corpus.store.records import READING_ORDER, records_at
 from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import StoreError, UsageError
@@ -20,8 +20,8 @@ from piiloom.foundation.settings import Settings, setting
 from piiloom.taxonomy.locales import resolve_locale
 
 _CHUNK = 1_000
-_PLACES = select(("record_order", "run_id", "plan_index", "status"), "records", "WHERE record_order IN (SELECT unnest(?::BIGINT[]))")
-_JOINED = "records LEFT JOIN runs ON runs.id = records.run_id"
+_PLACES = "SELECT record_order, run_id, plan_index, status FROM records WHERE record_order IN (SELECT unnest(?::BIGINT[]))"
+_FOUND = "SELECT records.record_order FROM records LEFT JOIN runs ON runs.id = records.run_id"
 # Per record id and run: the newest revision, and if that is stored twice, the last one added.
 _NEWEST = """records.record_order IN (SELECT arg_max(record_order, (revision, record_order)) FROM records GROUP BY id, run_id)"""
 _VALUE = "substring(records.context, s.span_start + 1, s.span_end - s.span_start)"
@@ -87,7 +87,7 @@ class StoredRecord:
 def search_records(store: Store, wanted: RecordFilter, *, limit: int = 0, offset: int = 0) -> tuple[int, Iterator[StoredRecord]]:
     """Return the total number of matches, and an iterator over at most *limit* (0: all) of them from *offset* on, in reading order."""
     where, parameters = _conditions(wanted)
-    orders = store.integers(select(("records.record_order",), _JOINED, f"WHERE {where} {READING_ORDER}"), parameters)
+    orders = store.integers(f"{_FOUND} WHERE {where} {READING_ORDER}", parameters)
     chosen = orders[offset : offset + limit] if limit else orders[offset:]
     return len(orders), _read(store, list(chosen))
 
@@ -145,7 +145,7 @@ def _pair(text: str) -> tuple[str, str]:
 def values_there(store: Store, what: str) -> list[str]:
     """Return the distinct values of *what* ("status", "locale" or "entity_type") in the store, sorted."""
     table = "spans" if what == "entity_type" else "records"
-    return [value for (value,) in store.rows(select((f"DISTINCT {what}",), table, f"ORDER BY {what}"))]
+    return store.column(f"SELECT DISTINCT {what} FROM {table} ORDER BY {what}")  # noqa: S608 - constants
 
 
 def _read(store: Store, orders: list[int]) -> Iterator[StoredRecord]:
@@ -263,4 +263,4 @@ def releases_of(store: Store, record_id: str, run_id: str | None) -> list[Record
         "SELECT m.release_name, m.split, r.revision FROM release_members m JOIN records r ON r.record_order = m.record_order "
         "JOIN releases ON releases.name = m.release_name WHERE r.id = ? AND r.run_id IS NOT DISTINCT FROM ? ORDER BY releases.created_order"
     )
-    return [RecordRelease(name=name, split=split, revision=revision) for name, split, revision in store.rows(sql, [record_id, run_id])]
+    return store.objects(RecordRelease, sql, [record_id, run_id])

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.copying import identifier, locked, log_of, remove, sync, text_literal
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.faults import duckdb_errors, opening_fault
-from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot
+from piiloom.corpus.store.store_files import identifier, list_snapshots, locked, log_of, next_snapshot, remove, sync, text_literal
 from piiloom.corpus.store.upgrading import MIGRATIONS, refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without

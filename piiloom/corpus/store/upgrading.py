@@ -15,8 +15,8 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.copying import identifier, remove, sync, text_literal
 from piiloom.corpus.store.faults import duckdb_errors, raise_if_interrupted, translate
+from piiloom.corpus.store.store_files import identifier, remove, sync, text_literal
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
 
 Apply = Callable[[duckdb.DuckDBPyConnection], None]

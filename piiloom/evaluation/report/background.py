@@ -13,9 +13,8 @@ from piiloom.corpus.store.adjudications import last_decisions
 from piiloom.corpus.store.costs import ReplyCosts, reply_costs
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import JudgedCount, JudgementRow, judged_among, judgements_of
-from piiloom.corpus.store.progress import count_reasons, records_by_origin
 from piiloom.corpus.store.releases import ReleaseRow, withheld_of
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import count_reasons, get_run, records_by_origin
 from piiloom.evaluation.report.samples import draw_samples
 
 

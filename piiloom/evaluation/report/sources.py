@@ -17,7 +17,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.store.adjudications import unreleasable_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import Sight, open_to_read
+from piiloom.corpus.store.opening import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_of
 from piiloom.corpus.store.runs import get_run
@@ -101,7 +101,7 @@ class Corpus:
 def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None, wanted: Wanted | None = None) -> Corpus:
     """Return the records of a run (``"last"`` works), or of all runs and imports: the latest revisions that a release would take.
 
-    *tell* is called with what is read if another process is writing the store (see ``piiloom.corpus.store.reading``). With *wanted*,
+    *tell* is called with what is read if another process is writing the store (see ``piiloom.corpus.store.opening``). With *wanted*,
     the background is read, too. Raises ``StoreError`` if there are no records.
     """
     with open_to_read(path, tell=tell) as store:

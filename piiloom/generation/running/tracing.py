@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from piiloom.corpus.store.call_history import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
+from piiloom.corpus.store.call_events import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow
 from piiloom.corpus.store.record_search import check_prefix, several
-from piiloom.corpus.store.row_ledger import FoundItem, fate_of, find_records, rejects_of_key
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import FoundItem, RejectRow, fate_of, find_records, get_run, rejects_of_key
 from piiloom.foundation.errors import RunError
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.subtopics import topic_key

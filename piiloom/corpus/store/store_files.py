@@ -1,4 +1,8 @@
-"""Copy a store's file while another process writes it, and detect inconsistent copies.
+"""Helpers for copying and replacing a store file: SQL quoting, syncing to disk, locking, and removing partial copies.
+
+Names and location of a store's snapshots: ``<store>.snapshots/<UTC time>Z.duckdb``. The names sort by time.
+
+Copy a store's file while another process writes it, and detect inconsistent copies.
 
 Between checkpoints DuckDB only appends to the write-ahead log and never changes a block that the current header refers to. A
 checkpoint shows in the header (which counts checkpoints), in the log (which is truncated) or as a second log beside it. So the log
@@ -9,16 +13,119 @@ in the middle of a commit, DuckDB replays it up to the previous commit. The file
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
+import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import BinaryIO
 
-from piiloom.corpus.store.copying import log_of, remove
-from piiloom.foundation.errors import OutputError
+from piiloom.foundation.errors import OutputError, StoreLocked
+
+
+def log_of(path: Path) -> Path:
+    """Return the path of DuckDB's write-ahead log for the store at *path*."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def remove(partial: Path) -> None:
+    """Delete the copy *partial* and its log, if they exist."""
+    for leftover in (partial, log_of(partial)):
+        leftover.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Call ``fsync`` on a file or folder. Syncing a folder makes new and renamed entries in it durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def text_literal(text: str) -> str:
+    """Quote *text* as an SQL string literal, for statements that take no parameters."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """Quote *name* as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def locked(target: Path, path: Path) -> Iterator[None]:
+    """Hold the POSIX lock that DuckDB uses, so that no process opens *target*, if it exists, while it is renamed or replaced.
+
+    A process that opens the old file just before finds it locked, and gives up. Raises ``StoreLocked``, which names *path*.
+    """
+    if not target.exists():
+        yield
+        return
+    with target.open("r+b") as file:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise opened_meanwhile(path) from None
+        yield
+
+
+def opened_meanwhile(path: Path) -> StoreLocked:
+    """Return the error for a store that another process has opened while it was being copied or replaced."""
+    return StoreLocked(
+        "another process has opened the store in the meantime", where=str(path), remedy="Nothing was changed. Try again when it has ended"
+    )
+
+
+_FORM = "%Y-%m-%dT%H%M%S.%f"
+_SUFFIX = "Z.duckdb"
+
+
+def snapshot_folder(path: Path) -> Path:
+    """Return the snapshot folder of the store at *path*. If *path* is a symbolic link, it lies beside the link's target."""
+    target = path.resolve()
+    return target.with_name(f"{target.name}.snapshots")
+
+
+def list_snapshots(path: Path) -> list[Path]:
+    """The snapshots of the store at *path*, oldest first."""
+    try:
+        return sorted(entry for entry in snapshot_folder(path).iterdir() if snapshot_time(entry) is not None)
+    except OSError:
+        return []
+
+
+def snapshot_time(snapshot: Path) -> datetime | None:
+    """Return the time (UTC) in a snapshot's file name, or None if the file is not a snapshot."""
+    if not snapshot.name.endswith(_SUFFIX):
+        return None
+    try:
+        return datetime.strptime(snapshot.name.removesuffix(_SUFFIX), _FORM).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def next_snapshot(path: Path, now: datetime) -> Path:
+    """Return the path for a snapshot made *now*. It always sorts after the newest one, even if the clock was set back."""
+    moment = now.astimezone(UTC).replace(microsecond=now.microsecond // 1000 * 1000)
+    newest = max((made for made in map(snapshot_time, list_snapshots(path)) if made is not None), default=None)
+    if newest is not None and newest >= moment:
+        moment = newest + timedelta(milliseconds=1)
+    return snapshot_folder(path) / f"{moment.strftime(_FORM)[:-3]}{_SUFFIX}"
+
+
+def restore_hint(path: Path) -> str | None:
+    """Return a sentence with the command that restores the newest snapshot of the store at *path*; None if there is none."""
+    snapshots = list_snapshots(path)
+    if not snapshots:
+        return None
+    command = f"piiloom annotate --restore {shlex.quote(str(snapshots[-1]))} --store {shlex.quote(str(path))}"
+    return f"Get the newest of {len(snapshots)} snapshots back, the damaged file is kept: {command}"
+
 
 # Size of DuckDB's main header and its two database headers. The latter are written alternately, each with a checkpoint number.
 _HEADERS = 3 * 4096
