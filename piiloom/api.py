@@ -35,8 +35,8 @@ from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.importing import ImportReport, ImportSettings, LoadSettings, import_into, load_records
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
-from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats
+from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats, export_or_confirm
+from piiloom.corpus.releases.freezing import create_or_confirm_release
 from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store

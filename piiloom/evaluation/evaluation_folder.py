@@ -13,7 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from piiloom.corpus.releases.export_drafts import new_folders
 from piiloom.evaluation.bias.figures import BiasFigures
 from piiloom.evaluation.gallery.collector import GalleryCollector, GalleryOptions
 from piiloom.evaluation.gallery.error_log import error_log
@@ -21,7 +20,7 @@ from piiloom.evaluation.gallery.files import write_confusion, write_plots
 from piiloom.evaluation.gallery.page import write_gallery
 from piiloom.evaluation.pages.writing import write_plot
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.whole_files import check_folder, output_errors
+from piiloom.foundation.whole_files import check_folder, new_folders, output_errors
 
 FIGURES, PAGE, ERRORS, CONFUSION, PLOTS = "evaluation.json", "errors.html", "errors.jsonl", "confusion.csv", "plots"
 _DRAFTS = ".evaluation.part"

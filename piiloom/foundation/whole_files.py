@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -79,7 +80,7 @@ def write_errors(path: Path, what: str, *, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(f"{what} cannot be written ({error.strerror})", where=str(path), remedy=remedy) from error
+        raise OutputError(f"{what} cannot be written ({error.strerror or error})", where=str(path), remedy=remedy) from error
 
 
 def check_folder(out: Path, *, force: bool, option: str = "--out") -> None:
@@ -119,3 +120,31 @@ def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[st
 def output_errors(out: Path, option: str = "--out") -> AbstractContextManager[None]:
     """Raise ``OutputError`` for an ``OSError`` in the block, which writes to the folder *out*, that *option* named."""
     return write_errors(out, "the folder", remedy=f"Name another folder with {option}")
+
+
+@contextmanager
+def new_folders(folders: Sequence[Path]) -> Iterator[None]:
+    """Create *folders*. After an error, remove those (and their parents) that were created here and are still empty."""
+    made: list[Path] = []
+    try:
+        for folder in folders:
+            for path in (*reversed(folder.parents), folder):
+                if not path.exists():
+                    path.mkdir()
+                    made.append(path)
+        yield
+    except BaseException:
+        for path in reversed(made):
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, or of a folder: that of one line "path, tab, SHA-256" per file, sorted by path."""
+    if path.is_dir():
+        files = sorted(each.relative_to(path).as_posix() for each in path.rglob("*") if each.is_file())
+        listing = "".join(f"{name}\t{sha256_of(path / name)}\n" for name in files)
+        return hashlib.sha256(listing.encode("utf-8")).hexdigest()
+    with path.open("rb") as fh:
+        return hashlib.file_digest(fh, "sha256").hexdigest()

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.releases.balancing import balance_members
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import Balance, SplitSettings
+from piiloom.corpus.releases.assigning import balance_members
+from piiloom.corpus.releases.grouping import Member
+from piiloom.corpus.releases.release_options import Balance, SplitSettings
 from piiloom.corpus.releases.splits import split_members
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.again import create_or_confirm_release
 from piiloom.corpus.releases.exporting import ContentHash, export_release
-from piiloom.corpus.releases.freezing import create_release
+from piiloom.corpus.releases.freezing import create_or_confirm_release, create_release
 from piiloom.corpus.store.adjudications import Adjudication, Outcome, add_adjudications
 from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import Item, add_items

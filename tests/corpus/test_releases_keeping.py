@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 import piiloom
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.keeping import Places
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.splits import Split, split_members
+from piiloom.corpus.releases.grouping import Member
+from piiloom.corpus.releases.release_options import SplitSettings
+from piiloom.corpus.releases.splits import Places, Split, split_members
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import get_release, members_of, withheld_of

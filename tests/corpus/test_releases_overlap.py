@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.record import Record
+from piiloom.corpus.releases.grouping import Member
 from piiloom.corpus.releases.leakage import measure_leakage
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import OverlapBy, SplitSettings
+from piiloom.corpus.releases.release_options import OverlapBy, SplitSettings
 from piiloom.corpus.releases.splits import Split, split_records
 from piiloom.corpus.releases.value_overlap import Limited, limit_overlap
 from piiloom.corpus.replacing import with_values

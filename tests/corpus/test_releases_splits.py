@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import TEST, Record, RecordPlan, Relevance
-from piiloom.corpus.releases.grouping import Member, group_members
-from piiloom.corpus.releases.members import Value
-from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.sizes import parse_size, size_of, split_sizes
+from piiloom.corpus.releases.grouping import Member, Value, group_members
+from piiloom.corpus.releases.release_options import SplitSettings, parse_size, size_of, split_sizes
 from piiloom.corpus.releases.splits import Split, split_members, split_records
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

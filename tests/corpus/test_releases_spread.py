@@ -8,12 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from piiloom.corpus.releases.choosing import choose_groups
-from piiloom.corpus.releases.grouping import group_members
-from piiloom.corpus.releases.members import Member, Value
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.assigning import choose_groups, distance, features, spread
+from piiloom.corpus.releases.grouping import Member, Value, group_members
+from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_members
-from piiloom.corpus.releases.spreading import distance, features, spread
 
 
 def people(count: int, seed: int = 1) -> list[Member]:

@@ -65,7 +65,9 @@ def test_revisions_are_found_with_their_place_in_the_plan(store: Store, make_rec
     add_records(store, "run", [(7, make_record(7, revision=1))], status="validated")
     found = stored_revisions(store, ["record-00007", "gone"])
     assert list(found) == ["record-00007"]
-    assert found["record-00007"][1] == StoredRevision(id="record-00007", record_order=3, run_id="run", plan_index=7, revision=1, status="validated")
+    assert found["record-00007"][1] == StoredRevision(
+        id="record-00007", record_order=3, run_id="run", plan_index=7, revision=1, status="validated"
+    )
     assert [row.revision for row in found["record-00007"]] == [0, 1]
 
 

@@ -50,7 +50,7 @@ def say(store, run_id, key, kind, entry):
 
 
 def sizes(store):
-    return {table: store.value(f"SELECT count(*) FROM {table}") for table in TABLES}
+    return {table: store.value(f"SELECT count(*) FROM {table}") for table in TABLES}  # noqa: S608 - constants
 
 
 def first_run(store):

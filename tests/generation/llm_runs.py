@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import RejectRow, RunRow, get_run, load_rejects

@@ -1,6 +1,6 @@
 """Keep every pair and every type in train, and in the other splits where enough groups have it.
 
-``choosing``, ``spreading`` and ``folds`` look at sizes and at the main pair of a group; so a pair or type may be lost from a split.
+``choose_groups``, ``spread`` and ``assign_folds`` look at sizes and main pairs of groups; so a pair or type may be lost from a split.
 ``cover`` then assigns groups anew, starting from what they made. The order of importance is: names lost from train, names lost from
 other splits, the distance from the sizes asked for, the number of records that change their split. Up to ``_ALL_TRIED`` assignments
 are all compared; if there are more, groups are moved or exchanged while that brings an assignment nearer to the sizes or a lost name back.
@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.record import TRAIN
-from piiloom.corpus.releases.grouping import Group
-from piiloom.corpus.releases.members import Member
+from piiloom.corpus.releases.grouping import Group, Member
 from piiloom.foundation.words import counted, plural
 
 Kind = Literal["pair", "type"]

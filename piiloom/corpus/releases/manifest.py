@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport
@@ -17,6 +16,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.version import __version__
 from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
 
 SCHEMA = 1
@@ -157,7 +157,7 @@ def manifest(
         "license": row.license,
         "format": format_name,
         "description": describe(counts),
-        "piiloom": piiloom_version(),
+        "piiloom": __version__,
         "frozen_by": row.piiloom,
         "schema_version": row.schema_version,
         "seed": row.seed,
@@ -221,14 +221,6 @@ def types_beside(file: Path) -> OwnTypes:
     if is_ours:
         read_manifest(path)
     return from_json(about.get(OWN_TYPES, []))
-
-
-def piiloom_version() -> str:
-    """Return the installed version, or "not installed" in a checkout without installation."""
-    try:
-        return version("piiloom")
-    except PackageNotFoundError:
-        return "not installed"
 
 
 # Prefix of the reason that the format's reader gave.

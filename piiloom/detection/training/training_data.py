@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
-from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.sizes import parse_size
+from piiloom.corpus.releases.release_options import SplitSettings, parse_size
 from piiloom.corpus.releases.splits import split_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read

@@ -14,8 +14,8 @@ from importlib.resources import files
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.evaluation.pages.cells import visible
+from piiloom.foundation.version import __version__
 
 
 def render_page(package: str, page: object, *, script: str, style: str | None = None) -> str:
@@ -35,7 +35,7 @@ def render_page(package: str, page: object, *, script: str, style: str | None = 
             policy=policy,
             style=Markup(styled),  # noqa: S704 - our own files
             script=Markup(scripts),  # noqa: S704 - our own files
-            piiloom=piiloom_version(),
+            piiloom=__version__,
         )
     )
 

@@ -8,11 +8,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.probe.data import ProbeCorpus
 from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, TestResult, Trained, Watch
 from piiloom.foundation.noop import noop
+from piiloom.foundation.whole_files import sha256_of
 from piiloom.tagging.calibrating import Calibrated, calibrate_on, calibrate_on_held_out
 from piiloom.tagging.model import TaggingModel
 from piiloom.tagging.model_folder import save_model

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from piiloom.corpus.releases.links import Links
+from piiloom.corpus.releases.grouping import Links
 from piiloom.evaluation.reidentification.register import Register
 
 

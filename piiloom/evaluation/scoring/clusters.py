@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from piiloom.corpus.releases.links import Links
+from piiloom.corpus.releases.grouping import Links
 from piiloom.evaluation.inputs.documents import Document, Pair
 from piiloom.evaluation.scoring.group_keys import checked_kind, keys_of_kind
 

@@ -10,7 +10,7 @@ from operator import eq
 from statistics import fmean
 from typing import Any, Final, get_args
 
-from piiloom.corpus.releases.agreement import cohen_kappa
+from piiloom.corpus.releases.selecting import cohen_kappa
 from piiloom.evaluation.scoring.bootstrap import Resampling
 from piiloom.evaluation.utility.cases import Case
 from piiloom.evaluation.utility.disclosure import told_share, word_overlap
