@@ -14,7 +14,7 @@ from typing import Literal
 from piiloom.corpus.record import Provenance, Record, SourceReference
 from piiloom.corpus.store.adjudications import StoredRevision, stored_revisions
 from piiloom.corpus.store.annotation_events import append_events, newest_time, records_worked_on
-from piiloom.corpus.store.annotation_items import CONTROL_STATUS, OPEN_STATUSES, Item, begin_anew, facts_of, load_items, pooled
+from piiloom.corpus.store.annotation_items import CONTROL_STATUS, OPEN_STATUSES, AnnotationItem, begin_anew, item_facts, load_items, pooled
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.foundation.errors import DataError
@@ -158,8 +158,8 @@ class Intake:
         revisions = stored_revisions(store, [item.record_id for item in free])
         orders = {name: _newest(rows).record_order for name, rows in revisions.items()}
         at = max(newest_time(store), datetime.now(UTC).isoformat(timespec="milliseconds"))
-        moved: list[Item] = [
-            replace(item, record_order=orders[item.record_id], facts=facts_of(made[item.record_id]), changed_at=at) for item in free
+        moved: list[AnnotationItem] = [
+            replace(item, record_order=orders[item.record_id], facts=item_facts(made[item.record_id]), changed_at=at) for item in free
         ]
         begin_anew(store, moved)
         append_events(store, [pooled(item, _ACTOR) for item in moved], at)

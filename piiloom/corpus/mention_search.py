@@ -28,7 +28,7 @@ from functools import cached_property, lru_cache
 from math import ceil
 from typing import Literal, NamedTuple, TypeVar
 
-from piiloom.corpus.normalising import APOSTROPHES, Folded, extends, fold, is_zero_width, plain, stripped, trim
+from piiloom.corpus.normalising import APOSTROPHES, ComparableText, extends, fold, is_zero_width, plain, stripped, trim
 from piiloom.foundation.words import STOP_WORDS, WORD, Range, is_unspaced
 
 _JOINER = "\u200d"
@@ -133,7 +133,7 @@ _LETTERS_A_SLIP, _MOST_SLIPS = 6, 2  # one letter in six may differ, at most two
 _LEAST_REGROUPED = 5  # letters and digits of a value that is searched without anything between them
 QUOTES = "\"'`“”‘’«»„「」『』"
 _DIGITS = re.compile(r"\d")
-Step = Literal["exact", "normalised", "regrouped", "fuzzy", "inside_word", "invented", "empty"]
+SearchStep = Literal["exact", "normalised", "regrouped", "fuzzy", "inside_word", "invented", "empty"]
 
 
 class FoundValue(NamedTuple):
@@ -144,7 +144,7 @@ class FoundValue(NamedTuple):
     """
 
     ranges: list[Range]
-    step: Step
+    step: SearchStep
 
 
 _CLITIC_END = re.compile(r"['’]s$", re.IGNORECASE)
@@ -157,7 +157,7 @@ class SearchableText:
         self.text = text
 
     @cached_property
-    def folded(self) -> Folded:
+    def folded(self) -> ComparableText:
         """The text in the form in which values are compared."""
         return fold(self.text)
 

@@ -45,7 +45,7 @@ _REVISIONS = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposals:
+class DetectorProposals:
     """What a file proposes: the records that the detector looked at, as (record id, record_order), and the suggestions for them.
 
     ``rows`` were read, of which ``rejected`` (line, reason) fit no record. ``unknown_types`` counts spans that were left out because
@@ -62,7 +62,7 @@ class Proposals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestionReport:
-    """What was stored: ``counts`` of suggestions, and what ``Proposals`` has."""
+    """What was stored: ``counts`` of suggestions, and what ``DetectorProposals`` has."""
 
     run: SuggestionRun
     records: int
@@ -87,7 +87,7 @@ class SuggestionReport:
         }
 
 
-def read_proposals(store: Store, path: Path, detector: str | None = None, rejects_path: Path | None = None) -> Proposals:
+def read_proposals(store: Store, path: Path, detector: str | None = None, rejects_path: Path | None = None) -> DetectorProposals:
     """Read the native rows of *path* and hold them against the records of *store*; nothing is written but the file of rejects.
 
     *detector* is whose they are; None: the one that all spans name. Raises ``DataError`` if the file cannot be read or no row fits, and
@@ -108,7 +108,7 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
         where = path.name if not rejected else f"{path.name}:{rejected[0][0]}"
         raise DataError(f"no row is about a record of the store{why}", where=where, remedy="Give what was found in records of this store")
     name = _detector(detector, [span for *_, span in held.spans])
-    return Proposals(
+    return DetectorProposals(
         detector=name,
         looked=tuple(held.looked.items()),
         suggestions=tuple(_suggestion(name, *one) for one in held.spans),
@@ -118,7 +118,7 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     )
 
 
-def store_proposals(store: Store, proposals: Proposals, *, actor: str, at: str, model: str | None = None) -> SuggestionReport:
+def store_proposals(store: Store, proposals: DetectorProposals, *, actor: str, at: str, model: str | None = None) -> SuggestionReport:
     """Store *proposals* and the event that says so, in one transaction. *at* is the time as in the event log."""
     run = SuggestionRun(
         id=digest("suggestion run", len(suggestion_runs(store)), at, proposals.detector)[:24],

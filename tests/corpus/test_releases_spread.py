@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from piiloom.corpus.releases.assigning import choose_groups, distance, features, spread
+from piiloom.corpus.releases.assigning import choose_groups, features, split_distance, spread_groups
 from piiloom.corpus.releases.grouping import Member, Value, group_members
 from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_members
@@ -46,10 +46,10 @@ def test_exchanges_bring_the_splits_much_nearer_to_their_fair_shares(seed: int) 
     chosen = {group.ids[0] for group in choose_groups(groups, 60, random.Random(seed))}
     before = np.array([int(group.ids[0] in chosen) for group in groups])
     table, sizes = features(groups, {m.id: m for m in members}), np.array([group.size for group in groups])
-    after = spread(before, table, groups, random.Random(seed), train=0)
+    after = spread_groups(before, table, groups, random.Random(seed), train=0)
     assert np.bincount(after, weights=sizes).tolist() == np.bincount(before, weights=sizes).tolist() == [240, 60]
-    assert distance(after, table, sizes) < distance(before, table, sizes) / 2
-    assert spread(before, table, groups, random.Random(seed), train=0).tolist() == after.tolist()
+    assert split_distance(after, table, sizes) < split_distance(before, table, sizes) / 2
+    assert spread_groups(before, table, groups, random.Random(seed), train=0).tolist() == after.tolist()
 
 
 def test_the_last_group_of_a_pair_stays_in_train() -> None:

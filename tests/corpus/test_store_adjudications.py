@@ -20,7 +20,7 @@ from piiloom.corpus.store.adjudications import (
     unreleasable_records,
 )
 from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 
@@ -82,8 +82,8 @@ def finish(
     save_documents(store, [row])
 
 
-def item(record_id: str, order: int, **fields: object) -> Item:
-    return Item(**{"record_id": record_id, "record_order": order, "status": "annotated", "wanted": 2, **fields})  # type: ignore[arg-type]
+def item(record_id: str, order: int, **fields: object) -> AnnotationItem:
+    return AnnotationItem(**{"record_id": record_id, "record_order": order, "status": "annotated", "wanted": 2, **fields})  # type: ignore[arg-type]
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ strata's fair shares is minimal. No stratum gives all of its groups to the test 
 
 ``assign_folds`` assigns groups to folds of equal size.
 
-``spread`` exchanges groups of equal size between splits. The further properties of records are columns of a table (``features``): pair,
-locale, fifth by length, types, and numbers of high and low mentions. A split's fair share of a column is proportional to its size; the
-distance of a division is the sum over splits and columns of (held - fair)² / (fair + 1).
+``spread_groups`` exchanges groups of equal size between splits. The further properties of records are columns of a table (``features``):
+pair, locale, fifth by length, types, and numbers of high and low mentions. A split's fair share of a column is proportional to its size;
+the distance of a division is the sum over splits and columns of (held - fair)² / (fair + 1).
 
 ``balance_members`` leaves out whole texts beforehand, so that relevance, types or locales are about equally frequent.
 """
@@ -23,8 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.corpus.releases.grouping import Group, Member
-from piiloom.corpus.releases.release_options import Balance
+from piiloom.corpus.releases.grouping import Group, Member, Parts
+from piiloom.corpus.releases.release_options import BalanceBy
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.words import counted
@@ -242,7 +242,6 @@ _MOST_NAMES = 200  # of pairs, locales and types each: the most frequent ones
 _EXACT = 1e-6
 
 Table = NDArray[np.float64]
-Parts = NDArray[np.int64]
 
 
 def features(groups: Sequence[Group], members: Mapping[str, Member]) -> Table:
@@ -264,12 +263,12 @@ def features(groups: Sequence[Group], members: Mapping[str, Member]) -> Table:
     return table
 
 
-def distance(parts: Parts, table: Table, sizes: Parts) -> float:
+def split_distance(parts: Parts, table: Table, sizes: Parts) -> float:
     """Return the distance of a division: ``parts[n]`` is the split (0 and up) of group n, *sizes* are the groups' records."""
     return sum(_Division(parts, table, sizes).distances())
 
 
-def spread(parts: Parts, table: Table, groups: Sequence[Group], rng: random.Random, *, train: int | None) -> Parts:
+def spread_groups(parts: Parts, table: Table, groups: Sequence[Group], rng: random.Random, *, train: int | None) -> Parts:
     """Return a division with groups of equal size exchanged between splits, so that the distance is smaller; a fixed number of tries.
 
     No exchange takes the last group of its stratum from the split number *train* (None: there is none, as for folds).
@@ -363,7 +362,7 @@ class Balanced:
     notes: tuple[str, ...]
 
 
-def balance_members(members: Sequence[Member], by: Balance, *, seed: int) -> Balanced:
+def balance_members(members: Sequence[Member], by: BalanceBy, *, seed: int) -> Balanced:
     """Choose the records to leave out so that the classes of *by* are about equally frequent.
 
     The classes are: ``relevance``: mentions that are high, and that are low; ``type``: mentions of each type that occurs;
@@ -390,7 +389,7 @@ def balance_members(members: Sequence[Member], by: Balance, *, seed: int) -> Bal
     return Balanced(left_out=left_out, notes=tuple(notes))
 
 
-def _classes(texts: Sequence[Sequence[Member]], by: Balance) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+def _classes(texts: Sequence[Sequence[Member]], by: BalanceBy) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
     """Return how often each class occurs in each text: texts × classes."""
     counts = [Counter(name for member in text for name in _classes_in(member, by)) for text in texts]
     column = {name: at for at, name in enumerate(sorted({name for own in counts for name in own}))}
@@ -401,7 +400,7 @@ def _classes(texts: Sequence[Sequence[Member]], by: Balance) -> np.ndarray[tuple
     return table
 
 
-def _classes_in(member: Member, by: Balance) -> list[str]:
+def _classes_in(member: Member, by: BalanceBy) -> list[str]:
     if by == "locale":
         return [member.locale]
     if by == "type":

@@ -10,7 +10,7 @@ from typing import Literal
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.releases import ReleaseRow, get_release, new_values_of, places_of, release_records_at
+from piiloom.corpus.store.releases import ReleaseRow, get_release, new_values_of, release_places, release_records_at
 
 ChangeKind = Literal["added", "removed", "boundaries", "type", "relevance", "value"]
 
@@ -87,7 +87,7 @@ class ReleaseDiff:
 def compare_releases(store: Store, before: str, after: str) -> ReleaseDiff:
     """Compare two releases of *store*. Raises ``ReleaseError`` if one is unknown."""
     old, new = get_release(store, before), get_release(store, after)
-    left, right = places_of(store, old), places_of(store, new)
+    left, right = release_places(store, old), release_places(store, new)
     both = [record_id for record_id in left if record_id in right]
     return ReleaseDiff(
         before=before,
@@ -101,7 +101,7 @@ def compare_releases(store: Store, before: str, after: str) -> ReleaseDiff:
     )
 
 
-def change_between(old: Record, new: Record) -> RecordChange | None:
+def record_change(old: Record, new: Record) -> RecordChange | None:
     """Return the differences of two versions of a record in texts and labels; None if there are none."""
     labels = tuple(_label_changes(old, new))
     if (old.context, old.question) == (new.context, new.question) and not labels:
@@ -127,7 +127,7 @@ def _changed(store: Store, old: ReleaseRow, new: ReleaseRow, orders: Mapping[str
         chunk = wanted[at : at + _CHUNK]
         ones = release_records_at(store, old, [one for one, _ in chunk])
         others = release_records_at(store, new, [other for _, other in chunk])
-        yield from (change for pair in zip(ones, others, strict=True) if (change := change_between(*pair)) is not None)
+        yield from (change for pair in zip(ones, others, strict=True) if (change := record_change(*pair)) is not None)
 
 
 def _label_changes(old: Record, new: Record) -> Iterator[LabelChange]:

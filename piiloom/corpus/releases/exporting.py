@@ -25,7 +25,7 @@ from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.markers import TYPES, MarkerChoice, MarkerSet
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
-from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ReleaseFacts, SplitCounts, files_to_json, manifest
+from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ManifestFacts, SplitCounts, files_to_json, manifest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import judged_in_release
 from piiloom.corpus.store.releases import (
@@ -189,7 +189,7 @@ def export_formats(
 
 def _write(
     store: Store,
-    facts: ReleaseFacts,
+    facts: ManifestFacts,
     file_format: Format,
     drafts: ExportDrafts,
     wanted: Sequence[str],
@@ -242,9 +242,9 @@ def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> 
     )
 
 
-def _facts(store: Store, name: str) -> ReleaseFacts:
+def _facts(store: Store, name: str) -> ManifestFacts:
     release = get_release(store, name)
-    return ReleaseFacts(
+    return ManifestFacts(
         row=release,
         splits=tuple(count_members(store, release)),
         withheld=withheld_of(store, release),
@@ -256,7 +256,7 @@ def _facts(store: Store, name: str) -> ReleaseFacts:
     )
 
 
-def _check_content(store: Store, facts: ReleaseFacts, found: str) -> None:
+def _check_content(store: Store, facts: ManifestFacts, found: str) -> None:
     if facts.row.content_sha256 not in {None, found}:
         raise ReleaseError(
             f"the rows of release {facts.row.name!r} are no longer those that were frozen: their SHA-256 is {found}, "
@@ -266,7 +266,7 @@ def _check_content(store: Store, facts: ReleaseFacts, found: str) -> None:
         )
 
 
-def _wanted_splits(facts: ReleaseFacts, splits: Sequence[str]) -> list[str]:
+def _wanted_splits(facts: ManifestFacts, splits: Sequence[str]) -> list[str]:
     _refuse_repeated(splits, "split")
     for split in splits:
         if split not in facts.splits:

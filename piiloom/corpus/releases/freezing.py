@@ -25,9 +25,9 @@ from piiloom.corpus.releases.release_options import (
     requested,
     settings_json,
 )
-from piiloom.corpus.releases.selecting import Selection, select_members
-from piiloom.corpus.releases.splits import Places, Split, split_members
-from piiloom.corpus.releases.value_overlap import Draw
+from piiloom.corpus.releases.selecting import RecordSelection, select_members
+from piiloom.corpus.releases.splits import KeptPlaces, Split, split_members
+from piiloom.corpus.releases.value_overlap import ValueDraw
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import (
     WARNING,
@@ -38,8 +38,8 @@ from piiloom.corpus.store.releases import (
     insert_release,
     iter_draft_records,
     list_releases,
-    members_of,
     new_values_of,
+    release_members,
     types_of,
     withheld_of,
 )
@@ -130,7 +130,7 @@ def _place(value: NewValue) -> tuple[str, int, int, int]:
     return value.record_id, value.revision, value.start, value.end
 
 
-def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest, Places | None]:
+def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest, KeptPlaces | None]:
     """Return the places of the release that *request* keeps the splits of, and the request with its sizes unless it has others.
 
     Raises ``ReleaseError`` if there is no such release, and ``UsageError`` if it has splits that this one would not have.
@@ -152,10 +152,10 @@ def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest,
         raise UsageError(
             what, where="keep split of", remedy="Give no sizes, so that those of that release are used, or sizes for the same splits"
         )
-    return request, {record_id: (revision, name) for record_id, revision, name in members_of(store, release)}
+    return request, {record_id: (revision, name) for record_id, revision, name in release_members(store, release)}
 
 
-def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw, places: Places | None) -> tuple[SplitSettings, Split]:
+def _split(members: Sequence[Member], request: ReleaseRequest, draw: ValueDraw, places: KeptPlaces | None) -> tuple[SplitSettings, Split]:
     """Return the split that *request* asks for, and the settings that it was made with."""
     try:
         return request.split, split_members(members, request.split, draw=draw, places=places)
@@ -183,7 +183,7 @@ def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:
     return replace(draft.row, content_sha256=content.hexdigest(), leakage=leakage)
 
 
-def _nothing_to_release(store: Store, choice: RecordChoice, selection: Selection) -> ReleaseError:
+def _nothing_to_release(store: Store, choice: RecordChoice, selection: RecordSelection) -> ReleaseError:
     filters = [
         *([f"run {choice.run_id}"] if choice.run_id else []),
         *([] if choice.status == ANY_STATUS else [f"status {choice.status}"]),
@@ -221,7 +221,7 @@ def create_or_confirm_release(store: Store, name: str, asked: ReleaseOptions) ->
 def _difference(store: Store, known: ReleaseRow, draft: ReleaseDraft) -> str | None:
     if any(getattr(known, name) != getattr(draft.row, name) for name in _SETTINGS):
         return "made with other settings"
-    before, now = set(members_of(store, known)), set(draft.members)
+    before, now = set(release_members(store, known)), set(draft.members)
     if before != now:
         there = {record_id for record_id, _, _ in before}
         new = sum(record_id not in there for record_id, _, _ in now)

@@ -26,7 +26,7 @@ from sys import intern
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.corpus.near_pairs import Numbers, Wordings
+from piiloom.corpus.near_duplicates import Numbers, Wordings
 from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.release_options import GROUP_BY, GroupBy
@@ -226,6 +226,7 @@ def _rare_values(members: Sequence[Member], links: Links) -> list[tuple[int, tup
 
 __all__ = ["Group", "Grouping", "Member", "cure_of_few", "group_members"]
 
+Parts = NDArray[np.int64]  # the number of the split of each group
 NEAR = 0.5  # Jaccard similarity of 5-word shingles from which on texts are near-duplicates
 # A question that more than this share of the records has in the same words is one of the corpus ("What should I do?"), not of a record.
 _COMMON_SHARE = 0.02

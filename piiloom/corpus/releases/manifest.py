@@ -109,7 +109,7 @@ def producer_of(record: Record) -> str:
     return "imported" if record.source is not None else "of unstated origin"
 
 
-def describe(counts: Mapping[str, SplitCounts]) -> str:
+def described_release(counts: Mapping[str, SplitCounts]) -> str:
     """Return a paragraph that describes the release."""
     producers = sum((split.producers for split in counts.values()), Counter[str]())
     origin = ", ".join(f"{count} {words}" for words, count in sorted(producers.items()))
@@ -120,7 +120,7 @@ def describe(counts: Mapping[str, SplitCounts]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseFacts:
+class ManifestFacts:
     """What a release is, besides its records.
 
     ``statuses``: number of records by the status of their revision. ``new_values``: number of mentions drawn anew. ``own_types``: the
@@ -138,7 +138,7 @@ class ReleaseFacts:
 
 
 def manifest(
-    facts: ReleaseFacts,
+    facts: ManifestFacts,
     format_name: str,
     *,
     counts: Mapping[str, SplitCounts],
@@ -156,7 +156,7 @@ def manifest(
         "content_sha256": row.content_sha256,
         "license": row.license,
         "format": format_name,
-        "description": describe(counts),
+        "description": described_release(counts),
         "piiloom": __version__,
         "frozen_by": row.piiloom,
         "schema_version": row.schema_version,

@@ -21,7 +21,7 @@ from piiloom.foundation.settings import Settings, setting, takes_keywords
 from piiloom.foundation.words import counted
 from piiloom.taxonomy.locales import resolve_locale
 
-Balance = Literal["relevance", "type", "locale"]
+BalanceBy = Literal["relevance", "type", "locale"]
 # What keeps records together: group keys (story, scenario, persona, document, contrast group …), near-duplicate contexts, near-duplicate
 # questions, rare values that they share, and parents that they were derived from.
 GroupBy = Literal["keys", "contexts", "questions", "values", "parents"]
@@ -44,7 +44,7 @@ class SplitSettings:
     folds: int = 0
     seed: int = 7
     group_by: tuple[GroupBy, ...] = GROUP_BY
-    balance: Balance | None = None
+    balance: BalanceBy | None = None
     max_value_overlap: float | None = None
     overlap_by: OverlapBy = "redraw"
     keep_split_of: str | None = None
@@ -97,7 +97,7 @@ def split_sizes(settings: SplitSettings, records: int) -> dict[str, int]:
 
     Raises ``UsageError`` if a size is out of range, and ``IndivisibleError`` if both together leave nothing to train on.
     """
-    test, validation = size_of(settings.test_size, records, TEST), size_of(settings.validation_size, records, VALIDATION)
+    test, validation = records_of_size(settings.test_size, records, TEST), records_of_size(settings.validation_size, records, VALIDATION)
     if test and validation and test + validation >= records:
         raise IndivisibleError(
             f"a test split of {test} and a validation split of {validation} leave nothing to train on: there are "
@@ -108,7 +108,7 @@ def split_sizes(settings: SplitSettings, records: int) -> dict[str, int]:
     return {split: count for split, count in ((TEST, test), (VALIDATION, validation)) if count}
 
 
-def size_of(size: float, records: int, split: str) -> int:
+def records_of_size(size: float, records: int, split: str) -> int:
     """Return how many of *records* a split of *size* gets; a fraction is rounded half up and gives at least one.
 
     Raises ``UsageError`` if the size is negative or a fraction outside (0, 1), and ``IndivisibleError`` if it leaves nothing to train on.
@@ -173,7 +173,7 @@ class ReleaseOptions(Settings):
         metavar="LIST",
         panel=_SPLITS,
     )
-    balance: Balance | None = setting(None, "Property by which the splits are balanced by withholding records.", panel=_SPLITS)
+    balance: BalanceBy | None = setting(None, "Property by which the splits are balanced by withholding records.", panel=_SPLITS)
     max_value_overlap: float | None = setting(
         None, "Largest share of distinct values of a test split that may also be in train.", metavar="SHARE", panel=_SPLITS
     )

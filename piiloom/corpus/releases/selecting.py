@@ -94,14 +94,14 @@ _DECIDED = {"agreed", "adjudicated"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+class RecordSelection:
     """The chosen members, in plan order, and by filter the number of records that it left out of what earlier filters let through."""
 
     members: tuple[Member, ...]
     left_out: dict[str, int]
 
 
-def select_members(store: Store, choice: RecordChoice) -> Selection:
+def select_members(store: Store, choice: RecordChoice) -> RecordSelection:
     """Return the latest revision (with the status) of each record that *choice* takes; its ``run_id`` must be the id of a run.
 
     If two runs have the same revision of a record, the one of the older run is taken. Records that annotators rejected or reopened
@@ -120,7 +120,7 @@ def select_members(store: Store, choice: RecordChoice) -> Selection:
         chosen = [member for member in members if member.locale == choice.locale]
         left_out["locale"] = len(members) - len(chosen)
         members = chosen
-    return Selection(members=tuple(members), left_out=left_out)
+    return RecordSelection(members=tuple(members), left_out=left_out)
 
 
 def _filters(store: Store, choice: RecordChoice, stored_status: str | None) -> Iterator[tuple[str, Callable[[set[str]], set[str]]]]:

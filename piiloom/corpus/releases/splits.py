@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from piiloom.corpus.record import TRAIN, Record, fold_name, in_order
-from piiloom.corpus.releases.assigning import assign_folds, balance_members, choose_groups, features, spread
-from piiloom.corpus.releases.covering import Needs, Parts, cover, lost_names
-from piiloom.corpus.releases.grouping import Group, Grouping, Member, cure_of_few, group_members, group_of
+from piiloom.corpus.releases.assigning import assign_folds, balance_members, choose_groups, features, spread_groups
+from piiloom.corpus.releases.covering import SplitNeeds, cover, lost_names
+from piiloom.corpus.releases.grouping import Group, Grouping, Member, Parts, cure_of_few, group_members, group_of
 from piiloom.corpus.releases.release_options import IndivisibleError, SplitSettings, split_sizes
-from piiloom.corpus.releases.value_overlap import Draw, limit_overlap
+from piiloom.corpus.releases.value_overlap import ValueDraw, limit_overlap
 from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
@@ -33,7 +33,7 @@ from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy
 
 # The revision and the split of each record of a release.
-Places = Mapping[str, tuple[int, str]]
+KeptPlaces = Mapping[str, tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,12 +46,12 @@ class Kept:
     notes: tuple[str, ...]
 
 
-def unsettled(members: Iterable[Member], places: Places) -> set[str]:
+def unsettled(members: Iterable[Member], places: KeptPlaces) -> set[str]:
     """Return the ids of the new and the edited records."""
     return {member.id for member in members if places.get(member.id, (None, ""))[0] != member.revision}
 
 
-def keep_places(members: Mapping[str, Member], grouping: Grouping, places: Places, release: str) -> Kept:
+def keep_places(members: Mapping[str, Member], grouping: Grouping, places: KeptPlaces, release: str) -> Kept:
     """Return the groups of *members* with the splits that *places*, those of *release*, give them; *grouping* has the links."""
     fresh = unsettled(members.values(), places)
     settled = {record_id: places[record_id][1] for record_id in members if record_id not in fresh}
@@ -119,8 +119,6 @@ def _outvoted(following: Mapping[str, str], edited: Mapping[str, str], ties: Seq
     return out
 
 
-__all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
-
 # The share of the records that a split may withhold without a warning, and the most that it withholds to meet a size once it
 # had to assign groups anew for a lost pair or type.
 _MOST_WITHHELD = 0.05
@@ -142,12 +140,14 @@ class Split:
     warnings: tuple[str, ...] = ()
 
 
-def split_records(records: Iterable[Record], settings: SplitSettings, taxonomy: Taxonomy, *, draw: Draw | None = None) -> Split:
+def split_records(records: Iterable[Record], settings: SplitSettings, taxonomy: Taxonomy, *, draw: ValueDraw | None = None) -> Split:
     """Split *records*, an iterable that is read once; see ``split_members``."""
     return split_members([Member.of(record, taxonomy) for record in records], settings, draw=draw)
 
 
-def split_members(members: Sequence[Member], settings: SplitSettings, *, draw: Draw | None = None, places: Places | None = None) -> Split:
+def split_members(
+    members: Sequence[Member], settings: SplitSettings, *, draw: ValueDraw | None = None, places: KeptPlaces | None = None
+) -> Split:
     """Split *members* as *settings* say; *draw* gives new values (without it, a value that cannot be in two splits is left out).
 
     *places* are those of the release ``settings.keep_split_of``.
@@ -204,7 +204,7 @@ class _Divided:
     whole: Mapping[str, int] = field(default_factory=dict)
 
 
-def _divide(members: Sequence[Member], settings: SplitSettings, draw: Draw | None, places: Places | None) -> _Divided:
+def _divide(members: Sequence[Member], settings: SplitSettings, draw: ValueDraw | None, places: KeptPlaces | None) -> _Divided:
     """Group *members*, assign the groups, and limit the values in common."""
     sizes = {} if settings.folds else split_sizes(settings, len(members))
     if not (settings.folds or sizes):
@@ -264,8 +264,8 @@ def _folds(groups: Sequence[Group], by_id: Mapping[str, Member], names: Sequence
         raise UsageError("all records form one group that must stay together", where="folds", remedy=remedy)
     parts = assign_folds(groups, len(names), derive_rng("folds", seed), kept=[_part(group, kept, names) for group in groups])
     if not kept:
-        parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=None)
-    needs = Needs(groups, by_id, folds=len(names), fixed=[group.ids[0] in kept for group in groups])
+        parts = spread_groups(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=None)
+    needs = SplitNeeds(groups, by_id, folds=len(names), fixed=[group.ids[0] in kept for group in groups])
     covered = cover(parts, needs)
     warnings = () if (covered == parts).all() else ("folds differ in size by more, so that no pair or type is in one fold only",)
     even = int(needs.off(needs.totals(covered))) <= max(1, int(needs.off(needs.totals(parts))))
@@ -299,8 +299,8 @@ def _train_and_others(
     parts = np.array([part_of.get(group.ids[0], 0) for group in groups], dtype=np.int64)
     fixed = np.array([group.ids[0] in kept for group in groups], dtype=np.bool_)
     if free:
-        parts[~fixed] = spread(parts[~fixed], features(free, by_id), free, derive_rng("spread", seed), train=0)
-    return _covering(parts, Needs(groups, by_id, sizes=[*counts.values()], fixed=fixed), names, exact=not kept)
+        parts[~fixed] = spread_groups(parts[~fixed], features(free, by_id), free, derive_rng("spread", seed), train=0)
+    return _covering(parts, SplitNeeds(groups, by_id, sizes=[*counts.values()], fixed=fixed), names, exact=not kept)
 
 
 def _chosen(rest: Sequence[Group], count: int, there: int, rng: random.Random) -> Sequence[Group]:
@@ -312,7 +312,7 @@ def _chosen(rest: Sequence[Group], count: int, there: int, rng: random.Random) -
     return [] if there and _records(chosen) - wanted > wanted else chosen
 
 
-def _covering(parts: Parts, needs: Needs, names: Sequence[str], *, exact: bool) -> _Assigned:
+def _covering(parts: Parts, needs: SplitNeeds, names: Sequence[str], *, exact: bool) -> _Assigned:
     """Return the assignment *parts*, or one that loses fewer pairs and types; *exact*: sizes are met exactly otherwise."""
     surplus = _surplus(parts, needs, names) if exact else {}
     lost = needs.missing(needs.covered(parts, without=surplus))
@@ -328,13 +328,13 @@ def _covering(parts: Parts, needs: Needs, names: Sequence[str], *, exact: bool) 
     return _assigned(parts, needs, names, surplus, ())
 
 
-def _assigned(parts: Parts, needs: Needs, names: Sequence[str], surplus: Mapping[str, str], warnings: tuple[str, ...]) -> _Assigned:
+def _assigned(parts: Parts, needs: SplitNeeds, names: Sequence[str], surplus: Mapping[str, str], warnings: tuple[str, ...]) -> _Assigned:
     totals = zip(names[1:], needs.totals(parts)[1:].tolist(), needs.sizes.tolist(), strict=True)
     whole = {split: total for split, total, size in totals if total > size} if surplus else {}
     return _Assigned([names[part] for part in parts.tolist()], surplus, warnings, whole)
 
 
-def _other_sizes(totals: Parts, needs: Needs, names: Sequence[str], saved: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+def _other_sizes(totals: Parts, needs: SplitNeeds, names: Sequence[str], saved: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """Return a warning for each split that has not the size asked for; *saved* are the pairs and types that would be lost otherwise."""
     told = ", ".join(f"{names[part]} the {kind} {name}" for part, (kind, name) in ((part, needs.names[at]) for part, at in saved))
     return tuple(
@@ -348,7 +348,7 @@ def _records(groups: Iterable[Group]) -> int:
     return sum(group.size for group in groups)
 
 
-def _surplus(parts: Parts, needs: Needs, names: Sequence[str]) -> dict[str, str]:
+def _surplus(parts: Parts, needs: SplitNeeds, names: Sequence[str]) -> dict[str, str]:
     """Return id and reason of the records to withhold so that sizes are exact: the last ones of the largest groups of each split."""
     surplus: dict[str, str] = {}
     for number, (split, size) in enumerate(zip(names[1:], needs.sizes.tolist(), strict=True), start=1):

@@ -25,14 +25,14 @@ from piiloom.foundation.articles import article
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
 
-Key = tuple[str, str]
+ValueKey = tuple[str, str]
 
 _SHORTEST_NAME_PART = 3
 _BEFORE = 8  # characters before a value in which an article is looked for
 _ARTICLE = re.compile(r"(?i)(?<!\w)(an?)\s+$")
 
 
-class Draw(Protocol):
+class ValueDraw(Protocol):
     """Draws another value of the same kind that is not in *avoid*, in whatever spelling; None if there is none."""
 
     def __call__(
@@ -45,7 +45,7 @@ class Draw(Protocol):
 class TextRedraw:
     """A value (type and form) and all records of one text in a split, as (position, member); all of them mark it alike."""
 
-    key: Key
+    key: ValueKey
     records: Sequence[tuple[int, Member]]
 
     @property
@@ -70,7 +70,7 @@ class TextRedraw:
             )
 
 
-def can_redraw(member: Member, key: Key) -> bool:
+def can_redraw(member: Member, key: ValueKey) -> bool:
     """Whether the value *key* can be replaced in *member*: all of it is marked, and nothing else in the record depends on it.
 
     Not so if it also stands unmarked in the context, as a value of another type, or in the question; if a mention of other wording is of
@@ -89,7 +89,7 @@ def can_redraw(member: Member, key: Key) -> bool:
     return not any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) for part in parts for text in elsewhere)
 
 
-def draw_for(redraws: Sequence[TextRedraw], draw: Draw, rng: random.Random, known: Collection[str]) -> str | None:
+def draw_for(redraws: Sequence[TextRedraw], draw: ValueDraw, rng: random.Random, known: Collection[str]) -> str | None:
     """Draw one value for all *redraws*, of the kind and locale of the first; None if none is new to all of them and to *known*."""
     member, mention = redraws[0].first
     avoid = _Avoided(known, redraws)
@@ -111,7 +111,7 @@ class _Avoided:
         return form in self.known or not all(redraw.allows(value) for redraw in self.redraws)
 
 
-def _mentions(member: Member, key: Key) -> list[Value]:
+def _mentions(member: Member, key: ValueKey) -> list[Value]:
     return [value for value in member.values if member.key_of(value) == key]
 
 
@@ -150,7 +150,7 @@ class Limited:
 
 
 def limit_overlap(
-    members: Sequence[Member], split_of: Mapping[str, str], groups: Sequence[Sequence[str]], settings: SplitSettings, draw: Draw | None
+    members: Sequence[Member], split_of: Mapping[str, str], groups: Sequence[Sequence[str]], settings: SplitSettings, draw: ValueDraw | None
 ) -> Limited:
     """Return a division whose splits keep ``settings.max_value_overlap``; *groups* are the ids that must stay together.
 
@@ -189,14 +189,14 @@ class _Holdings:
         self.of_text: dict[str, list[int]] = {}
         self.keys = [{member.key_of(value) for value in member.values if value.open} for member in members]
         self.known = {text for member in members for _, text in map(member.key_of, member.values)}
-        self.holders: dict[Key, list[int]] = {}
-        self.spelling: dict[Key, Key] = {}
+        self.holders: dict[ValueKey, list[int]] = {}
+        self.spelling: dict[ValueKey, ValueKey] = {}
         for member in members:
             for value in member.values:
                 key, spelt = member.key_of(value), member.spelling_of(value)
                 self.spelling[key] = min(spelt, self.spelling.get(key, spelt))
-        self._counts: dict[str, Counter[Key]] = {split: Counter() for split in set(split_of.values())}
-        self._everywhere: Counter[Key] = Counter()
+        self._counts: dict[str, Counter[ValueKey]] = {split: Counter() for split in set(split_of.values())}
+        self._everywhere: Counter[ValueKey] = Counter()
         self.against = TRAIN if TRAIN in self._counts else "another fold"
         for at, member in enumerate(members):
             self.of_text.setdefault(member.context, []).append(at)
@@ -204,19 +204,19 @@ class _Holdings:
                 self.holders.setdefault(key, []).append(at)
                 self._count(key, self.split[at], 1)
 
-    def _count(self, key: Key, split: str | None, by: int) -> None:
+    def _count(self, key: ValueKey, split: str | None, by: int) -> None:
         if split is not None:
             self._counts[split][key] += by
             self._everywhere[key] += by
             if not self._counts[split][key]:
                 del self._counts[split][key]
 
-    def is_shared(self, key: Key, split: str) -> bool:
+    def is_shared(self, key: ValueKey, split: str) -> bool:
         """Whether *split* has the value and so has train (for a fold: any other fold)."""
         here = self._counts[split][key]
         return here > 0 and (self._counts[TRAIN][key] > 0 if TRAIN in self._counts else self._everywhere[key] > here)
 
-    def shared(self, split: str) -> list[Key]:
+    def shared(self, split: str) -> list[ValueKey]:
         """The values of *split* that are in train, too."""
         return [key for key in self._counts[split] if self.is_shared(key, split)]
 
@@ -235,7 +235,7 @@ class _Holdings:
             self._count(key, split, 1)
         self.split[at] = split
 
-    def exchange(self, at: int, old: Key, new: Key) -> None:
+    def exchange(self, at: int, old: ValueKey, new: ValueKey) -> None:
         """Put a new value in the place of one that the record has."""
         self.keys[at].remove(old)
         self._count(old, self.split[at], -1)
@@ -247,7 +247,7 @@ class _Holdings:
 class _Work:
     """What has been changed so far, and how the next value is dealt with."""
 
-    def __init__(self, holdings: _Holdings, limit: float, by: OverlapBy, draw: Draw | None) -> None:
+    def __init__(self, holdings: _Holdings, limit: float, by: OverlapBy, draw: ValueDraw | None) -> None:
         self._holdings, self._limit, self._by, self._draw = holdings, limit, by, draw
         self._withheld: dict[str, str] = {}
         self._redrawn: dict[int, list[NewValue]] = {}
@@ -279,7 +279,7 @@ class _Work:
                     remedy="Raise the limit, or have values drawn anew (redraw)",
                 )
 
-    def _changing(self, key: Key, split: str) -> list[int]:
+    def _changing(self, key: ValueKey, split: str) -> list[int]:
         """Return the records of *split* that have the value; if records move, with the groups that they must stay in."""
         holdings = self._holdings
         holding = [at for at in holdings.holders[key] if holdings.split[at] == split and key in holdings.keys[at]]
@@ -287,7 +287,7 @@ class _Work:
             return holding
         return sorted({other for at in holding for other in holdings.group_of[at] if holdings.split[other] == split})
 
-    def _deal_with(self, key: Key, split: str) -> set[Key]:
+    def _deal_with(self, key: ValueKey, split: str) -> set[ValueKey]:
         """Take the value out of *split*; return all values whose counts may have changed."""
         holdings = self._holdings
         changing = self._changing(key, split)
@@ -307,7 +307,7 @@ class _Work:
             self._withheld[holdings.members[at].id] = f"it has a value of type {key[0]} that is also in {holdings.against}"
         return touched
 
-    def _redraw(self, key: Key, split: str, holding: Sequence[int]) -> list[int]:
+    def _redraw(self, key: ValueKey, split: str, holding: Sequence[int]) -> list[int]:
         """Draw the value anew in all texts of *split* that allow it; return the positions of the records that do not."""
         holdings = self._holdings
         texts = dict.fromkeys(holdings.members[at].context for at in holding)

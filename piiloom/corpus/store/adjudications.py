@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from piiloom.corpus.store.database import AMONG_RECORDS, Store, conditions, field_names
 
-Outcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
+DecisionOutcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
 
 _LAST = "SELECT record_id, arg_max(outcome, event) FROM adjudications GROUP BY record_id"
 # Per record and annotator: the newest stale edit (made on an outdated version, so not applied) that is newer than the last decision.
@@ -47,7 +47,7 @@ class Adjudication:
 
     record_id: str
     adjudicator: str
-    outcome: Outcome
+    outcome: DecisionOutcome
     document: Mapping[str, Any]
     made_at: str
     event: int
@@ -66,7 +66,7 @@ class StoredRevision:
 
 
 @dataclass(frozen=True, slots=True)
-class Disputed:
+class DisputedRecord:
     """A record that may need a decision. ``differ``: whether its finished versions differ.
 
     ``newest`` is the event number of the last edit among these versions. ``late`` is the event number of the newest stale edit by the
@@ -101,7 +101,7 @@ def load_adjudications(store: Store, record_ids: Collection[str] | None = None) 
     return store.objects(Adjudication, f"FROM adjudications {condition} ORDER BY event", parameters, decoded=["document"])
 
 
-def last_decisions(store: Store) -> dict[str, Outcome]:
+def last_decisions(store: Store) -> dict[str, DecisionOutcome]:
     """Return the last outcome of each record that has a decision, by record id."""
     return dict(store.rows(_LAST))
 
@@ -112,9 +112,9 @@ def unreleasable_records(store: Store) -> set[str]:
     return copies | {name for name, outcome in last_decisions(store).items() if outcome in {"rejected", "reopened"}}
 
 
-def disputed_records(store: Store) -> list[Disputed]:
+def disputed_records(store: Store) -> list[DisputedRecord]:
     """Return records finished by as many people as wanted whose versions differ or have stale edits; highest priority first."""
-    return [Disputed(*row) for row in store.rows(_DISPUTED)]
+    return [DisputedRecord(*row) for row in store.rows(_DISPUTED)]
 
 
 def records_with_late_edits(store: Store, record_ids: Collection[str]) -> set[str]:

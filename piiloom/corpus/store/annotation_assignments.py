@@ -78,7 +78,7 @@ _LOADS = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class RecordAssignment:
     """The state of a record for one person. ``leased_until`` is a timestamp as in the event log, None unless leased."""
 
     record_id: str
@@ -89,7 +89,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RecordStanding:
     """A record of the work list as one person sees it.
 
     ``others``: how many of the ``wanted`` places other people have taken. ``stored``: whether the store still has the record.
@@ -105,18 +105,18 @@ class Standing:
     stored: bool
 
 
-def put_assignments(store: Store, rows: Sequence[Assignment]) -> None:
+def put_assignments(store: Store, rows: Sequence[RecordAssignment]) -> None:
     """Insert or update assignments. If *rows* has a pair of record and person twice, the last one counts."""
     last = {(row.record_id, row.annotator): row for row in rows}
     if not last:
         return
-    store.change(_PUT, [[getattr(row, name) for row in last.values()] for name in field_names(Assignment)])
+    store.change(_PUT, [[getattr(row, name) for row in last.values()] for name in field_names(RecordAssignment)])
 
 
-def load_assignments(store: Store, *, annotator: str | None = None, record_id: str | None = None) -> list[Assignment]:
+def load_assignments(store: Store, *, annotator: str | None = None, record_id: str | None = None) -> list[RecordAssignment]:
     """Return all assignments, or those of a person and/or a record, sorted by record and person."""
     condition, parameters = conditions(("annotator = ?", annotator), ("record_id = ?", record_id))
-    return store.objects(Assignment, f"FROM annotation_assignments {condition} ORDER BY record_id, annotator", parameters)
+    return store.objects(RecordAssignment, f"FROM annotation_assignments {condition} ORDER BY record_id, annotator", parameters)
 
 
 def best_offer(store: Store, person: str, now: str, besides: Collection[str] = ()) -> tuple[str, Why, str | None] | None:
@@ -146,7 +146,7 @@ def ever_had(store: Store, person: str) -> int:
     return int(store.value("SELECT count(*) FROM annotation_assignments WHERE annotator = ?", [person]))
 
 
-def standing(store: Store, person: str, record_id: str, now: str) -> Standing | None:
+def standing(store: Store, person: str, record_id: str, now: str) -> RecordStanding | None:
     """Return the state of *record_id* for *person*; None if the record is not in the work list."""
     item = store.rows(_ITEM, [record_id])
     if not item:
@@ -157,7 +157,7 @@ def standing(store: Store, person: str, record_id: str, now: str) -> Standing | 
     live = {name for name, (state, until) in states.items() if state == "assigned" or (state == "leased" and until > now)}
     taken = live | {name for name, verdict in verdicts.items() if verdict in {"accepted", "rejected"}}
     state, leased_until = states.get(person, (None, None))
-    return Standing(
+    return RecordStanding(
         role=role,
         status=status,
         wanted=wanted,

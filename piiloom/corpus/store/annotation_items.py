@@ -17,12 +17,12 @@ from piiloom.corpus.store.database import AMONG_RECORDS, Store, conditions, fiel
 from piiloom.corpus.store.records import records_in
 from piiloom.foundation.words import count_words
 
-Role = Literal["work", "practice", "qualifying", "control"]
-Status = Literal["generated", "annotated", "agreed", "adjudicated", "validated", "rejected"]
+ItemRole = Literal["work", "practice", "qualifying", "control"]
+ItemStatus = Literal["generated", "annotated", "agreed", "adjudicated", "validated", "rejected"]
 # Records with this status are used by the app only: copies with planted errors, practice and test records.
 CONTROL_STATUS = "control"
 # The statuses of items that people still work on.
-OPEN_STATUSES: tuple[Status, ...] = ("generated", "annotated")
+OPEN_STATUSES: tuple[ItemStatus, ...] = ("generated", "annotated")
 
 # A record may be stored in several revisions, and (by two runs) several times in the same one: take the last row of the highest.
 _NEWEST = """
@@ -36,13 +36,13 @@ _DECODED = ("reasons", "facts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
-    """A row of the work list. ``wanted`` is how many people are to annotate the record; ``facts`` holds JSON values (``facts_of``)."""
+class AnnotationItem:
+    """A row of the work list. ``wanted`` is how many people are to annotate the record; ``facts`` holds JSON values (``item_facts``)."""
 
     record_id: str
     record_order: int
-    role: Role = "work"
-    status: Status = "generated"
+    role: ItemRole = "work"
+    status: ItemStatus = "generated"
     wanted: int = 1
     priority: float = 0.0
     reasons: tuple[str, ...] = ()
@@ -50,23 +50,23 @@ class Item:
     changed_at: str = ""
 
 
-def add_items(store: Store, items: Sequence[Item]) -> None:
+def add_items(store: Store, items: Sequence[AnnotationItem]) -> None:
     """Add *items*. The caller ensures that none of their records is in the list yet (``pooled_ids``)."""
     encoded = [(json.dumps(list(i.reasons)), json.dumps(dict(i.facts), ensure_ascii=False, sort_keys=True), i.changed_at) for i in items]
     heads = [(i.record_id, i.record_order, i.role, i.status, i.wanted, i.priority) for i in items]
-    store.append("annotation_items", field_names(Item), [(*head, *rest) for head, rest in zip(heads, encoded, strict=True)])
+    store.append("annotation_items", field_names(AnnotationItem), [(*head, *rest) for head, rest in zip(heads, encoded, strict=True)])
 
 
-def load_items(store: Store, record_ids: Collection[str] | None = None, roles: Collection[str] | None = None) -> list[Item]:
+def load_items(store: Store, record_ids: Collection[str] | None = None, roles: Collection[str] | None = None) -> list[AnnotationItem]:
     """Return the items, optionally only those of *record_ids* and of *roles*, sorted by ``record_order``."""
     condition, parameters = conditions((AMONG_RECORDS, record_ids), ("list_contains(?::VARCHAR[], role)", roles))
     clause = f"FROM annotation_items {condition} ORDER BY record_order, record_id"
-    return store.objects(Item, clause, parameters, decoded=_DECODED)
+    return store.objects(AnnotationItem, clause, parameters, decoded=_DECODED)
 
 
-def find_item(store: Store, record_id: str) -> Item | None:
+def find_item(store: Store, record_id: str) -> AnnotationItem | None:
     """Return the item of *record_id*, or None if it is not in the list."""
-    return next(iter(store.objects(Item, "FROM annotation_items WHERE record_id = ?", [record_id], decoded=_DECODED)), None)
+    return next(iter(store.objects(AnnotationItem, "FROM annotation_items WHERE record_id = ?", [record_id], decoded=_DECODED)), None)
 
 
 def pooled_ids(store: Store, record_ids: Collection[str]) -> set[str]:
@@ -74,7 +74,7 @@ def pooled_ids(store: Store, record_ids: Collection[str]) -> set[str]:
     return set(store.column(f"SELECT record_id FROM annotation_items WHERE {AMONG_RECORDS}", [list(record_ids)]))  # noqa: S608 - constant
 
 
-def begin_anew(store: Store, items: Sequence[Item]) -> None:
+def begin_anew(store: Store, items: Sequence[AnnotationItem]) -> None:
     """Replace the rows of these records by *items*, so that annotation starts from the revisions in *items*.
 
     Use it only for records that nobody has worked on. The caller must add the event (``pooled``) in the same transaction.
@@ -83,7 +83,7 @@ def begin_anew(store: Store, items: Sequence[Item]) -> None:
     add_items(store, items)
 
 
-def set_status(store: Store, record_ids: Collection[str], status: Status, at: str) -> None:
+def set_status(store: Store, record_ids: Collection[str], status: ItemStatus, at: str) -> None:
     """Change the status of *record_ids*. The caller must add the event for it in the same transaction."""
     store.change(
         "UPDATE annotation_items SET status = ?, changed_at = ? WHERE record_id IN (SELECT unnest(?::VARCHAR[]))",
@@ -142,7 +142,7 @@ def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]
     return {record.id: record for record in records_in(store, _WITH_ORDERS, [list(orders)])}
 
 
-def pair_counts(store: Store) -> dict[str, int]:
+def item_pair_counts(store: Store) -> dict[str, int]:
     """Count the records of the work list by pair of entity types ("age+health")."""
     sql = "SELECT facts->>'$.pair', count(*) FROM annotation_items WHERE role = 'work' AND facts->>'$.pair' IS NOT NULL GROUP BY 1"
     return dict(store.rows(sql))
@@ -169,7 +169,7 @@ def pair_of(record: Record) -> tuple[str, str] | None:
     return (types[0], types[1]) if len(types) == 2 else None
 
 
-def facts_of(record: Record) -> dict[str, Any]:
+def item_facts(record: Record) -> dict[str, Any]:
     """Return the facts that lists filter by and show: pair ("age+health"), types, locale, model, provider, stage, words, spans."""
     pair, made = pair_of(record), record.provenance
     return {
@@ -184,14 +184,14 @@ def facts_of(record: Record) -> dict[str, Any]:
     }
 
 
-def pooled(item: Item, actor: str) -> NewEvent:
+def pooled(item: AnnotationItem, actor: str) -> NewEvent:
     """Return the event that adds *item* to the work list, or resets it there."""
     entry = {name: getattr(item, name) for name in ("record_order", "role", "wanted", "priority", "reasons", "facts")}
     return NewEvent(actor=actor, kind="pooled", record_id=item.record_id, entry=entry | {"reasons": list(item.reasons)})
 
 
 Sort = Literal["priority", "changed", "record", "words", "spans", "done"]
-Own = Literal["untouched", "open", "finished", "skipped"]
+OwnState = Literal["untouched", "open", "finished", "skipped"]
 
 _LISTED = """
     WITH done AS (
@@ -272,7 +272,7 @@ class ListFilter:
     type: str | None = None
     locale: str | None = None
     model: str | None = None
-    own: Own | None = None
+    own: OwnState | None = None
     annotator: str | None = None
     flagged: bool | None = None
     text: str | None = None
@@ -299,7 +299,7 @@ class ListedItem:
     flags: int
     worked: tuple[str, ...]
     holding: tuple[str, ...]
-    own: Own
+    own: OwnState
     question: str
     text: str
 

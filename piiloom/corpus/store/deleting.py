@@ -30,7 +30,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.partitions import left_over
 from piiloom.corpus.store.releases import get_release
 from piiloom.corpus.store.runs import get_run
-from piiloom.corpus.store.store_files import identifier, locked, log_of, opened_meanwhile, remove, sync, text_literal
+from piiloom.corpus.store.store_files import identifier, locked, log_of, opened_meanwhile, remove_files, sync, text_literal
 from piiloom.foundation.errors import OutputError, RunError, StoreError
 
 # _RESULTS: the tables with a run's data, except runs, records, spans and calls. _CALLS: tables that are deleted with the calls.
@@ -58,7 +58,7 @@ class RunContents:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ties:
+class RunTies:
     """What prevents deleting a run: releases, records with annotation work, open batches, and unmerged partition files."""
 
     releases: tuple[str, ...]
@@ -90,7 +90,7 @@ def contents_of_run(store: Store, run_id: str) -> RunContents:
     )
 
 
-def ties_of_run(store: Store, run_id: str) -> Ties:
+def ties_of_run(store: Store, run_id: str) -> RunTies:
     """Find what prevents deleting run *run_id*."""
     releases = store.rows(
         "SELECT name FROM releases WHERE run_id = $1 OR name IN (SELECT release_name FROM release_members WHERE record_order IN "
@@ -104,7 +104,7 @@ def ties_of_run(store: Store, run_id: str) -> Ties:
     )
     open_batches = "SELECT count(*) FROM batches WHERE run_id = ? AND list_contains(?::VARCHAR[], state)"
     batches = store.rows(open_batches, [run_id, list(OPEN_STATES)])
-    return Ties(
+    return RunTies(
         releases=tuple(name for (name,) in releases),
         annotated=annotated[0][0],
         batches=batches[0][0],
@@ -296,7 +296,7 @@ def compact(path: Path) -> Compacted:
     partial = target.with_name(f"{target.name}.vacuum.part")
     try:
         with Store.open(path, create=False) as store:
-            remove(partial)
+            remove_files(partial)
             store.change("CHECKPOINT")
             rows = _copy(store, partial)
             known = _state(target)  # the log is checkpointed already, so closing changes nothing
@@ -316,7 +316,7 @@ def compact(path: Path) -> Compacted:
         ) from error
     finally:
         with suppress(OSError):
-            remove(partial)
+            remove_files(partial)
     return Compacted(before=known[0], after=after, rows=rows)
 
 

@@ -26,14 +26,14 @@ from piiloom.corpus.store.faults import (
     hide_progress_bar,
     holder_command,
     holding_process,
-    is_locked,
+    is_store_locked,
     opening_fault,
     patiently,
 )
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.releases import types_of
 from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.store_files import copy_in_use, folder_for_copies, remove
+from piiloom.corpus.store.store_files import copy_in_use, folder_for_copies, remove_files
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, refuse_newer, upgrade, version_of
 from piiloom.foundation.errors import NotAStore, PiiloomError, StoreError
 from piiloom.taxonomy.own_types import extended
@@ -201,7 +201,7 @@ def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store 
     try:
         connection = duckdb.connect(str(path.absolute()), read_only=True, config=settings)
     except duckdb.Error as error:
-        if is_locked(error):
+        if is_store_locked(error):
             pid = holding_process(error)
             return Sight(holder=pid, command=None if pid is None else holder_command(pid))
         if isinstance(error, duckdb.ConnectionException):  # this process has it open to write
@@ -241,7 +241,7 @@ def _open_copy(path: Path, why: Sight, settings: Settings, migrations: Migration
                 return _store(connection, path), replace(why, copied_at=moment)
             connection.close()
             connection = _brought_up(copy, path, limits, migrations)
-            remove(copy)
+            remove_files(copy)
             return _store(connection, path), replace(why, copied_at=moment, version=version)
         except BaseException:
             connection.close()

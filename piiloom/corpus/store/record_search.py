@@ -240,7 +240,7 @@ def find_one(store: Store, wanted: str) -> StoredRecord:
         raise StoreError(f"there is no record {wanted!r}", where=str(store.path), remedy=remedy)
     exact = [one for one in found if one.record.id == wanted]
     if len({(one.record.id, one.run_id) for one in found}) > 1 and not exact:
-        raise several(wanted, [f"{one.record.id}{f' of {one.run_id}' if one.run_id else ''}" for one in found])
+        raise several_records(wanted, [f"{one.record.id}{f' of {one.run_id}' if one.run_id else ''}" for one in found])
     return (exact or found)[0]
 
 
@@ -251,7 +251,7 @@ def check_prefix(wanted: str) -> None:
         raise UsageError(f"{wanted!r} is too short", where="ID", remedy=remedy)
 
 
-def several(wanted: str, names: list[str]) -> UsageError:
+def several_records(wanted: str, names: list[str]) -> UsageError:
     """Return the error of an id *wanted* that fits the records *names*."""
     more = ", …" if len(names) > 5 else ""
     return UsageError(f"{wanted!r} fits several records", where="ID", remedy=f"Name one of {', '.join(names[:5])}{more}")

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from piiloom.corpus.record import Record, in_order
-from piiloom.corpus.replacing import with_values
+from piiloom.corpus.record import Record, in_order, with_span_values
 from piiloom.corpus.store.database import Store, select
 from piiloom.corpus.store.records import records_at, records_in
 from piiloom.foundation.errors import ReleaseError, StoreError
@@ -183,13 +182,13 @@ def types_in(store: Store, release: ReleaseRow) -> set[str]:
     return set(store.column(sql, [release.name]))
 
 
-def members_of(store: Store, release: ReleaseRow) -> list[tuple[str, int, str]]:
+def release_members(store: Store, release: ReleaseRow) -> list[tuple[str, int, str]]:
     """Return the members of the release as (record id, revision, split), in no particular order."""
     sql = "SELECT r.id, r.revision, m.split FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ?"
     return store.rows(sql, [release.name])
 
 
-def places_of(store: Store, release: ReleaseRow) -> dict[str, tuple[int, str]]:
+def release_places(store: Store, release: ReleaseRow) -> dict[str, tuple[int, str]]:
     """Return (``record_order``, split) of each member by record id, sorted by id."""
     sql = (
         "SELECT r.id, m.record_order, m.split FROM release_members AS m JOIN records AS r USING (record_order) "
@@ -234,7 +233,7 @@ def _with_new_values(records: Iterable[Record], new_values: Sequence[NewValue]) 
         by_record.setdefault((one.record_id, one.revision), {})[one.start, one.end] = one.value
     for record in records:
         drawn = by_record.get((record.id, record.revision))
-        yield with_values(record, [drawn.get((span.start, span.end)) for span in record.spans]) if drawn else record
+        yield with_span_values(record, [drawn.get((span.start, span.end)) for span in record.spans]) if drawn else record
 
 
 def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, int, str]]) -> dict[tuple[str, int], int]:

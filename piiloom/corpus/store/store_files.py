@@ -32,7 +32,7 @@ def log_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.wal")
 
 
-def remove(partial: Path) -> None:
+def remove_files(partial: Path) -> None:
     """Delete the copy *partial* and its log, if they exist."""
     for leftover in (partial, log_of(partial)):
         leftover.unlink(missing_ok=True)
@@ -167,7 +167,7 @@ def copy_in_use(path: Path, target: Path) -> bool:
             whole = _copy(source, file, target)
     finally:
         if not whole:
-            remove(target)
+            remove_files(target)
     return whole
 
 

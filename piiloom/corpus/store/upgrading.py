@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from piiloom.corpus.store.faults import duckdb_errors, raise_if_interrupted, translate
-from piiloom.corpus.store.store_files import identifier, remove, sync, text_literal
+from piiloom.corpus.store.store_files import identifier, remove_files, sync, text_literal
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
 
 Apply = Callable[[duckdb.DuckDBPyConnection], None]
@@ -298,7 +298,7 @@ def back_up(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> 
     """
     partial = path.with_name(f"{path.name}.v{version}.bak.part")
     try:
-        remove(partial)
+        remove_files(partial)
         with duckdb_errors(partial):
             source = connection.execute("SELECT current_database()").fetchall()[0][0]
             connection.execute(f"ATTACH {text_literal(str(partial.absolute()))} AS piiloom_backup")
@@ -309,7 +309,7 @@ def back_up(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> 
         sync(partial)
         return _claim(partial, path, version)
     except (PiiloomError, OSError) as error:
-        remove(partial)
+        remove_files(partial)
         raise OutputError(
             f"the store could not be copied before its upgrade ({_cause(error)})",
             where=str(path),

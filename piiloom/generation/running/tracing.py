@@ -9,7 +9,7 @@ from typing import Any
 
 from piiloom.corpus.store.call_events import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.record_search import check_prefix, several
+from piiloom.corpus.store.record_search import check_prefix, several_records
 from piiloom.corpus.store.runs import FoundItem, RejectRow, fate_of, find_records, get_run, rejects_of_key
 from piiloom.foundation.errors import RunError
 from piiloom.generation.stages import subtopics, topics
@@ -75,7 +75,7 @@ def _only(store: Store, wanted: str, found: Sequence[FoundItem]) -> FoundItem:
             remedy="Take one from an export, or RUN:INDEX as `piiloom rejects` prints it",
         )
     if len(found) > 1:
-        raise several(wanted, [f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found])
+        raise several_records(wanted, [f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found])
     return found[0]
 
 
