@@ -41,7 +41,7 @@ from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
-from piiloom.corpus.store.record_search import TextConditions, filter_of, search_records
+from piiloom.corpus.store.record_search import TextConditions, search_records
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
@@ -202,7 +202,7 @@ def records(asked: Selection) -> Rows[Record]:
     Raises ``UsageError`` for a value that no record has, ``RunError``, ``ReleaseError`` and ``StoreError``.
     """
     with open_to_read(asked.store) as store:
-        found = list(search_records(store, filter_of(store, asked), limit=asked.limit, offset=asked.offset)[1])
+        found = list(search_records(store, asked, limit=asked.limit, offset=asked.offset)[1])
     places = [{"run": one.run_id, "plan_index": one.plan_index, "status": one.status} for one in found]
 
     def rows_of(number: int, record: Record) -> list[Row]:

@@ -56,10 +56,10 @@ AMONG_RECORDS = "record_id IN (SELECT unnest(?::VARCHAR[]))"
 
 
 def conditions(*given: tuple[str, Any]) -> tuple[str, list[object]]:
-    """Return a WHERE clause of the conditions (constant SQL with one parameter, its value) whose value is not None, and the values."""
-    held = [(sql, value) for sql, value in given if value is not None]
+    """Return a WHERE clause and its parameters, of the conditions (constant SQL, the value of each ``?``) whose value is not None."""
+    held = [(sql, value if isinstance(value, str | int) else list(value)) for sql, value in given if value is not None]
     clause = f"WHERE {' AND '.join(sql for sql, _ in held)}" if held else ""
-    return clause, [value if isinstance(value, str | int) else list(value) for _, value in held]
+    return clause, [value for sql, value in held for _ in range(sql.count("?"))]
 
 
 class Store:

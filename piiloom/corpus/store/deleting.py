@@ -30,7 +30,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.partitions import left_over
 from piiloom.corpus.store.releases import get_release
 from piiloom.corpus.store.runs import get_run
-from piiloom.corpus.store.store_files import identifier, locked, log_of, opened_meanwhile, remove_files, sync, text_literal
+from piiloom.corpus.store.store_files import attached, identifier, locked, log_of, opened_meanwhile, remove_files, sync
 from piiloom.foundation.errors import OutputError, RunError, StoreError
 
 # _RESULTS: the tables with a run's data, except runs, records, spans and calls. _CALLS: tables that are deleted with the calls.
@@ -76,38 +76,27 @@ def contents_of_run(store: Store, run_id: str) -> RunContents:
             (SELECT count(*) FROM call_events WHERE run_id = $1 AND kind = 'reply'),
             (SELECT count(DISTINCT hash(key)) FROM call_events WHERE run_id = $1 AND kind = 'reply' AND key IN {_lent("$1")}),
             (SELECT coalesce(fsum((entry->>'$.cost_usd')::DOUBLE), 0) FROM call_events WHERE run_id = $1 AND kind = 'reply')"""  # noqa: S608
-    records, spans, items, results, rejects, calls, replies, lent, cost = store.rows(sql, [run_id])[0]
-    return RunContents(
-        records=records,
-        spans=spans,
-        plan_items=items,
-        stage_results=results,
-        rejects=rejects,
-        calls=calls,
-        replies=replies,
-        lent=lent,
-        cost_usd=cost,
-    )
+    return store.objects(RunContents, sql, [run_id])[0]
 
 
 def ties_of_run(store: Store, run_id: str) -> RunTies:
     """Find what prevents deleting run *run_id*."""
-    releases = store.rows(
+    releases = store.column(
         "SELECT name FROM releases WHERE run_id = $1 OR name IN (SELECT release_name FROM release_members WHERE record_order IN "
         "(SELECT record_order FROM records WHERE run_id = $1)) ORDER BY created_order",
         [run_id],
     )
     named = " UNION ".join(f"SELECT record_id FROM {table}" for table in _ANNOTATION)  # noqa: S608 - constants
-    annotated = store.rows(
+    annotated = store.value(
         f"SELECT count(DISTINCT id) FROM records WHERE run_id = ? AND id IN ({named} UNION SELECT source_id FROM annotation_controls)",  # noqa: S608
         [run_id],
     )
     open_batches = "SELECT count(*) FROM batches WHERE run_id = ? AND list_contains(?::VARCHAR[], state)"
-    batches = store.rows(open_batches, [run_id, list(OPEN_STATES)])
+    batches = store.value(open_batches, [run_id, list(OPEN_STATES)])
     return RunTies(
-        releases=tuple(name for (name,) in releases),
-        annotated=annotated[0][0],
-        batches=batches[0][0],
+        releases=tuple(releases),
+        annotated=annotated,
+        batches=batches,
         partitions=len(left_over(store, run_id)),
     )
 
@@ -271,7 +260,7 @@ def _purge_chunk(store: Store, first: int, last: int, run_ids: list[str]) -> tup
 
 
 def _count(store: Store, what: str, *parameters: object) -> int:
-    return int(store.rows(f"SELECT count(*) FROM {what}", parameters)[0][0])  # noqa: S608 - constants of this module
+    return int(store.value(f"SELECT count(*) FROM {what}", parameters))  # noqa: S608 - constants of this module
 
 
 _COPY = "piiloom_compact"
@@ -322,15 +311,12 @@ def compact(path: Path) -> Compacted:
 
 def _copy(store: Store, partial: Path) -> int:
     """Copy everything into a new file at *partial* and return the number of rows. Raises ``StoreError`` if a table differs."""
-    source = store.rows("SELECT current_database()")[0][0]
-    store.change(f"ATTACH {text_literal(str(partial))} AS {_COPY}")
-    try:
+    source = store.value("SELECT current_database()")
+    with attached(store.change, partial, _COPY):
         store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
-        tables = [name for (name,) in store.rows("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [source])]
+        tables = store.column("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [source])
         sums = [(_sum(store, source, name), _sum(store, _COPY, name)) for name in tables]
         store.change(f"CHECKPOINT {_COPY}")
-    finally:
-        store.change(f"DETACH {_COPY}")
     if any(before != after for before, after in sums) or len(sums) == 0:
         raise StoreError("the copy differs from the store", where=str(store.path), remedy="Nothing was changed. Try again, on another disk")
     return sum(rows for (rows, _), _ in sums)

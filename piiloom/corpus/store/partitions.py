@@ -9,8 +9,8 @@ So a file left by a killed process is found, and no partition is merged twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import load_shared_results, save_shared_results
-from piiloom.corpus.store.store_files import log_of
+from piiloom.corpus.store.store_files import attached, log_of
 from piiloom.foundation.errors import OutputError, StoreError
 
 # The stage name of the partitions in the main store's shared results; the key is the partition id.
@@ -70,7 +70,7 @@ def deal_partition(store: Store, run_id: str, number: int, indexes: Sequence[int
     draft = _draft(path)
     remove_partition(draft)
     Store.open(draft).close()
-    with _attached(store, draft):
+    with attached(store.change, draft, "part"):
         with store.transaction():
             _lend(store, partition, indexes)
         store.change("CHECKPOINT part")  # so that the file is whole without a log, and can be renamed
@@ -90,7 +90,7 @@ def merge_partition(store: Store, run_id: str, path: Path) -> Merge:
     if it is not a partition of *run_id*.
     """
     Store.open(path, create=False).close()  # replays the log that a killed process left, and upgrades an older schema
-    with _attached(store, path, read_only=True):
+    with attached(store.change, path, "part", read_only=True):
         partition, lent = _ticket(store, run_id, path)
         with store.transaction():
             if _states(store, run_id).get(partition.id, {}).get("state") == "merged":
@@ -187,15 +187,3 @@ def _states(store: Store, run_id: str) -> dict[str, dict[str, Any]]:
 def _note(store: Store, partition: Partition, state: str, **more: object) -> None:
     noted = {"number": partition.number, "path": str(partition.path), "items": partition.items, "state": state, **more}
     save_shared_results(store, partition.run_id, [(STAGE, partition.id, json.dumps(noted))])
-
-
-@contextmanager
-def _attached(store: Store, path: Path, *, read_only: bool = False) -> Iterator[None]:
-    """Attach the store at *path* to the connection of *store* under the name ``part``."""
-    # ATTACH takes no parameters. Only a quote could end the string literal, so quotes are doubled.
-    quoted = str(path.absolute()).replace("'", "''")
-    store.change(f"ATTACH '{quoted}' AS part{' (READ_ONLY)' if read_only else ''}")
-    try:
-        yield
-    finally:
-        store.change("DETACH part")

@@ -6,12 +6,12 @@ Only the newest revision of a record is found, unless all are requested or a rel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.database import Store, conditions
 from piiloom.corpus.store.records import READING_ORDER, records_at
 from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
@@ -24,6 +24,10 @@ _PLACES = "SELECT record_order, run_id, plan_index, status FROM records WHERE re
 _FOUND = "SELECT records.record_order FROM records LEFT JOIN runs ON runs.id = records.run_id"
 # Per record id and run: the newest revision, and if that is stored twice, the last one added.
 _NEWEST = """records.record_order IN (SELECT arg_max(record_order, (revision, record_order)) FROM records GROUP BY id, run_id)"""
+_IN_RELEASE = "records.record_order IN (SELECT record_order FROM release_members WHERE release_name = ?)"
+_IN_SPLIT = "records.record_order IN (SELECT record_order FROM release_members WHERE [release_name, split] = ?::VARCHAR[])"
+_PAIRED = "list_sort([records.plan->>'$.pair[0]', records.plan->>'$.pair[1]']) = list_sort(?::VARCHAR[])"
+_IN_TEXT = "(contains(lower(records.context), lower(?)) OR contains(lower(coalesce(records.question, '')), lower(?)))"
 _VALUE = "substring(records.context, s.span_start + 1, s.span_end - s.span_start)"
 
 
@@ -53,28 +57,6 @@ class TextConditions(RecordConditions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordFilter:
-    """The search conditions in the terms of the store. All that are not None must hold.
-
-    ``text`` is a substring, matched in any case, in the context or question, or in the text of a span with ``in_values``.
-    ``entity_types`` (one of them), ``relevance`` ("none": spans without one) and, with ``in_values``, ``text`` must match the same span.
-    ``pair`` matches in either order. ``split`` only counts together with ``release``.
-    """
-
-    run_id: str | None = None
-    release: str | None = None
-    split: str | None = None
-    status: str | None = None
-    locale: str | None = None
-    pair: tuple[str, str] | None = None
-    entity_types: tuple[str, ...] = ()
-    relevance: str | None = None
-    text: str | None = None
-    in_values: bool = False
-    all_revisions: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRecord:
     """A record with its run, plan index and status. Imports have no run and no plan index."""
 
@@ -84,40 +66,56 @@ class StoredRecord:
     status: str
 
 
-def search_records(store: Store, wanted: RecordFilter, *, limit: int = 0, offset: int = 0) -> tuple[int, Iterator[StoredRecord]]:
-    """Return the total number of matches, and an iterator over at most *limit* (0: all) of them from *offset* on, in reading order."""
-    where, parameters = _conditions(wanted)
-    orders = store.integers(f"{_FOUND} WHERE {where} {READING_ORDER}", parameters)
+def search_records(store: Store, asked: RecordConditions, *, limit: int = 0, offset: int = 0) -> tuple[int, Iterator[StoredRecord]]:
+    """Return the total number of matches, and an iterator over at most *limit* (0: all) of them from *offset* on, in reading order.
+
+    Types, relevance ("none": spans without one) and a text to find in values must match the same span. Pairs match in either order. Raises
+    ``UsageError`` for a value that no record of the store has.
+    """
+    where, parameters = _conditions(store, asked)
+    orders = store.integers(f"{_FOUND} {where} {READING_ORDER}", parameters)
     chosen = orders[offset : offset + limit] if limit else orders[offset:]
     return len(orders), _read(store, list(chosen))
 
 
-def filter_of(store: Store, asked: RecordConditions) -> RecordFilter:
-    """Return the filter of *asked*. Raises ``UsageError`` for a value that no record of the store has."""
+def _conditions(store: Store, asked: RecordConditions) -> tuple[str, list[object]]:
+    """Return the conditions as SQL, and their parameters."""
     text, in_values = (asked.text, asked.in_values) if isinstance(asked, TextConditions) else (None, False)
+    types = [name.strip() for name in asked.only_types.split(",")] if asked.only_types else []
+    _check_values(store, asked, types)
+    if text == "":
+        raise UsageError("there is nothing to look for", where="TEXT", remedy="piiloom records list lists all records")
+    of_spans, span_parameters = conditions(
+        ("s.record_order = records.record_order", True),
+        ("s.entity_type IN (SELECT unnest(?::VARCHAR[]))", types or None),
+        ("s.relevance IS NOT DISTINCT FROM nullif(?, 'none')", asked.relevance),
+        (f"contains(lower({_VALUE}), lower(?))", text if in_values else None),
+    )
+    where, parameters = conditions(
+        # A release has its own revision of a record, even if there are newer ones.
+        (_NEWEST, None if asked.all_revisions or asked.release is not None else True),
+        ("records.status <> 'control'", True if asked.status is None else None),
+        ("records.run_id = ?", None if asked.run is None else get_run(store, asked.run).id),
+        ("records.status = ?", asked.status),
+        ("records.locale = ?", None if asked.locale is None else _locale(asked.locale, values_there(store, "locale"))),
+        (_IN_RELEASE, asked.release),
+        (_IN_SPLIT, None if asked.split is None else [asked.release, asked.split]),
+        (_PAIRED, None if asked.pair is None else _pair(asked.pair)),
+        (_IN_TEXT, None if in_values else text),
+    )
+    if not span_parameters:
+        return where or "WHERE true", parameters
+    return f"{where or 'WHERE true'} AND EXISTS (SELECT 1 FROM spans s {of_spans})", [*parameters, *span_parameters]  # noqa: S608
+
+
+def _check_values(store: Store, asked: RecordConditions, types: Sequence[str]) -> None:
     if asked.split is not None and asked.release is None:
         raise UsageError("only a release has splits", where="--split", remedy="Name one with --release")
     if asked.release is not None:
         _check("--split", asked.split, list(count_members(store, get_release(store, asked.release))))
-    types = tuple(name.strip() for name in asked.only_types.split(",")) if asked.only_types else ()
     for option, value, column in [("--status", asked.status, "status"), *(("--only-types", name, "entity_type") for name in types)]:
         if value is not None:
             _check(option, value, values_there(store, column))
-    if text == "":
-        raise UsageError("there is nothing to look for", where="TEXT", remedy="piiloom records list lists all records")
-    return RecordFilter(
-        run_id=None if asked.run is None else get_run(store, asked.run).id,
-        release=asked.release,
-        split=asked.split,
-        status=asked.status,
-        locale=None if asked.locale is None else _locale(asked.locale, values_there(store, "locale")),
-        pair=None if asked.pair is None else _pair(asked.pair),
-        entity_types=types,
-        relevance=asked.relevance,
-        text=text,
-        in_values=in_values,
-        all_revisions=asked.all_revisions,
-    )
 
 
 def _check(option: str, value: str | None, there: list[str]) -> None:
@@ -155,50 +153,6 @@ def _read(store: Store, orders: list[int]) -> Iterator[StoredRecord]:
         for order, record in zip(chunk, records_at(store, chunk), strict=True):
             run_id, index, status = places[order]
             yield StoredRecord(record=record, run_id=run_id, plan_index=index, status=status)
-
-
-def _conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
-    """Return the conditions as SQL, and their parameters."""
-    conditions, parameters = [] if wanted.all_revisions else [_NEWEST], list[object]()
-    if wanted.status is None:
-        conditions.append("records.status <> 'control'")
-    for column, value in (("run_id", wanted.run_id), ("status", wanted.status), ("locale", wanted.locale)):
-        if value is not None:
-            conditions.append(f"records.{column} = ?")
-            parameters.append(value)
-    if wanted.release is not None:
-        # A release keeps its revision of a record even if there are newer ones.
-        conditions = [condition for condition in conditions if condition != _NEWEST]
-        of_split = "" if wanted.split is None else " AND split = ?"
-        conditions.append(f"records.record_order IN (SELECT record_order FROM release_members WHERE release_name = ?{of_split})")  # noqa: S608
-        parameters += [wanted.release, *([] if wanted.split is None else [wanted.split])]
-    if wanted.pair is not None:
-        conditions.append("list_sort([records.plan->>'$.pair[0]', records.plan->>'$.pair[1]']) = list_sort(?::VARCHAR[])")
-        parameters.append(list(wanted.pair))
-    if wanted.text is not None and not wanted.in_values:
-        conditions.append("(contains(lower(records.context), lower(?)) OR contains(lower(coalesce(records.question, '')), lower(?)))")
-        parameters += [wanted.text, wanted.text]
-    of_spans, values = _span_conditions(wanted)
-    if of_spans:
-        conditions.append(f"EXISTS (SELECT 1 FROM spans s WHERE s.record_order = records.record_order AND {of_spans})")  # noqa: S608
-        parameters += values
-    return " AND ".join(conditions) or "true", parameters
-
-
-def _span_conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
-    conditions, parameters = list[str](), list[object]()
-    if wanted.entity_types:
-        conditions.append("s.entity_type IN (SELECT unnest(?::VARCHAR[]))")
-        parameters.append(list(wanted.entity_types))
-    if wanted.relevance == "none":
-        conditions.append("s.relevance IS NULL")
-    elif wanted.relevance is not None:
-        conditions.append("s.relevance = ?")
-        parameters.append(wanted.relevance)
-    if wanted.text is not None and wanted.in_values:
-        conditions.append(f"contains(lower({_VALUE}), lower(?))")
-        parameters.append(wanted.text)
-    return " AND ".join(conditions), parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

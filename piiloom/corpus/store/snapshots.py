@@ -13,7 +13,7 @@ import duckdb
 
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.faults import duckdb_errors, opening_fault
-from piiloom.corpus.store.store_files import identifier, list_snapshots, locked, log_of, next_snapshot, remove_files, sync, text_literal
+from piiloom.corpus.store.store_files import attached, identifier, list_snapshots, locked, log_of, next_snapshot, remove_files, sync
 from piiloom.corpus.store.upgrading import MIGRATIONS, refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
@@ -123,13 +123,10 @@ def _prune(path: Path, keep: int) -> None:
 
 
 def _copy(store: Store, partial: Path) -> None:
-    source = store.rows("SELECT current_database()")[0][0]
-    store.change(f"ATTACH {text_literal(str(partial))} AS {_COPY}")
-    try:
+    source = store.value("SELECT current_database()")
+    with attached(store.change, partial, _COPY):
         store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
         store.change(f"CHECKPOINT {_COPY}")  # so that the copy is a single file without a log
-    finally:
-        store.change(f"DETACH {_COPY}")
 
 
 def _check(snapshot: Path) -> None:

@@ -18,7 +18,7 @@ import os
 import shlex
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -55,6 +55,16 @@ def text_literal(text: str) -> str:
 def identifier(name: str) -> str:
     """Quote *name* as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def attached(change: Callable[[str], object], path: Path, name: str, *, read_only: bool = False) -> Iterator[None]:
+    """Attach the store at *path* under *name* to the connection on which *change* runs a statement."""
+    change(f"ATTACH {text_literal(str(path.absolute()))} AS {name}{' (READ_ONLY)' if read_only else ''}")
+    try:
+        yield
+    finally:
+        change(f"DETACH {name}")
 
 
 @contextmanager
