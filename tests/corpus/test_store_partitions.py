@@ -124,13 +124,13 @@ from piiloom.corpus.store.database import Store
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[3] == "before its file":
-    partitions.remove = lambda path: die() if path.name.endswith(".new") else None
+    partitions.remove_partition = lambda path: die() if path.name.endswith(".new") else None
 elif sys.argv[3] == "half filled":
     partitions._lend = die
 else:
     Path.rename = die
 with Store.open(Path(sys.argv[1])) as store:
-    partitions.deal(store, "one", 0, [1, 2], folder=Path(sys.argv[2]))
+    partitions.deal_partition(store, "one", 0, [1, 2], folder=Path(sys.argv[2]))
 """
 
 

@@ -90,6 +90,22 @@ def kept(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose writer was killed: its three records are in the log."""
+    path = tmp_path_factory.mktemp("killed") / "s.duckdb"
+    with working(WRITER, path):
+        return path
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A store that another process writes."""
+    path = tmp_path_factory.mktemp("held") / "s.duckdb"
+    with working(WRITER, path):
+        yield path
+
+
 def test_what_is_committed_is_read_while_another_process_writes(tmp_path, temporary):
     path, seen = tmp_path / "s.duckdb", list[Sight]()
     with working(WRITER, path) as process:
@@ -154,10 +170,8 @@ def other_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("event", [changed_header, cut_log, other_log, checkpoint_begun, other_file])
-def test_a_copy_that_a_checkpoint_came_between_is_no_copy(tmp_path, monkeypatch, event):
-    path = tmp_path / "s.duckdb"
-    with working(WRITER, path):
-        pass  # killed: its commits are in the log
+def test_a_copy_that_a_checkpoint_came_between_is_no_copy(tmp_path, monkeypatch, killed, event):
+    path = shutil.copytree(killed.parent, tmp_path / "there") / "s.duckdb"
     copyfileobj, calls = shutil.copyfileobj, []
 
     def copy_slowly(*words):
@@ -187,10 +201,9 @@ def test_a_log_caught_in_the_midst_of_a_commit_ends_with_the_commit_before(kept)
     assert found == {(1, 1), (3, 3)}  # one of the three was there
 
 
-def test_without_a_whole_copy_nothing_is_read(tmp_path, temporary, monkeypatch):
-    path = tmp_path / "s.duckdb"
+def test_without_a_whole_copy_nothing_is_read(held, temporary, monkeypatch):
     monkeypatch.setattr(store_files, "_checkpoint_under_way", lambda _: True)
-    with working(WRITER, path), pytest.raises(StoreError, match="no consistent copy") as caught, open_to_read(path, patience_s=0.2):
+    with pytest.raises(StoreError, match="no consistent copy") as caught, open_to_read(held, patience_s=0.2):
         raise AssertionError
     assert "process" in str(caught.value)
     assert list(temporary.iterdir()) == []
@@ -302,10 +315,9 @@ def test_other_peoples_tables_are_refused(tmp_path):
         raise AssertionError
 
 
-def test_no_room_for_a_copy_is_said_before_it_is_made(tmp_path, temporary, monkeypatch):
-    path = tmp_path / "s.duckdb"
+def test_no_room_for_a_copy_is_said_before_it_is_made(held, temporary, monkeypatch):
     monkeypatch.setattr(store_files.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5_000))
-    with working(WRITER, path), pytest.raises(OutputError, match="no disk space") as caught, open_to_read(path):
+    with pytest.raises(OutputError, match="no disk space") as caught, open_to_read(held):
         raise AssertionError
     assert "TMPDIR" in str(caught.value)
     assert str(temporary) in str(caught.value)
@@ -313,15 +325,13 @@ def test_no_room_for_a_copy_is_said_before_it_is_made(tmp_path, temporary, monke
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
-def test_a_copy_that_is_cut_short_leaves_nothing(tmp_path, temporary, monkeypatch, error):
-    path = tmp_path / "s.duckdb"
-
+def test_a_copy_that_is_cut_short_leaves_nothing(held, temporary, monkeypatch, error):
     def fail(*_):
         raise error
 
     monkeypatch.setattr(store_files.shutil, "copyfileobj", fail)
     expected = KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else OutputError
-    with working(WRITER, path), pytest.raises(expected), open_to_read(path):
+    with pytest.raises(expected), open_to_read(held):
         raise AssertionError
     assert list(temporary.iterdir()) == []
 
