@@ -18,13 +18,13 @@ from piiloom.corpus.store.call_events import (
 )
 from piiloom.corpus.store.costs import ItemCalls, calls_by_item, calls_by_key, journal_lines, open_sends, spending
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.record_search import find_stored
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.runs import (
     RejectRow,
     StageResultRow,
     count_rows,
     fate_of,
-    find_records,
     lift_rejects,
     list_runs,
     rejects_of_key,
@@ -201,10 +201,10 @@ def test_records_are_found_by_the_beginning_of_their_id(store, make_record):
         new_run(store, run)
         add_records(store, run, [(3, make_record(3)), (4, make_record(4))])
     add_records(store, None, [(None, make_record(9))])
-    assert [(item.run_id, item.plan_index) for item in find_records(store, "record-00003")] == [("r2", 3), ("r1", 3)]
-    assert [item.plan_index for item in find_records(store, "record", "r1")] == [4, 3]
-    assert find_records(store, "record-00009")[0].run_id is None
-    assert find_records(store, "100%_") == []
+    assert [(item.run_id, item.plan_index) for item in find_stored(store, prefix="record-00003")] == [("r2", 3), ("r1", 3)]
+    assert [item.plan_index for item in find_stored(store, prefix="record", run_id="r1")] == [4, 3]
+    assert find_stored(store, prefix="record-00009")[0].run_id is None
+    assert find_stored(store, prefix="100%_") == []
 
 
 def test_rejects_of_a_pair_are_its_own_and_those_of_its_dropped_entries(store):

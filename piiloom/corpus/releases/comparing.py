@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
@@ -138,7 +138,7 @@ def _label_changes(old: Record, new: Record) -> Iterator[LabelChange]:
         if one is None or other is None:
             yield LabelChange(kind="added" if one is None else "removed", before=before, after=after)
             continue
-        if same_text and _range(one) != _range(other):
+        if same_text and (one.start, one.end) != (other.start, other.end):
             yield LabelChange(kind="boundaries", before=before, after=after)
         elif not same_text and one.text_in(old.context) != other.text_in(new.context):
             yield LabelChange(kind="value", before=before, after=after)
@@ -167,26 +167,13 @@ def _paired(old: Record, new: Record) -> list[tuple[Span | None, Span | None]]:
     return sorted(pairs, key=lambda pair: min(span.start for span in pair if span is not None))
 
 
-def _same_range(_: Record, one: Span, __: Record, other: Span) -> bool:
-    return _range(one) == _range(other)
-
-
-def _range(span: Span) -> tuple[int, int]:
-    return span.start, span.end
-
-
-def _overlapping(_: Record, one: Span, __: Record, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
-def _same_words(old: Record, one: Span, new: Record, other: Span) -> bool:
-    return one.entity_type == other.entity_type and one.text_in(old.context) == other.text_in(new.context)
-
-
-def _same_id(_: Record, one: Span, __: Record, other: Span) -> bool:
-    return one.id == other.id
-
-
-# In the order in which they are tried.
-_SAME_TEXT = (_same_range, _overlapping)
-_OTHER_TEXT = (_same_words, _same_id)
+# Whether two spans of two versions are partners: (version, span, other version, its span). In the order in which they are tried.
+_Partners = Callable[[Record, Span, Record, Span], bool]
+_SAME_TEXT: tuple[_Partners, ...] = (
+    lambda _, one, __, other: (one.start, one.end) == (other.start, other.end),
+    lambda _, one, __, other: one.start < other.end and other.start < one.end,
+)
+_OTHER_TEXT: tuple[_Partners, ...] = (
+    lambda old, one, new, other: (one.entity_type, one.text_in(old.context)) == (other.entity_type, other.text_in(new.context)),
+    lambda _, one, __, other: one.id == other.id,
+)

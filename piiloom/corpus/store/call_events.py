@@ -16,7 +16,7 @@ import os
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -104,16 +104,10 @@ _INDEX = "try_cast(split_part(item_id, '/', 1) AS BIGINT)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JournalEvent:
-    """One stored event; ``entry`` as in ``CallEvent``."""
+class JournalEvent(CallEvent):
+    """One stored event."""
 
-    key: str
     run_id: str
-    kind: str
-    stage: str
-    item_id: str
-    attempt: int
-    entry: Mapping[str, Any]
 
 
 def events_of_item(store: Store, run_id: str, index: int) -> list[JournalEvent]:
@@ -188,7 +182,7 @@ def _rows(store: Store, run_id: str | None) -> Iterator[dict[str, Any]]:
     yield {"table": "journal", "schema": SCHEMA, "piiloom": __version__, "runs": runs}
     names = prompt_names(store, run_id)
     yield from ({"table": _PROMPTS, "sha256": name, "text": text} for name, text in load_prompts(store, names).items())
-    yield from ({"table": "call_events", **asdict(event)} for event in iter_events(store, run_id))
+    yield from ({"table": "call_events", **{name: getattr(event, name) for name in _COLUMNS}} for event in iter_events(store, run_id))
 
 
 def _write(file: BinaryIO, rows: Iterator[dict[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.database import Store, conditions
+from piiloom.corpus.store.database import Store, conditions, select
 from piiloom.corpus.store.records import READING_ORDER, records_at
 from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
@@ -167,17 +167,14 @@ class RecordRelease:
 def find_stored(
     store: Store, *, prefix: str | None = None, run_id: str | None = None, plan_index: int | None = None, at_most: int = 20
 ) -> list[StoredRecord]:
-    """Return the newest revisions of the records whose id begins with *prefix*; newest first, *at_most* of them.
+    """Return the newest revisions of the records of which all that is given holds, newest first, *at_most* of them.
 
-    Without *prefix*, those of plan item *plan_index* of run *run_id*. With it, *run_id* and *plan_index* are ignored.
+    *prefix*: the beginning of the id. *run_id* and *plan_index*: the run and its plan item.
     """
-    chosen = "run_id = ? AND plan_index = ?" if prefix is None else "starts_with(id, ?)"
-    found = store.integers(
-        f"SELECT arg_max(record_order, (revision, record_order)) AS newest FROM records WHERE {chosen} "  # noqa: S608 - constants
-        "GROUP BY id, run_id ORDER BY newest DESC LIMIT ?",
-        [*([run_id, plan_index] if prefix is None else [prefix]), at_most],
-    )
-    return list(_read(store, list(found)))
+    where, parameters = conditions(("starts_with(id, ?)", prefix), ("run_id = ?", run_id), ("plan_index = ?", plan_index))
+    newest = "arg_max(record_order, (revision, record_order)) AS newest"
+    sql = select([newest], f"FROM records {where} GROUP BY id, run_id ORDER BY newest DESC LIMIT ?")
+    return list(_read(store, list(store.integers(sql, [*parameters, at_most]))))
 
 
 def find_one(store: Store, wanted: str) -> StoredRecord:

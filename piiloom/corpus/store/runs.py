@@ -359,15 +359,6 @@ class RowCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundItem:
-    """A record and the plan item that it came from (None for imports)."""
-
-    record_id: str
-    run_id: str | None
-    plan_index: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemFate:
     """All that the store holds of a plan item, except its calls.
 
@@ -400,15 +391,6 @@ def count_rows(store: Store, run_id: str) -> RowCounts:
             (SELECT count(*) FROM known WHERE item NOT IN (FROM accepted) AND item NOT IN (FROM rejected)),
             (SELECT count(*) FROM accepted WHERE item IN (FROM rejected))"""
     return store.objects(RowCounts, sql, [run_id])[0]
-
-
-def find_records(store: Store, prefix: str, run_id: str | None = None, at_most: int = 20) -> list[FoundItem]:
-    """Return the records whose id begins with *prefix*, newest first, of one run if given. Revisions of a record count once."""
-    sql = (
-        "SELECT id, run_id, plan_index FROM records WHERE starts_with(id, ?) "
-        "AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY max(record_order) DESC LIMIT ?"
-    )
-    return store.objects(FoundItem, sql, [prefix, run_id, run_id, at_most])
 
 
 def fate_of(store: Store, run_id: str, index: int) -> ItemFate:
