@@ -15,7 +15,6 @@ from piiloom.corpus.store.adjudications import (
     finished_records,
     last_decisions,
     load_adjudications,
-    replace_adjudications,
     stored_revisions,
     unreleasable_records,
 )
@@ -47,8 +46,6 @@ def test_decisions_come_back_in_the_order_of_the_log(store: Store) -> None:
     assert load_adjudications(store) == rows
     assert load_adjudications(store, ["r2", "r9"]) == [rows[2]]
     assert last_decisions(store) == {"r1": "reopened", "r2": "rejected"}
-    replace_adjudications(store, rows[:1])
-    assert load_adjudications(store) == rows[:1]
 
 
 def test_what_does_not_stand_is_kept_from_releases(store: Store, make_record: MakeRecord) -> None:

@@ -263,11 +263,6 @@ def features(groups: Sequence[Group], members: Mapping[str, Member]) -> Table:
     return table
 
 
-def split_distance(parts: Parts, table: Table, sizes: Parts) -> float:
-    """Return the distance of a division: ``parts[n]`` is the split (0 and up) of group n, *sizes* are the groups' records."""
-    return sum(_Division(parts, table, sizes).distances())
-
-
 def spread_groups(parts: Parts, table: Table, groups: Sequence[Group], rng: random.Random, *, train: int | None) -> Parts:
     """Return a division with groups of equal size exchanged between splits, so that the distance is smaller; a fixed number of tries.
 
@@ -320,10 +315,6 @@ class _Division:
         share = np.bincount(parts, weights=sizes, minlength=count) / sizes.sum()
         fair = share[:, None] * table.sum(axis=0)
         self._off, self._weight = held - fair, 1 / (fair + 1)
-
-    def distances(self) -> list[float]:
-        """The distance of each split."""
-        return [float(one) for one in (self._off**2 * self._weight).sum(axis=1)]
 
     def changes(self, at: int, others: Parts) -> NDArray[np.float64]:
         """Return how the distance changes if *at* is exchanged with each of *others*, which are in other splits."""

@@ -88,13 +88,6 @@ def add_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
     store.append("adjudications", field_names(Adjudication), values)
 
 
-def replace_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
-    """Replace all stored decisions by *rows*."""
-    with store.writing():
-        store.change("DELETE FROM adjudications")
-        add_adjudications(store, rows)
-
-
 def load_adjudications(store: Store, record_ids: Collection[str] | None = None) -> list[Adjudication]:
     """Return the decisions on *record_ids* (None: on all records), oldest first."""
     condition, parameters = conditions((AMONG_RECORDS, record_ids))

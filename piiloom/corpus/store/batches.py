@@ -86,11 +86,6 @@ def load_batches(store: Store, run_id: str | None = None, *, states: Sequence[Ba
     return store.objects(BatchRow, f"FROM batches {condition} ORDER BY created_at, id", parameters)
 
 
-def load_batch_requests(store: Store, batch_id: str) -> list[BatchRequestRow]:
-    """The requests of a batch, in the order they were written."""
-    return store.objects(BatchRequestRow, "FROM batch_requests WHERE batch_id = ? ORDER BY rowid", [batch_id])
-
-
 def load_open_batches(store: Store, run_id: str | None = None) -> list[OpenBatch]:
     """Return the batches of a run (None: of all) that may have paid replies not yet in the journal, oldest first."""
     return [OpenBatch(row=row, owed=_owed(store, row.id)) for row in load_batches(store, run_id, states=OPEN_STATES)]

@@ -1,8 +1,8 @@
 """Costs of calls: sums by run, stage and model, what a run has spent, and its tries without a known outcome.
 
 A large store has millions of events. To stay within a store's default memory limit of 64 MB, the queries group by hashes instead of keys
-(64 characters), use no joins and load no texts. Each extracts all JSON fields that it needs in one call: every further call would parse the
-entry again and keep 2,000 parsed entries in memory.
+(64 characters), use no joins and load no texts. Those over all events of a journal extract their JSON fields in one call: every further
+call would parse the entries again and keep 2,000 parsed entries in memory.
 """
 
 from __future__ import annotations

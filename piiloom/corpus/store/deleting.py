@@ -1,17 +1,11 @@
-"""Delete a run or a release in one transaction, after checks; and preview what would be deleted.
+"""Delete runs, releases, or the texts of prompts and replies; and shrink the store's file.
 
-A run's journal of calls (replies that were paid for) stays by default, because later runs reuse its replies and cost sums need it. A
-release only refers to records, so deleting it deletes no records. DuckDB keeps the freed space in the file; ``compacting`` returns it.
+A run or a release is deleted in one transaction, after checks, and what would be deleted can be counted before. A run's journal of calls
+(replies that were paid for) stays by default, because later runs reuse its replies and cost sums need it. A release only refers to records,
+so deleting it deletes no records. When texts are purged, token counts and costs stay.
 
-
-Purge the texts of prompts and replies of chosen runs. Token counts and costs stay.
-
-Purged bytes remain in free blocks of the DuckDB file until they are overwritten; ``compacting`` rewrites the file without them.
-
-
-Shrink a store's file. DuckDB reuses the space of deleted rows but never returns it to the file system.
-
-The store is copied into a new file. If all tables of the copy are equal to the original's, the copy replaces the old file.
+DuckDB reuses the space of deleted rows but never returns it to the file system, and purged bytes remain until they are overwritten.
+``compact`` copies the store into a new file. If all tables of the copy are equal to the original's, the copy replaces the old file.
 """
 
 from __future__ import annotations

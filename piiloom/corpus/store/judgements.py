@@ -1,4 +1,4 @@
-"""Judgements of LLM judges and trained detectors on records, and figures about detectors' suggestions.
+"""Judgements of LLM judges and trained detectors on records.
 
 A judgement never changes the planned labels. It is stored once per run, plan item, kind of judgement and value; adding an equal judgement
 again is a no-op.

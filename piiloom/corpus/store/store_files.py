@@ -1,13 +1,12 @@
-"""Helpers for copying and replacing a store file: SQL quoting, syncing to disk, locking, and removing partial copies.
+"""The files of a store: its log, copies and snapshots; names, locks, and writing them to disk.
 
-Names and location of a store's snapshots: ``<store>.snapshots/<UTC time>Z.duckdb``. The names sort by time.
+Snapshots are ``<store>.snapshots/<UTC time>Z.duckdb``; their names sort by time.
 
-Copy a store's file while another process writes it, and detect inconsistent copies.
-
-Between checkpoints DuckDB only appends to the write-ahead log and never changes a block that the current header refers to. A
-checkpoint shows in the header (which counts checkpoints), in the log (which is truncated) or as a second log beside it. So the log
-is copied first, then the file. If none of the three signs appeared meanwhile, log and file belong together. If the copied log ends
-in the middle of a commit, DuckDB replays it up to the previous commit. The file is only read, without a lock.
+``copy_in_use`` copies a store while another process writes it, and detects inconsistent copies. Between checkpoints DuckDB only appends
+to the write-ahead log and never changes a block that the current header refers to. A checkpoint shows in the header (which counts
+checkpoints), in the log (which is truncated) or as a second log beside it. So the log is copied first, then the file. If none of the three
+signs appeared meanwhile, log and file belong together. If the copied log ends in the middle of a commit, DuckDB replays it up to the
+previous commit. The file is only read, without a lock.
 """
 
 from __future__ import annotations
