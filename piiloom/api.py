@@ -33,7 +33,8 @@ from piiloom.annotation_app.agreement.measuring import agreement_among
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import NativeFormat
-from piiloom.corpus.importing import ImportReport, ImportSettings, LoadSettings, import_into, load_records
+from piiloom.corpus.importing import ImportReport, ImportSettings, import_into
+from piiloom.corpus.reading import LoadSettings, load_records
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats, export_or_confirm
 from piiloom.corpus.releases.freezing import create_or_confirm_release

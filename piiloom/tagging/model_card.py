@@ -40,7 +40,7 @@ class About(Framed):
     figures: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     own_types: OwnTypes = ()
-    piiloom: str = __version__
+    piiloom: str = field(default_factory=lambda: __version__)
 
 
 def card_of(about: About) -> bytes:

@@ -84,7 +84,7 @@ def unanswered_calls(store: Store, run_id: str | None = None) -> list[Unanswered
             count(*) FILTER (kind = 'failed' AND entry->>'$.maybe_billed' = 'true'),
             coalesce(fsum((entry->>'$.charge_usd')::DOUBLE) FILTER (kind = 'failed'), 0),
             count(DISTINCT hash(key)) FILTER (kind = 'verdict' AND entry->>'$.verdict' = 'refused_by_validator'),
-            count(*) FILTER (kind = 'used'), 0, 0.0, 0
+            count(*) FILTER (kind = 'used'), 0, 0.0::DOUBLE, 0
         FROM call_events WHERE kind <> 'reply' AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY min(rowid)"""
     # Each try has one event when it is sent and one when it ends, so a positive balance means that it has not ended.
     waiting = """
