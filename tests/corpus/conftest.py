@@ -12,27 +12,11 @@ from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
 
 
-@pytest.fixture(scope="session")
-def idle_stores() -> Iterator[list[Store]]:
-    """Empty stores in memory that no test uses."""
-    stores: list[Store] = []
-    yield stores
-    for one in stores:
-        one.close()
-    stores.clear()
-
-
 @pytest.fixture
-def store(idle_stores: list[Store]) -> Iterator[Store]:
-    """An empty store in memory. One serves many tests: to empty it takes a sixth of the time in which one is made."""
-    opened = idle_stores.pop() if idle_stores else Store.open(MEMORY)
-    yield opened
-    if not opened._closed:
-        for table in opened.column("SELECT table_name FROM duckdb_tables() WHERE table_name <> 'schema_version' AND NOT temporary"):
-            opened.change(f"DELETE FROM {table}")  # noqa: S608 - names of tables
-        for sequence in ("record_order", "annotation_event"):
-            opened.change(f"CREATE OR REPLACE SEQUENCE {sequence}")
-        idle_stores.append(opened)
+def store() -> Iterator[Store]:
+    """An empty store in memory."""
+    with Store.open(MEMORY) as opened:
+        yield opened
 
 
 @pytest.fixture
