@@ -31,7 +31,7 @@ from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.serving.services import Services, open_services
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.records import iter_records
 from tests.annotation_app.loaded_project import account, make_project, people_of
 from tests.annotation_app.served_app import served

@@ -27,7 +27,7 @@ from piiloom.annotation_app.documents.document import Document, document_of
 from piiloom.corpus.formats.base import ReadOptions, ReadTally
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import AnnotationDocument
+from piiloom.corpus.store.annotation_events import AnnotationDocument
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, documents_in, labels, make_project, sync_api
 from tests.annotation_app.served_app import served

@@ -29,7 +29,7 @@ from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
 from piiloom.foundation.startup import collect_less_often

@@ -20,7 +20,7 @@ from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import TEST, TRAIN, Record
 from piiloom.corpus.releases.leakage import SplitLeakage, measure_leakage
-from piiloom.corpus.releases.settings import GROUP_BY, GroupBy, SplitSettings
+from piiloom.corpus.releases.release_options import GROUP_BY, GroupBy, SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.evaluation.probe.run import run_probe

@@ -20,10 +20,9 @@ from itertools import cycle, islice
 from typing import TypeVar
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.grouping import group_members
+from piiloom.corpus.releases.grouping import Member, group_members
 from piiloom.corpus.releases.leakage import measure_leakage
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_members
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records

@@ -33,15 +33,16 @@ from piiloom.annotation_app.agreement.measuring import agreement_among
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import NativeFormat
-from piiloom.corpus.importing import ImportReport, ImportSettings, LoadSettings, import_into, load_records
+from piiloom.corpus.importing import ImportReport, ImportSettings, import_into
+from piiloom.corpus.reading import LoadSettings, load_records
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.again import create_or_confirm_release, export_or_confirm
-from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats
+from piiloom.corpus.releases.exporting import ExportReport, ExportSettings, export_formats, export_or_confirm
+from piiloom.corpus.releases.freezing import create_or_confirm_release
 from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import open_to_read
-from piiloom.corpus.store.record_search import TextConditions, filter_of, search_records
+from piiloom.corpus.store.opening import open_to_read
+from piiloom.corpus.store.record_search import TextConditions, search_records
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
@@ -202,7 +203,7 @@ def records(asked: Selection) -> Rows[Record]:
     Raises ``UsageError`` for a value that no record has, ``RunError``, ``ReleaseError`` and ``StoreError``.
     """
     with open_to_read(asked.store) as store:
-        found = list(search_records(store, filter_of(store, asked), limit=asked.limit, offset=asked.offset)[1])
+        found = list(search_records(store, asked, limit=asked.limit, offset=asked.offset)[1])
     places = [{"run": one.run_id, "plan_index": one.plan_index, "status": one.status} for one in found]
 
     def rows_of(number: int, record: Record) -> list[Row]:

@@ -26,7 +26,7 @@ from typing import Any
 
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, Relevance
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
 from piiloom.detection.encoder.encoder_training import train_encoder

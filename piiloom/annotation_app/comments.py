@@ -13,7 +13,7 @@ from typing import Any, Final
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.corpus.store.annotation_events import NewEvent, read_events
 from piiloom.corpus.store.annotation_items import find_item
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 COMMENTED: Final = "commented"

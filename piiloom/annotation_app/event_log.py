@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, append_events, newest_time
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 
 Clock = Callable[[], datetime]
 

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, Final
 
-from piiloom.corpus.releases.exporting import MANIFEST
+from piiloom.corpus.releases.manifest import MANIFEST
 
 _REJECTS: Final = "import-"
 _SELECTION: Final = "records-"

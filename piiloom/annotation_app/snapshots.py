@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from piiloom.annotation_app.event_log import Clock, utc_now
-from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.database import MEMORY
-from piiloom.corpus.store.shared import SharedStore
-from piiloom.corpus.store.snapshot_files import list_snapshots, snapshot_time
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.snapshots import OldSnapshotsRemain, take_snapshot
+from piiloom.corpus.store.store_files import list_snapshots, log_of, snapshot_time
 from piiloom.foundation.errors import PiiloomError
 
 _Marks = tuple[tuple[int, int], ...]

@@ -15,8 +15,8 @@ from piiloom.cli.main import run
 from piiloom.cli.run_summary import store_option
 from piiloom.cli.terminal import examples, say, say_aside
 from piiloom.corpus.store import StoreSettings
+from piiloom.corpus.store.annotation_project import end_sessions
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.login_sessions import end_all_sessions
 from piiloom.corpus.store.releases import keep_types
 from piiloom.corpus.store.snapshots import restore_snapshot
 from piiloom.foundation.command_line import takes
@@ -230,7 +230,7 @@ def _restore(snapshot: Path, store: Path) -> None:
     """Replace *store* by *snapshot*. Everybody is logged out: sessions that were ended since would live again."""
     done = restore_snapshot(snapshot, store, datetime.now(UTC))
     with Store.open(store, create=False) as opened:
-        end_all_sessions(opened)
+        end_sessions(opened)
     say(f"{store} was restored from {done.snapshot}")
     if done.aside is not None:
         say(f"  before    {done.aside}   (the store before; delete it when you no longer need it)")

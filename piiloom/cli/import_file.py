@@ -11,7 +11,8 @@ from rich.table import Table
 from piiloom.cli.options import StoreOptions
 from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
 from piiloom.corpus.formats.base import fault_kinds, quoted
-from piiloom.corpus.importing import INPUT_FORMATS, ImportReport, ImportSettings, import_into, label_remedy, with_counts
+from piiloom.corpus.importing import ImportReport, ImportSettings, import_into
+from piiloom.corpus.reading import INPUT_FORMATS, label_remedy, with_counts
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.words import counted

@@ -12,11 +12,10 @@ import typer
 from piiloom.cli.options import ConfirmedOptions, StoreOptions, run_filter_setting, store_for_reading
 from piiloom.cli.run_summary import dollars, in_stage_order, store_option
 from piiloom.cli.terminal import command_group, confirmed, examples, in_columns, say, say_aside, say_json
-from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS, JournalLine, journal_lines
-from piiloom.corpus.store.compacting import compact
+from piiloom.corpus.store.call_events import export_journal
+from piiloom.corpus.store.costs import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.journal_export import export_journal
-from piiloom.corpus.store.purging import Purged, last_heard, purge_texts
+from piiloom.corpus.store.deleting import Purged, compact, last_heard, purge_texts
 from piiloom.corpus.store.runs import RunRow, get_run
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError

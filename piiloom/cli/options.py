@@ -13,7 +13,7 @@ from piiloom.foundation.settings import setting
 
 if TYPE_CHECKING:
     from piiloom.corpus.store.database import Store
-    from piiloom.corpus.store.reading import Sight
+    from piiloom.corpus.store.opening import Sight
 
 WORKERS = "Workers"
 
@@ -60,7 +60,7 @@ def config_setting() -> Any:
 @contextmanager
 def store_for_reading(path: Path, *, memory_limit: str = "64MB") -> Iterator[Store]:
     """Open the store at *path* to read it, also while another process writes it or where nobody may write it."""
-    from piiloom.corpus.store.reading import open_to_read
+    from piiloom.corpus.store.opening import open_to_read
 
     with open_to_read(path, memory_limit=memory_limit, tell=say_sight) as store:
         yield store
@@ -69,7 +69,7 @@ def store_for_reading(path: Path, *, memory_limit: str = "64MB") -> Iterator[Sto
 @contextmanager
 def seen_store(path: Path, *, memory_limit: str = "64MB") -> Iterator[tuple[Store, dict[str, Any]]]:
     """Open the store like ``store_for_reading``; also yield its place as JSON values, with the time (UTC) and holder of a copy."""
-    from piiloom.corpus.store.reading import open_to_read
+    from piiloom.corpus.store.opening import open_to_read
 
     seen: list[Sight] = []
 

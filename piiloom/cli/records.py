@@ -31,7 +31,6 @@ from piiloom.corpus.store.record_search import (
     RecordConditions,
     StoredRecord,
     TextConditions,
-    filter_of,
     find_one,
     releases_of,
     search_records,
@@ -135,7 +134,7 @@ def search(asked: Search) -> None:
 def _print_found(asked: ListOptions, conditions: RecordConditions, *, texts: bool) -> None:
     """Print the records of the store that meet *conditions*."""
     with seen_store(asked.store) as (store, _):
-        total, found = search_records(store, filter_of(store, conditions), limit=asked.limit, offset=asked.offset)
+        total, found = search_records(store, conditions, limit=asked.limit, offset=asked.offset)
         if asked.as_json:
             shown = say_json_lines(map(_to_json, found))
         else:

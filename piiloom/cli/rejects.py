@@ -11,9 +11,8 @@ import typer
 from piiloom.cli.options import StoreOptions, run_setting, store_for_reading
 from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import examples, say, say_error, say_json
-from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
-from piiloom.corpus.store.row_ledger import RowCounts, count_rows
-from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.corpus.store.costs import MEMORY_FOR_SUMS
+from piiloom.corpus.store.runs import RowCounts, RunRow, count_rows, get_run
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import setting

@@ -23,12 +23,10 @@ from piiloom.cli.terminal import (
     say_json_list,
     say_table,
 )
-from piiloom.corpus.store.call_history import MEMORY_FOR_SUMS
+from piiloom.corpus.store.costs import MEMORY_FOR_SUMS
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import RunContents, contents_of_run, delete_run, refuse_tied, ties_of_run
-from piiloom.corpus.store.progress import rejects_by_run
-from piiloom.corpus.store.row_ledger import count_rows
-from piiloom.corpus.store.runs import RunRow, get_run, list_runs
+from piiloom.corpus.store.runs import RunRow, count_rows, get_run, list_runs, rejects_by_run
 from piiloom.execution.money.run_costs import COMPOSER, costs_of
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting

@@ -26,10 +26,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from piiloom.corpus.marks import BROKEN_MARK, Mention
+from piiloom.corpus.marks import BROKEN_MARK, MarkedMention
 from piiloom.corpus.mention_search import (
     QUOTES,
-    Range,
     SearchableText,
     exact_mentions,
     is_inflected,
@@ -39,6 +38,7 @@ from piiloom.corpus.mention_search import (
 )
 from piiloom.corpus.normalising import stripped, trim
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import Range
 
 Rung = Literal["mark", "exact", "normalised", "fuzzy"]
 _RUNGS: tuple[Rung, ...] = ("mark", "exact", "normalised", "fuzzy")
@@ -46,7 +46,7 @@ _ENCLOSING = f" \t\r\n{QUOTES}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class AlignmentTarget:
     """A value that the text should mention. ``inflects``: a marked mention of it may have other endings (``is_inflected``)."""
 
     value_id: str
@@ -83,7 +83,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alignment:
+class ValueAlignment:
     """Spans in text order, unresolved values in target order, dropped marks in text order."""
 
     spans: tuple[Located, ...] = ()
@@ -96,7 +96,7 @@ class Alignment:
         return not self.unresolved and all(d.reason != "broken_mark" for d in self.dropped)
 
 
-def align(text: str, mentions: Sequence[Mention], targets: Sequence[Target]) -> Alignment:
+def align(text: str, mentions: Sequence[MarkedMention], targets: Sequence[AlignmentTarget]) -> ValueAlignment:
     """Find every mention of *targets* in *text*, from which the marks (*mentions*) are already stripped.
 
     Raises ``UsageError`` when two targets share an id.
@@ -121,7 +121,7 @@ def align(text: str, mentions: Sequence[Mention], targets: Sequence[Target]) -> 
     dropped += _overlapped_marks(candidates, spans)
     located = {span.value_id for span in spans}
     unresolved = (Unresolved(value_id=i, reason=faults.get(i, "overlap")) for i in (t.value_id for t in targets) if i not in located)
-    return Alignment(
+    return ValueAlignment(
         spans=spans, unresolved=tuple(unresolved), dropped=tuple(sorted(dropped, key=lambda d: (d.start, d.end, d.value_id or "")))
     )
 
@@ -138,7 +138,7 @@ def locate_reply(text: str, reply: str) -> Range | None:
     return None
 
 
-def _judge_marks(text: str, target: Target, mentions: Sequence[Mention]) -> tuple[list[Range], list[Dropped]]:
+def _judge_marks(text: str, target: AlignmentTarget, mentions: Sequence[MarkedMention]) -> tuple[list[Range], list[Dropped]]:
     """Return the ranges (trimmed) of those *mentions* that hold the value of *target*, and the other mentions as dropped."""
     good: list[Range] = []
     bad: list[Dropped] = []
@@ -156,11 +156,11 @@ def _judge_marks(text: str, target: Target, mentions: Sequence[Mention]) -> tupl
     return good, bad
 
 
-def _is_mention(surface: str, target: Target) -> bool:
+def _is_mention(surface: str, target: AlignmentTarget) -> bool:
     return is_same_spelling(surface, target.text) or (target.inflects and is_inflected(surface, target.text))
 
 
-def _climb(searchable: SearchableText, target: Target, marked: Sequence[Range]) -> list[Located]:
+def _climb(searchable: SearchableText, target: AlignmentTarget, marked: Sequence[Range]) -> list[Located]:
     """Return all mentions of *target*, found by the first search step that finds one."""
     value = stripped(target.text)
     if not value:
@@ -189,7 +189,7 @@ def _add_repeats(searchable: SearchableText, value: str, by_range: dict[Range, R
             by_range.setdefault(place, "exact" if searchable.text[place[0] : place[1]] == value else rest)
 
 
-def _reason(searchable: SearchableText, target: Target, rejected: Sequence[Dropped]) -> str:
+def _reason(searchable: SearchableText, target: AlignmentTarget, rejected: Sequence[Dropped]) -> str:
     reasons = {mark.reason for mark in rejected}
     if not stripped(target.text):
         return "empty"
@@ -198,7 +198,7 @@ def _reason(searchable: SearchableText, target: Target, rejected: Sequence[Dropp
     return "inside_word" if "inside_word" in reasons or searchable.only_touched(target.text) else "missing"
 
 
-def _without_overlaps(candidates: Sequence[Located], targets: Sequence[Target]) -> tuple[Located, ...]:
+def _without_overlaps(candidates: Sequence[Located], targets: Sequence[AlignmentTarget]) -> tuple[Located, ...]:
     """Keep disjoint candidates: the longest first; of equal lengths the earlier rung, then the earlier place, then the earlier target."""
     rank = {target.value_id: position for position, target in enumerate(targets)}
     best_first = sorted(candidates, key=lambda s: (s.start - s.end, _RUNGS.index(s.rung), s.start, rank[s.value_id]))
@@ -217,5 +217,5 @@ def _broken_marks(text: str) -> Iterator[Dropped]:
         yield Dropped(value_id=value_id, start=found.start(), end=found.end(), reason="broken_mark")
 
 
-def _drop(mention: Mention, reason: str) -> Dropped:
+def _drop(mention: MarkedMention, reason: str) -> Dropped:
     return Dropped(value_id=mention.value_id, start=mention.start, end=mention.end, reason=reason)

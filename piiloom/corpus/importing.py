@@ -1,40 +1,241 @@
 """Import a file into the store: valid rows are stored in a transaction, invalid rows are written to a file of rejects.
 
 The report counts what happened to every row and value, so that no loss is silent.
+
+A row equals a stored revision if text, question and labels (range, type, relevance of every span) are equal, and subtype, value
+id and subject of its spans where the row gives them. ``OnConflict`` says what happens to a row that differs from the record with its id.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Literal
 
-from pydantic import field_validator
-
-from piiloom.corpus.formats.base import Json, Overlap, ReadableFormat, ReadOptions, ReadTally, RowReject, SkippedValue, read_records
-from piiloom.corpus.formats.columns import check_columns, parse_columns
-from piiloom.corpus.formats.registry import READABLE, get_readable_format
-from piiloom.corpus.import_conflicts import STATUS, ImportConflict, Intake, OnConflict
-from piiloom.corpus.record import Record
-from piiloom.corpus.rejects_file import RejectsFile
-from piiloom.corpus.releases.manifest import MANIFEST, read_manifest, types_beside
+from piiloom.corpus.formats.base import (
+    Json,
+    Overlap,
+    ReadableFormat,
+    ReadOptions,
+    ReadTally,
+    RowReject,
+    SkippedValue,
+    rejects_file,
+)
+from piiloom.corpus.formats.columns import check_columns
+from piiloom.corpus.formats.registry import get_readable_format
+from piiloom.corpus.reading import INPUT_FORMATS, ReadingSettings, label_remedy, with_counts
+from piiloom.corpus.record import Provenance, Record, SourceReference
+from piiloom.corpus.store.adjudications import StoredRevision, stored_revisions
+from piiloom.corpus.store.annotation_events import append_events, newest_time, records_worked_on
+from piiloom.corpus.store.annotation_items import CONTROL_STATUS, OPEN_STATUSES, AnnotationItem, begin_anew, item_facts, load_items, pooled
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.opening import SharedStore, store_for_writing
+from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import keep_types, types_of
-from piiloom.corpus.store.shared import SharedStore
-from piiloom.corpus.store.writing import store_for_writing
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
-from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting
-from piiloom.taxonomy.entity_types import Taxonomy
-from piiloom.taxonomy.label_maps import label_map, maps_for
+from piiloom.foundation.seeding import digest
+from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.taxonomy.locales import resolve_locale
-from piiloom.taxonomy.own_types import OwnTypes, extended
-from piiloom.taxonomy.own_types_file import read_types_file
+from piiloom.taxonomy.own_types import extended
 
-__all__ = ["STATUS", "ImportConflict", "ImportReport", "OnConflict", "import_file", "import_file_among"]
+# What happens to a row with a known id and different content. "fail": nothing of the file is imported (but see
+# ``import_file_among``); "skip": the row is left out; "update": it becomes a new revision of the record; "new": it becomes a record
+# with an id of its own.
+OnConflict = Literal["fail", "skip", "update", "new"]
+STATUS = "imported"
+_VALIDATED = "validated"
+# The actor in the event log when an import moves an item of the work list to a new revision, and the events that do not mean
+# that somebody has worked on a record.
+_ACTOR = "import"
+_NO_WORK = ("pooled", "assigned")
+_NAMED = 12
+
+
+class ImportConflict(DataError):
+    """Rows with known ids differ from the stored records; ``ids`` are the ids of all such rows, in file order.
+
+    ``kept`` says in a sentence what became of the other rows of the file; *added* of them were stored for good.
+    """
+
+    def __init__(self, file: str, ids: Sequence[str], added: int = 0) -> None:
+        self.ids = tuple(ids)
+        self.kept = f"{added:,} other rows of the file are in the store as new records" if added else "Nothing was imported"
+        named = ", ".join(self.ids[:_NAMED]) + (f" and {len(self.ids) - _NAMED:,} more" if len(self.ids) > _NAMED else "")
+        which = "a row has the id of a stored record" if len(self.ids) == 1 else f"{len(self.ids):,} rows have ids of stored records"
+        super().__init__(
+            f"{which} and another text, question or labels: {named}",
+            where=file,
+            remedy=f"{self.kept}. Choose with --on-conflict: update (new revisions), new (records of their own) or skip",
+        )
+
+
+@dataclass(slots=True)
+class Intake:
+    """Imports rows into the store and counts the outcomes; use one object per file.
+
+    *alone*: no other process has the store open, so items of the work list that nobody has begun can be moved to the new
+    revision, and all rows are taken in one transaction, which a conflict undoes. Counts of rows: ``read``, ``added`` (including
+    ``as_new``), ``updated``, ``skipped`` and ``known`` (equal to a stored revision; of these, ``earlier`` equal only an earlier one).
+    ``spans`` counts the spans of added and updated records.
+    ``overruled`` are ids of updated records whose newest revision is still the one that annotators validated. ``begun`` are ids
+    updated while annotators work on an earlier text; their decision will become the newest revision.
+    """
+
+    file: str
+    on_conflict: OnConflict
+    alone: bool
+    read: int = 0
+    added: int = 0
+    as_new: int = 0
+    updated: int = 0
+    skipped: int = 0
+    known: int = 0
+    earlier: int = 0
+    spans: int = 0
+    conflicts: list[str] = field(default_factory=list)
+    overruled: list[str] = field(default_factory=list)
+    begun: list[str] = field(default_factory=list)
+
+    def take(self, store: Store, rows: Sequence[tuple[int, Record]]) -> None:
+        """Import (line, record) *rows*. Call it inside a transaction, then ``refuse_conflicts`` after the last rows."""
+        self.read += len(rows)
+        stored = _stored(store, [record.id for _, record in rows])
+        fresh: list[Record] = []
+        changed: list[tuple[int, Record]] = []
+        for line, record in rows:
+            if record.id not in stored:
+                fresh.append(record)
+            elif not self._is_known(record, stored[record.id]):
+                changed.append((line, record))
+        if self.on_conflict == "fail":
+            self.conflicts += [record.id for _, record in changed]
+        elif self.on_conflict == "skip":
+            self.skipped += len(changed)
+        elif self.on_conflict == "new":
+            fresh += self._as_new(store, changed, stored)
+        elif changed:
+            self._update(store, changed, stored)
+        self.added += add_records(store, None, [(None, record) for record in fresh], status=STATUS)
+        self.spans += sum(len(record.spans) for record in fresh)
+
+    def find_conflicts(self, store: Store, rows: Sequence[tuple[int, Record]]) -> None:
+        """Record the conflicts of *rows* without storing anything."""
+        stored = _stored(store, [record.id for _, record in rows])
+        self.conflicts += [r.id for _, r in rows if r.id in stored and not any(is_same(r, one) for one in stored[r.id])]
+
+    def refuse_conflicts(self) -> None:
+        """Raise ``ImportConflict`` if conflicts were found (only with "fail", or by ``find_conflicts``)."""
+        if self.conflicts:
+            raise ImportConflict(self.file, self.conflicts, 0 if self.alone else self.added)
+
+    def _is_known(self, record: Record, revisions: Sequence[Record]) -> bool:
+        equal = [one.revision for one in revisions if is_same(record, one)]
+        if equal:
+            self.known += 1
+            self.earlier += max(equal) < revisions[-1].revision
+        return bool(equal)
+
+    def _as_new(self, store: Store, changed: Sequence[tuple[int, Record]], stored: Mapping[str, Sequence[Record]]) -> list[Record]:
+        made = [self._descendant(line, record, stored[record.id][-1]) for line, record in changed]
+        named = [replace(one, id=_own_id(one, parent.id), revision=0) for one, (_, parent) in zip(made, changed, strict=True)]
+        there = _stored(store, [one.id for one in named])
+        fresh = [one for one in named if one.id not in there]
+        self.known += len(named) - len(fresh)  # the same file was imported before
+        self.as_new += len(fresh)
+        return fresh
+
+    def _update(self, store: Store, changed: Sequence[tuple[int, Record]], stored: Mapping[str, Sequence[Record]]) -> None:
+        revisions = stored_revisions(store, [record.id for _, record in changed])
+        made: dict[str, Record] = {}
+        by_run: dict[tuple[str | None, str], list[tuple[int | None, Record]]] = {}
+        for line, record in changed:
+            newest, parent = _newest(revisions[record.id]), stored[record.id][-1]
+            # The update keeps the run and plan index of the previous revision, so that releases of that run include it.
+            update = replace(self._descendant(line, record, parent), revision=max(newest.revision + 1, record.revision))
+            made[record.id] = update
+            by_run.setdefault((newest.run_id, STATUS), []).append((newest.plan_index, update))
+            if newest.status == _VALIDATED and record.revision != newest.revision:
+                # The row was made from a revision that annotators have corrected since, so theirs is stored again on top.
+                above = replace(parent, revision=update.revision + 1)
+                by_run.setdefault((newest.run_id, _VALIDATED), []).append((newest.plan_index, above))
+                self.overruled.append(record.id)
+        for (run_id, status), records in by_run.items():
+            add_records(store, run_id, records, status=status)
+        self.updated += len(made)
+        self.spans += sum(len(record.spans) for record in made.values())
+        self._tell_work_list(store, made)
+
+    def _tell_work_list(self, store: Store, made: Mapping[str, Record]) -> None:
+        items = [item for item in load_items(store, list(made), roles=["work"]) if item.status in OPEN_STATUSES]
+        ids = [item.record_id for item in items]
+        begun = records_worked_on(store, ids, _NO_WORK) if self.alone else set(ids)
+        self.begun += [item.record_id for item in items if item.record_id in begun]
+        free = [item for item in items if item.record_id not in begun]
+        if not free:
+            return
+        revisions = stored_revisions(store, [item.record_id for item in free])
+        orders = {name: _newest(rows).record_order for name, rows in revisions.items()}
+        at = max(newest_time(store), datetime.now(UTC).isoformat(timespec="milliseconds"))
+        moved: list[AnnotationItem] = [
+            replace(item, record_order=orders[item.record_id], facts=item_facts(made[item.record_id]), changed_at=at) for item in free
+        ]
+        begin_anew(store, moved)
+        append_events(store, [pooled(item, _ACTOR) for item in moved], at)
+
+    def _descendant(self, line: int, record: Record, parent: Record) -> Record:
+        """Return *record* with provenance and source that name *parent*; fields that a row may omit are taken from *parent*."""
+        made = record.provenance or parent.provenance or Provenance(stage=STATUS)
+        was = record.source or parent.source
+        return replace(
+            record,
+            plan=record.plan or parent.plan,
+            group_keys=record.group_keys or parent.group_keys,
+            source=SourceReference(
+                file=self.file,
+                line=line,
+                id=record.id,
+                lost=record.source.lost if record.source else (),
+                relevance_as=was.relevance_as if was else None,
+            ),
+            provenance=replace(made, stage=STATUS, parents=(*made.parents, f"{parent.id}@{parent.revision}")),
+        )
+
+
+def is_same(row: Record, stored: Record) -> bool:
+    """Whether *row* equals *stored* in text, question and labels. Optional span fields that the row omits are not compared."""
+    if (row.context, row.question, len(row.spans)) != (stored.context, stored.question, len(stored.spans)):
+        return False
+    for one, other in zip(row.spans, stored.spans, strict=True):
+        if (one.start, one.end, one.entity_type, one.relevance) != (other.start, other.end, other.entity_type, other.relevance):
+            return False
+        pairs = ((one.subtype, other.subtype), (one.value_id, other.value_id), (one.subject, other.subject))
+        if any(said is not None and said != had for said, had in pairs):
+            return False
+    return True
+
+
+def _stored(store: Store, ids: Iterable[str]) -> dict[str, list[Record]]:
+    """Return the stored revisions of each record in *ids*, oldest first; unknown ids are left out."""
+    found: dict[str, list[Record]] = {}
+    for record in iter_records(store, ids=list(ids)):
+        found.setdefault(record.id, []).append(record)
+    return {name: sorted(revisions, key=lambda record: record.revision) for name, revisions in found.items()}
+
+
+def _newest(revisions: Sequence[StoredRevision]) -> StoredRevision:
+    return max((row for row in revisions if row.status != CONTROL_STATUS), key=lambda row: (row.revision, row.record_order))
+
+
+def _own_id(record: Record, parent: str) -> str:
+    spans = [(span.start, span.end, span.entity_type, span.relevance) for span in record.spans]
+    return digest("imported", parent, record.context, record.question, spans)[:16]
+
 
 # Number of rows that are read, looked up and inserted together.
 _CHUNK = 2000
@@ -42,50 +243,6 @@ _CHUNK = 2000
 _SMALL_CHUNK = 500
 # Opens a transaction (or, for ``_Job.find_conflicts``, a reading view) on the store.
 _Transaction = Callable[[], AbstractContextManager[Store]]
-
-
-INPUT_FORMATS: Final = f"Format of the file: {', '.join(READABLE)}."
-
-
-class ReadingSettings(Settings):
-    """The settings of reading a file of records."""
-
-    locale: str = setting("en_US", "Locale of rows that name none, such as nl_NL; piiloom locales list shows all.")
-    columns: Converted[Mapping[str, str], Mapping[str, str] | str | None] = setting(
-        {},
-        "Columns of a table by field: context (the text), question, id, locale, as in context=body,question=q; also those of spans "
-        "(docs/exports.md).",
-        metavar="FIELD=COLUMN,…",
-    )
-    label_map: Converted[str | None, str | Path | None] = setting(
-        None, "Types of the file's labels: a shipped map or a YAML file.", metavar="NAME|FILE"
-    )
-    types: OptionalPath = setting(None, "Your own entity types (docs/own-types.md).", metavar="FILE")
-
-    @field_validator("columns", mode="before")
-    @classmethod
-    def _parsed(cls, columns: Any) -> Any:
-        return parse_columns(columns) if isinstance(columns, str) else columns or {}
-
-    @field_validator("label_map", mode="before")
-    @classmethod
-    def _named(cls, name: Any) -> Any:
-        return str(name) if isinstance(name, Path) else name
-
-    def own_types(self, file: Path) -> OwnTypes:
-        """Return the own types of the types file, or else of the export that *file* belongs to."""
-        return types_beside(file) if self.types is None else read_types_file(self.types)
-
-    def options(self, taxonomy: Taxonomy, *, skip_values: bool = False, blank_contexts: bool = False) -> ReadOptions:
-        """Return the options for a reader of labels of *taxonomy*."""
-        return ReadOptions(
-            taxonomy=taxonomy,
-            locale=resolve_locale(self.locale),
-            skip_values=skip_values,
-            blank_contexts=blank_contexts,
-            columns=self.columns,
-            label_map={} if self.label_map is None else label_map(self.label_map, taxonomy),
-        )
 
 
 class ImportSettings(ReadingSettings):
@@ -105,13 +262,6 @@ class ImportSettings(ReadingSettings):
     skip_values: bool = setting(False, "Keep a row whose values are not all whole words of its text, without those values; list them.")
 
 
-class LoadSettings(ReadingSettings):
-    """The settings of loading records without a store. ``input_format`` None: native, or the format of an export."""
-
-    split: str | None = setting(None, "Only this split of an exported folder.")
-    input_format: str | None = setting(None, INPUT_FORMATS)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport(Framed):
     """Outcome of an import. Counts of values include those of rejected rows.
@@ -119,7 +269,7 @@ class ImportReport(Framed):
     ``rows`` = ``records`` + ``updated`` + ``skipped_changed`` + ``already_stored`` + ``len(rejected)``. ``records`` were added; of
     these, ``as_new`` are changed rows that became records of their own. Of ``already_stored``, ``earlier_revision`` equal a
     revision that is not the newest. ``overruled`` and ``begun`` are ids of updated records, see
-    ``piiloom.corpus.import_conflicts.Intake``.
+    ``Intake``.
 
     Of ``values``, ``exact`` were found as whole words (``ambiguous`` of these more than once; every mention becomes a span),
     ``inside_word`` only inside a longer word (``seams`` of these are spans, as ``29`` in ``29F``), and ``missing`` nowhere.
@@ -267,42 +417,6 @@ def import_into(file: Path, asked: ImportSettings, store: Path) -> Imported:
     return Imported(report=report, rejects=rejects, own_types=tuple(one.name for one in own) if added else ())
 
 
-def load_records(source: Path, asked: LoadSettings) -> list[Record]:
-    """Return the records of a file, or of an exported folder: all its splits, or only one. See ``piiloom.load``."""
-    if not source.exists():
-        raise DataError("there is no such file or folder", where=str(source), remedy="Give a native JSONL file or an exported folder")
-    if source.is_file() or (asked.input_format is not None and not (source / MANIFEST).exists()):
-        if asked.split is not None:
-            raise UsageError("a split can be chosen in a folder only", where=str(source), remedy="Give the folder of the export")
-        return _load_file(source, asked, asked.input_format or "native")
-    exported, files = _exported(source)
-    if asked.input_format not in {None, exported}:
-        raise UsageError(f"the export is {exported}, not {asked.input_format}", where=str(source), remedy="Leave the format out")
-    if asked.split is not None and asked.split not in files:
-        raise UsageError(f"there is no split {asked.split!r}", where=str(source), remedy=f"It has: {', '.join(files) or 'none'}")
-    chosen = [name for part, name in files.items() if asked.split in (None, part)]
-    return [record for name in chosen for record in _load_file(source / name, asked, exported)]
-
-
-def _load_file(source: Path, asked: LoadSettings, file_format: str) -> list[Record]:
-    """Read one file, or a folder of a format of folders, with its own types."""
-    options = asked.options(extended(asked.own_types(source)), blank_contexts=True)
-    chosen = get_readable_format(file_format)
-    check_columns(chosen, asked.columns)
-    return list(read_records(chosen, source, options))
-
-
-def _exported(folder: Path) -> tuple[str, dict[str, str]]:
-    """Return the format of an export, and its files by split."""
-    about: dict[str, Any] = read_manifest(folder / MANIFEST)
-    try:
-        files = {described["split"]: name for name, described in about["files"].items() if described["split"] is not None}
-        return get_readable_format(about["format"]).name, files
-    except (KeyError, TypeError, AttributeError):
-        remedy = "Export the release again"
-        raise DataError("the description of the export is damaged", where=str(folder / MANIFEST), remedy=remedy) from None
-
-
 @dataclass(frozen=True, slots=True)
 class _Job:
     """The import of one file."""
@@ -326,8 +440,8 @@ class _Job:
     def run(self, transaction: _Transaction, size: int) -> ImportReport:
         """Import the rows, *size* per transaction."""
         tally, rejected = ReadTally(), list[tuple[int, str]]()
-        with RejectsFile(self.rejects_path) as rejects:
-            good = _good_rows(self._rows(tally), tally, rejects, rejected)
+        with rejects_file(self.rejects_path) as write_reject:
+            good = _good_rows(self._rows(tally), tally, write_reject, rejected)
             while chunk := list(islice(good, size)):  # reading takes longest and is outside of the transaction
                 with transaction() as store:
                     self.intake.take(store, chunk)
@@ -389,27 +503,18 @@ def _report(file: str, tally: ReadTally, intake: Intake, rejected: list[tuple[in
 
 
 def _good_rows(
-    rows: Iterator[Record | RowReject], tally: ReadTally, rejects: RejectsFile, rejected: list[tuple[int, str]]
+    rows: Iterator[Record | RowReject],
+    tally: ReadTally,
+    write_reject: Callable[[RowReject | SkippedValue], None],
+    rejected: list[tuple[int, str]],
 ) -> Iterator[tuple[int, Record]]:
     told = 0
     for row in rows:
         for value in tally.skipped_values[told:]:
-            rejects.add_value(value)
+            write_reject(value)
         told = len(tally.skipped_values)
         if isinstance(row, RowReject):
-            rejects.add(row)
+            write_reject(row)
             rejected.append((row.line, row.reason))
         else:
             yield tally.line, row
-
-
-def with_counts(labels: Mapping[str, int]) -> str:
-    """Return all *labels* with their counts, the most frequent first."""
-    return ", ".join(f"{label} {count:,}" for label, count in sorted(labels.items(), key=lambda one: (-one[1], one[0])))
-
-
-def label_remedy(labels: Collection[str]) -> str:
-    """Return what can be done about *labels* that name no known type, with the shipped label maps that have them."""
-    fitting = ", ".join(f"{name} has {count} of {len(labels)}" for name, count in maps_for(labels).items())
-    shipped = f"; of the shipped maps, {fitting}" if fitting else ""
-    return f"Say what the labels mean with --label-map FILE, a line a label{shipped}. Or define types of your own with --types FILE"

@@ -14,9 +14,9 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.mention_search import stands_alone
-from piiloom.corpus.normalising import Folded, fold
+from piiloom.corpus.normalising import ComparableText, fold
 from piiloom.foundation.repeated_ids import text_hash
-from piiloom.foundation.words import STOP_WORDS, UNSPACED, words_like_names
+from piiloom.foundation.words import STOP_WORDS, UNSPACED, Range, words_like_names
 
 _SPACELESS: Final = UNSPACED + r"\u1100-\u11ff"  # and the letters of folded Hangul
 _ACCENT: Final = re.compile("[\u0300-\u036f]")
@@ -24,7 +24,6 @@ _EMPTY_LINE: Final = re.compile(r"\n[ \t\r]*\n\s*")
 _ELISION: Final = re.compile(r"(?<!\w)(?:[cdjlmnst]|qu|(?:d|n|s|c)?(?:e|a|u)ll|un)['’]\Z", re.IGNORECASE)
 _MOST: Final = 48  # words of the longest value that is looked for
 _SURE: Final = 5  # a number with so many digits is the same thing everywhere
-Range = tuple[int, int]
 
 
 class Known(NamedTuple):
@@ -41,7 +40,7 @@ class Known(NamedTuple):
     part: bool = False
 
 
-class Repeat(NamedTuple):
+class RepeatedValue(NamedTuple):
     """A place of a text that holds the value ``known``. ``sure``: the words can hardly mean anything else there."""
 
     start: int
@@ -75,7 +74,7 @@ def like_names_in(language: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def key_of(value: str) -> Key | None:
+def known_value_key(value: str) -> Key | None:
     """Return the key of *value*; None if it has no word, is a single letter or digit, or is too long."""
     folded = fold(value).text
     words = [match.span() for match in _word().finditer(folded)]
@@ -101,7 +100,7 @@ class ValueTable(dict[str, Known]):
 
     def note(self, value: str, what: object, *, name: bool = False, part: bool = False) -> None:
         """Add *value*, of which *what* is known."""
-        key = key_of(value)
+        key = known_value_key(value)
         if key is None or (key.words in self and (part or not self[key.words].part)):
             return
         self[key.words] = Known(what, key.before, key.after, value != value.lower(), name, part)
@@ -154,7 +153,7 @@ def repeats(
     taken: Sequence[Range] = (),
     like_names: Container[str] = (),
     lines: bool = False,
-) -> Iterator[Repeat]:
+) -> Iterator[RepeatedValue]:
     """Yield the places of *text* that hold a value of *tables*, in order and disjoint; of several values at a place the longest.
 
     An earlier table wins over a later one. *taken* are ranges (sorted, disjoint) that are left out. *like_names* are folded words of
@@ -180,8 +179,8 @@ def repeats(
 
 
 def _at(
-    text: str, offset: int, folded: Folded, words: Sequence[Range], table: ValueTable | PackedValues, like_names: Container[str]
-) -> Repeat | None:
+    text: str, offset: int, folded: ComparableText, words: Sequence[Range], table: ValueTable | PackedValues, like_names: Container[str]
+) -> RepeatedValue | None:
     """Return the repeat that the *words* of a folded part of *text* are, which begins at *offset*; None if they are none of *table*."""
     start, end = words[0][0], words[-1][1]
     key = _bare(folded.text[start:end])
@@ -208,14 +207,14 @@ def _blocks(text: str, *, lines: bool) -> Iterator[tuple[int, str]]:
     yield at, text[at:]
 
 
-def _overlaps(found: Repeat, taken: Sequence[Range], starts: Sequence[int]) -> bool:
+def _overlaps(found: RepeatedValue, taken: Sequence[Range], starts: Sequence[int]) -> bool:
     before = bisect_right(starts, found.start) - 1
     if before >= 0 and taken[before][1] > found.start:
         return True
     return before + 1 < len(taken) and starts[before + 1] < found.end
 
 
-def _repeat(text: str, start: int, end: int, key: str, known: Known, like_names: Container[str]) -> Repeat | None:
+def _repeat(text: str, start: int, end: int, key: str, known: Known, like_names: Container[str]) -> RepeatedValue | None:
     """Return the repeat at ``[start, end)``, with the signs around the value; None where the words are an ordinary word."""
     surface = text[start:end]
     capital = not surface[0].islower()
@@ -233,4 +232,4 @@ def _repeat(text: str, start: int, end: int, key: str, known: Known, like_names:
     for sign, stands in ((known.before, slice(start - len(known.before), start)), (known.after, slice(end, end + len(known.after)))):
         if sign and stands.start >= 0 and fold(text[stands]).text == sign:
             start, end = min(start, stands.start), max(end, stands.stop)
-    return Repeat(start, end, key, known, sure and alone)
+    return RepeatedValue(start, end, key, known, sure and alone)

@@ -170,7 +170,7 @@ class Unmarked(NamedTuple):
     spans: tuple[MarkedSpan, ...]
 
 
-class _Open(NamedTuple):
+class _OpenMarker(NamedTuple):
     """An opening marker that was read: its text, label, relevance, its position in the marked text and where its value begins."""
 
     text: str
@@ -226,7 +226,7 @@ def unmarked(text: str, known: Collection[str] | None = None, markers: MarkerSet
     """
     pieces: list[str] = []
     spans: list[MarkedSpan] = []
-    opened: _Open | None = None
+    opened: _OpenMarker | None = None
     length = 0
     for plain, marker, position in _parts(text, markers):
         pieces.append(plain)
@@ -237,7 +237,7 @@ def unmarked(text: str, known: Collection[str] | None = None, markers: MarkerSet
         if not meaning.closes:
             if opened is not None:
                 raise MarkerFault(f"{marker} stands inside the marker opened at position {opened.position}", position)
-            opened = _Open(marker, meaning.label, meaning.relevance, position, length)
+            opened = _OpenMarker(marker, meaning.label, meaning.relevance, position, length)
             continue
         spans.append(_closed(opened, marker, position, meaning.label, length))
         opened = None
@@ -246,7 +246,7 @@ def unmarked(text: str, known: Collection[str] | None = None, markers: MarkerSet
     return Unmarked("".join(pieces), tuple(spans))
 
 
-def _closed(opened: _Open | None, closing: str, position: int, label: str, end: int) -> MarkedSpan:
+def _closed(opened: _OpenMarker | None, closing: str, position: int, label: str, end: int) -> MarkedSpan:
     if opened is None:
         raise MarkerFault(f"{closing} closes nothing", position)
     if opened.label != label:

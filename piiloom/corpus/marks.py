@@ -15,7 +15,7 @@ BROKEN_MARK = re.compile(r"\[\[\s*v\d+|\[\[|\]\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mention:
+class MarkedMention:
     """A half-open code-point range of a marked text that mentions value ``value_id``."""
 
     value_id: str
@@ -28,7 +28,7 @@ class MarkedText:
     """A text without marks, and the ranges in it that were marked."""
 
     text: str
-    mentions: tuple[Mention, ...] = ()
+    mentions: tuple[MarkedMention, ...] = ()
 
 
 def mark(value_id: str, surface: str) -> str:
@@ -39,7 +39,7 @@ def mark(value_id: str, surface: str) -> str:
 def strip_marks(marked: str) -> MarkedText:
     """Remove the marks from *marked* and return their ranges in the stripped text; an empty mark gives no mention."""
     pieces: list[str] = []
-    mentions: list[Mention] = []
+    mentions: list[MarkedMention] = []
     length = position = 0
     for found in MARK.finditer(marked):
         plain = marked[position : found.start()]
@@ -48,7 +48,7 @@ def strip_marks(marked: str) -> MarkedText:
         pieces += [plain, surface]
         length = start + len(surface)
         if surface:
-            mentions.append(Mention(value_id=found.group(1), start=start, end=length))
+            mentions.append(MarkedMention(value_id=found.group(1), start=start, end=length))
         position = found.end()
     pieces.append(marked[position:])
     return MarkedText(text="".join(pieces), mentions=tuple(mentions))

@@ -28,8 +28,8 @@ from functools import cached_property, lru_cache
 from math import ceil
 from typing import Literal, NamedTuple, TypeVar
 
-from piiloom.corpus.normalising import APOSTROPHES, Folded, extends, fold, is_zero_width, plain, stripped, trim
-from piiloom.foundation.words import STOP_WORDS, WORD, is_unspaced
+from piiloom.corpus.normalising import APOSTROPHES, ComparableText, extends, fold, is_zero_width, plain, stripped, trim
+from piiloom.foundation.words import STOP_WORDS, WORD, Range, is_unspaced
 
 _JOINER = "\u200d"
 _CLITIC = re.compile(rf"[{APOSTROPHES}](?:s|d|m|ll|ve|re)(?!\w)", re.IGNORECASE)
@@ -124,7 +124,6 @@ def _is_flag_half(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
-Range = tuple[int, int]
 T = TypeVar("T")
 
 FUZZY_SCORE = 88.0  # rapidfuzz ratio (0-100): about one letter in eight
@@ -134,7 +133,7 @@ _LETTERS_A_SLIP, _MOST_SLIPS = 6, 2  # one letter in six may differ, at most two
 _LEAST_REGROUPED = 5  # letters and digits of a value that is searched without anything between them
 QUOTES = "\"'`“”‘’«»„「」『』"
 _DIGITS = re.compile(r"\d")
-Step = Literal["exact", "normalised", "regrouped", "fuzzy", "inside_word", "invented", "empty"]
+SearchStep = Literal["exact", "normalised", "regrouped", "fuzzy", "inside_word", "invented", "empty"]
 
 
 class FoundValue(NamedTuple):
@@ -145,7 +144,7 @@ class FoundValue(NamedTuple):
     """
 
     ranges: list[Range]
-    step: Step
+    step: SearchStep
 
 
 _CLITIC_END = re.compile(r"['’]s$", re.IGNORECASE)
@@ -158,7 +157,7 @@ class SearchableText:
         self.text = text
 
     @cached_property
-    def folded(self) -> Folded:
+    def folded(self) -> ComparableText:
         """The text in the form in which values are compared."""
         return fold(self.text)
 

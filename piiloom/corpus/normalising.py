@@ -50,7 +50,7 @@ _SEPARATED = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folded:
+class ComparableText:
     """A folded text; character ``i`` of it comes from ``original[starts[i]:ends[i]]`` (half-open code points)."""
 
     text: str
@@ -109,10 +109,10 @@ def _cluster_end(text: str, start: int) -> int:
     return end
 
 
-def fold(text: str) -> Folded:
+def fold(text: str) -> ComparableText:
     """Return *text* in the form in which values are compared, with a map back to its offsets."""
     if text.isascii() and not _UNEVEN_SPACE.search(text):
-        return Folded(text=text.lower(), starts=range(len(text)), ends=range(1, len(text) + 1))
+        return ComparableText(text=text.lower(), starts=range(len(text)), ends=range(1, len(text) + 1))
     pieces: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -135,7 +135,7 @@ def fold(text: str) -> Folded:
             ends += [end] * len(piece)
             after_space = is_space
         position = end
-    return Folded(text="".join(pieces), starts=starts, ends=ends)
+    return ComparableText(text="".join(pieces), starts=starts, ends=ends)
 
 
 @lru_cache(maxsize=4096)

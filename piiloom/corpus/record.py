@@ -1,9 +1,9 @@
-"""The names of splits, and their order."""
+"""Records and their spans, other values in the place of these, and the names of splits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from piiloom.foundation.errors import DataError
@@ -156,3 +156,23 @@ def check_spans(context: str, spans: tuple[Span, ...], *, where: str) -> None:
             raise DataError(f"span id {span.id} is used twice", where=where)
         seen.add(span.id)
         previous = span.end
+
+
+def with_span_values(record: Record, values: Sequence[str | None]) -> Record:
+    """Return *record* with ``values[n]`` in the place of its span number n, and all offsets moved; None keeps the text.
+
+    An empty value removes the text, and the span with it. The question is left as it is. Raises ``ValueError`` if there is not
+    one value for each span.
+    """
+    pieces: list[str] = []
+    spans: list[Span] = []
+    done, length = 0, 0
+    for span, value in zip(record.spans, values, strict=True):
+        between, new = record.context[done : span.start], span.text_in(record.context) if value is None else value
+        pieces += (between, new)
+        start = length + len(between)
+        done, length = span.end, start + len(new)
+        if new:
+            spans.append(replace(span, start=start, end=length))
+    pieces.append(record.context[done:])
+    return replace(record, context="".join(pieces), spans=tuple(spans))

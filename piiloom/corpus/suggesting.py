@@ -9,16 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from piiloom.corpus.formats.base import Json, ReadTally, RowReject
+from piiloom.corpus.formats.base import Json, ReadTally, RowReject, rejects_file
 from piiloom.corpus.formats.native_rows import NativeRow, RowFault, SpanRow, fault_of, numbered_lines, parse_object, read_rows
-from piiloom.corpus.rejects_file import RejectsFile
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import types_of
@@ -47,7 +45,7 @@ _REVISIONS = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposals:
+class DetectorProposals:
     """What a file proposes: the records that the detector looked at, as (record id, record_order), and the suggestions for them.
 
     ``rows`` were read, of which ``rejected`` (line, reason) fit no record. ``unknown_types`` counts spans that were left out because
@@ -64,7 +62,7 @@ class Proposals:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestionReport:
-    """What was stored: ``counts`` of suggestions, and what ``Proposals`` has."""
+    """What was stored: ``counts`` of suggestions, and what ``DetectorProposals`` has."""
 
     run: SuggestionRun
     records: int
@@ -89,7 +87,7 @@ class SuggestionReport:
         }
 
 
-def read_proposals(store: Store, path: Path, detector: str | None = None, rejects_path: Path | None = None) -> Proposals:
+def read_proposals(store: Store, path: Path, detector: str | None = None, rejects_path: Path | None = None) -> DetectorProposals:
     """Read the native rows of *path* and hold them against the records of *store*; nothing is written but the file of rejects.
 
     *detector* is whose they are; None: the one that all spans name. Raises ``DataError`` if the file cannot be read or no row fits, and
@@ -97,20 +95,20 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     """
     tally, rejected, held = ReadTally(), list[tuple[int, str]](), _Held(extended(types_of(store)).types)
     parsed = read_rows(numbered_lines(path), lambda _, line: _parsed(line), tally)
-    with nullcontext(_Dropped()) if rejects_path is None else RejectsFile(rejects_path) as rejects:
+    with rejects_file(rejects_path) as write_reject:
         for chunk in _chunks(_numbered(parsed, tally)):
             revisions = _revisions(store, [str(row.id) for _, row in chunk if isinstance(row, NativeRow)])
             for line, row in chunk:
                 fault = row if isinstance(row, RowReject) else held.take(line, row, revisions)
                 if fault is not None:
                     rejected.append((fault.line, fault.reason))
-                    rejects.add(fault)
+                    write_reject(fault)
     if not held.looked:
         why = f"; the first fault: {rejected[0][1]}" if rejected else ""
         where = path.name if not rejected else f"{path.name}:{rejected[0][0]}"
         raise DataError(f"no row is about a record of the store{why}", where=where, remedy="Give what was found in records of this store")
     name = _detector(detector, [span for *_, span in held.spans])
-    return Proposals(
+    return DetectorProposals(
         detector=name,
         looked=tuple(held.looked.items()),
         suggestions=tuple(_suggestion(name, *one) for one in held.spans),
@@ -120,7 +118,7 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     )
 
 
-def store_proposals(store: Store, proposals: Proposals, *, actor: str, at: str, model: str | None = None) -> SuggestionReport:
+def store_proposals(store: Store, proposals: DetectorProposals, *, actor: str, at: str, model: str | None = None) -> SuggestionReport:
     """Store *proposals* and the event that says so, in one transaction. *at* is the time as in the event log."""
     run = SuggestionRun(
         id=digest("suggestion run", len(suggestion_runs(store)), at, proposals.detector)[:24],
@@ -144,13 +142,6 @@ def store_proposals(store: Store, proposals: Proposals, *, actor: str, at: str, 
         told["rejected"] = len(proposals.rejected)
         append_events(store, [NewEvent(actor=actor, kind=SUGGESTED, entry=told)], at)
     return report
-
-
-class _Dropped:
-    """In place of a file of rejects, if nobody wants one."""
-
-    def add(self, reject: RowReject) -> None:
-        """Do nothing: the caller reports the line and the reason."""
 
 
 @dataclass(slots=True)

@@ -6,8 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from piiloom.corpus.normalising import extends
-
-Range = tuple[int, int]
+from piiloom.foundation.words import Range
 
 
 def cut_text(text: str, ends: Sequence[int], whole: Iterable[Range], limit: int, within: Range | None = None) -> list[Range]:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 from pydantic import model_validator
 
 from piiloom.corpus.markers import MarkerChoice
-from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.detection.families import CAPID, ENTITIES, FAMILIES, MARKERS, OFFLINE, PATTERNS, TYPES, Family, detectors_by_need
 from piiloom.foundation.errors import DataError, StoreError, UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
+from piiloom.foundation.whole_files import sha256_of
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
 from piiloom.tagging.model_card import CARD
 from piiloom.taxonomy.own_types import UNTYPED, OwnTypes, from_json

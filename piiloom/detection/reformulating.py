@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Relevance
 from piiloom.detection.capid.capid_detector import LEAST_TOKENS, CapidDetector
 from piiloom.detection.capid.entries import PHASE, Entry, Listed
@@ -26,7 +25,7 @@ from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.lenient_json import read_leniently
-from piiloom.foundation.words import content_words
+from piiloom.foundation.words import Range, content_words
 from piiloom.providers.protocol import JsonSchema, Provider, SamplingSettings
 from piiloom.taxonomy.own_types import UNTYPED
 

@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from piiloom.corpus.releases.export_drafts import new_folders
 from piiloom.evaluation.bias import BiasCollector, BiasFigures
 from piiloom.evaluation.cost import estimated_costs, usage_costs
 from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
@@ -31,7 +30,7 @@ from piiloom.evaluation.schemes.registry import BY_TYPE, make_schemes
 from piiloom.evaluation.scoring.clusters import Clusters
 from piiloom.evaluation.scoring.counts import CountTable, GroupFigures, Groups, mean_over_groups
 from piiloom.evaluation.scoring.resampling import ResamplingSettings, cluster_sums, intervals
-from piiloom.foundation.whole_files import check_folder, drafted, output_errors
+from piiloom.foundation.whole_files import check_folder, drafted, new_folders, output_errors
 
 FIGURES, PAGE, ERRORS, CONFUSION, PLOTS = "evaluation.json", "errors.html", "errors.jsonl", "confusion.csv", "plots"
 _DRAFTS = ".evaluation.part"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from piiloom.corpus.store.batches import load_open_batches
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.costs import OpenSend, open_sends, spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.spending import OpenSend, open_sends, spending
 from piiloom.execution.batches.batch_scheduler import BatchModeState, BatchScheduler
 from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_entries import failure_entry

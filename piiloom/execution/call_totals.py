@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from piiloom.corpus.store.spending import Spending
+from piiloom.corpus.store.costs import Spending
 from piiloom.providers.protocol import Completion
 
 

@@ -20,8 +20,8 @@ from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, save_batch_r
 from piiloom.corpus.store.call_events import CallEvent, save_call_events, save_prompt_texts
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements
-from piiloom.corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_shared_results, save_stage_results
 from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.runs import RejectRow, StageResultRow, save_plan_items, save_rejects, save_shared_results, save_stage_results
 
 R = TypeVar("R")
 

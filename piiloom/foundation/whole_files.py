@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -48,22 +49,38 @@ def _change_mask(mask: int, *, add: bool) -> None:
 
 
 @contextmanager
-def drafted(path: Path) -> Iterator[BinaryIO]:
-    """Open a draft beside *path*, which takes its place at the end, or is removed after an error. Makes the folder.
+def replaced(path: Path, *, by: str = "part") -> Iterator[BinaryIO]:
+    """Open a draft beside *path* and make its folder. At the end the draft is synced to disk and takes the place of *path*.
 
-    Raises ``OutputError`` if it cannot be written.
+    After an error the draft is removed. *by* ends its name: processes that may write *path* at once need a draft each.
     """
-    draft = path.with_name(f".{path.name}.part")
+    draft = path.with_name(f".{path.name}.{by}")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with draft.open("wb") as fh:
-                yield fh
-            draft.replace(path)
-        finally:
+        with draft.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        with suppress(OSError):
             draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def drafted(path: Path, what: str = "the file", *, remedy: str = "Name another place") -> Iterator[BinaryIO]:
+    """Do as ``replaced`` does, but raise ``OutputError`` if *what* the draft contains cannot be written."""
+    with write_errors(path, what, remedy=remedy), replaced(path) as file:
+        yield file
+
+
+@contextmanager
+def write_errors(path: Path, what: str, *, remedy: str) -> Iterator[None]:
+    """Raise ``OutputError`` for an ``OSError`` in the block: *what* it writes to *path* cannot be written."""
+    try:
+        yield
     except OSError as error:
-        raise OutputError(f"the file cannot be written ({error.strerror})", where=str(path), remedy="Name another place") from error
+        raise OutputError(f"{what} cannot be written ({error.strerror or error})", where=str(path), remedy=remedy) from error
 
 
 def check_folder(out: Path, *, force: bool, option: str = "--out") -> None:
@@ -100,11 +117,34 @@ def write_folder(out: Path, contents: Mapping[str, bytes], *, stale: Iterable[st
                     draft.unlink(missing_ok=True)
 
 
+def output_errors(out: Path, option: str = "--out") -> AbstractContextManager[None]:
+    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to the folder *out*, that *option* named."""
+    return write_errors(out, "the folder", remedy=f"Name another folder with {option}")
+
+
 @contextmanager
-def output_errors(out: Path, option: str = "--out") -> Iterator[None]:
-    """Raise ``OutputError`` for an ``OSError`` in the block, which writes to *out*, that *option* named."""
+def new_folders(folders: Sequence[Path]) -> Iterator[None]:
+    """Create *folders*. After an error, remove those (and their parents) that were created here and are still empty."""
+    made: list[Path] = []
     try:
+        for folder in folders:
+            for path in (*reversed(folder.parents), folder):
+                if not path.exists():
+                    path.mkdir()
+                    made.append(path)
         yield
-    except OSError as error:
-        reason = f"the folder cannot be written ({error.strerror})"
-        raise OutputError(reason, where=str(out), remedy=f"Name another folder with {option}") from error
+    except BaseException:
+        for path in reversed(made):
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file, or of a folder: that of one line "path, tab, SHA-256" per file, sorted by path."""
+    if path.is_dir():
+        files = sorted(each.relative_to(path).as_posix() for each in path.rglob("*") if each.is_file())
+        listing = "".join(f"{name}\t{sha256_of(path / name)}\n" for name in files)
+        return hashlib.sha256(listing.encode("utf-8")).hexdigest()
+    with path.open("rb") as fh:
+        return hashlib.file_digest(fh, "sha256").hexdigest()

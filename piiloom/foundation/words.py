@@ -1,4 +1,4 @@
-"""Words of a text, and counted nouns.
+"""Ranges and words of a text, and counted nouns.
 
 Stages, repair, gates and splits share this definition of a word, so that they count and compare in the same way.
 """
@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+
+Range = tuple[int, int]  # of a text: start and end, half-open, in code points
 
 _ES = re.compile(r"(?:s|x|z|ch|sh)$")
 _Y = re.compile(r"(?<=[^aeiou])y$")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from piiloom.corpus.store.progress import RejectRow
+from piiloom.corpus.store.runs import RejectRow
 from piiloom.execution.calls import Calls, FailureLimit
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.item import Item

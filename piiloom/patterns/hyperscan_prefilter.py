@@ -21,6 +21,7 @@ from typing import Any, Final
 import hyperscan
 
 from piiloom.foundation.errors import ConfigError
+from piiloom.foundation.whole_files import replaced
 from piiloom.patterns.prefilter import Filtered, Places, refused
 from piiloom.patterns.writing import Loose
 
@@ -137,8 +138,7 @@ def _cache_place(keys: Sequence[_Key]) -> Path | None:
 
 def _keep(place: Path, data: bytes) -> None:
     """Write the cache file, whole or not at all; a folder that cannot be written only costs the time."""
-    draft = place.with_name(f".{place.name}.{os.getpid()}")
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft.write_bytes(data)
-        draft.replace(place)
+        with replaced(place, by=str(os.getpid())) as file:
+            file.write(data)

@@ -12,10 +12,11 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from piiloom.foundation.words import Range
+
 if TYPE_CHECKING:
     from piiloom.patterns.engine import PatternEngine
 
-Range = tuple[int, int]
 
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -24,7 +24,7 @@ from piiloom.foundation.whole_files import write_folder
 from piiloom.pii_values.names.index import open_names
 from piiloom.pii_values.names.pools import NamePools
 from piiloom.pii_values.rewriting.calendars import date_order
-from piiloom.pii_values.rewriting.date_layouts import parse
+from piiloom.pii_values.rewriting.date_layouts import read_date
 from piiloom.surrogates.corpus_run import tag_mapping
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.engine import Engine
@@ -183,7 +183,7 @@ def replay_report(documents: Sequence[Document], engine_of: Callable[[bytes], En
 def _is_day(kind: str, original: str, settings: Settings) -> bool:
     if kind not in {"date", "datetime"} or not original:
         return False
-    layout = parse(original, settings.language, date_order(settings.language, settings.country), settings.anchor)
+    layout = read_date(original, settings.language, date_order(settings.language, settings.country), settings.anchor)
     return layout is not None and layout.precision == "day"
 
 

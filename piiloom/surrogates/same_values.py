@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from piiloom.corpus.known_values import Known, PackedValues, Range, ValueTable, like_names_in, repeats
+from piiloom.corpus.known_values import Known, PackedValues, ValueTable, like_names_in, repeats
+from piiloom.foundation.words import Range
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.known_names import birth_name_in, names_within, parts_of
 from piiloom.surrogates.settings import SameValue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from piiloom.corpus.releases.links import Links
+from piiloom.corpus.releases.grouping import Links
 from piiloom.foundation.seeding import derive_rng
 from piiloom.tagging.examples import Example
 

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
+from piiloom.foundation.version import __version__
 from piiloom.foundation.whole_files import drafted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
@@ -40,7 +40,7 @@ class About(Framed):
     figures: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
     own_types: OwnTypes = ()
-    piiloom: str = field(default_factory=piiloom_version)
+    piiloom: str = field(default_factory=lambda: __version__)
 
 
 def card_of(about: About) -> bytes:

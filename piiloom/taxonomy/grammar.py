@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Literal, cast
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.foundation.words import count_words
+from piiloom.foundation.words import Range, count_words
 
 MAX_DEPTH = 12
 
@@ -128,8 +128,6 @@ def _sequence(parts: list[Part]) -> Sequence:
 def _is_blank(option: Sequence) -> bool:
     return all(isinstance(part, Text) and part.text.isspace() for part in option.parts)
 
-
-Range = tuple[int, int]
 
 _BLANKS = re.compile(r"[^\S\n]{2,}")
 _BLANK_BEFORE_STOP = re.compile(r"[^\S\n]+(?=[,.;?!](?!\w))")

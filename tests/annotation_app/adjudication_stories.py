@@ -16,8 +16,8 @@ from piiloom.corpus.store.adjudications import Adjudication, load_adjudications
 from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
 from piiloom.corpus.store.annotation_items import find_item
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.shared import SharedStore
 
 JUDGE, ANNOTATOR = Person("eva", "Eva", "adjudicator"), Person("ada", "Ada", "annotator")
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)

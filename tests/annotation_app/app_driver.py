@@ -13,7 +13,7 @@ import pytest
 from piiloom.annotation_app.documents.document import Document
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
+from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from tests.annotation_app.people_tools import GOOD

@@ -8,7 +8,7 @@ import pytest
 from adjudication_stories import Project
 
 from piiloom.annotation_app.sync.service import DocumentService
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from tests.annotation_app.sync_stories import record, service_over, shared_store
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.annotation_app.sync.replaying import replayed_documents
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from tests.annotation_app.people_tools import GOOD

@@ -15,7 +15,7 @@ from piiloom.annotation_app.people.passwords import Passwords
 from piiloom.annotation_app.people.throttling import LoginThrottle
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 
 GOOD = "correct horse battery"
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)

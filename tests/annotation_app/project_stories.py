@@ -7,11 +7,9 @@ from dataclasses import replace
 
 from piiloom.annotation_app.documents.document import Document, Mark, State, document_of
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents, save_documents
-from piiloom.corpus.store.annotation_events import NewEvent, append_events
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_events import AnnotationDocument, NewEvent, append_events, load_documents, save_documents
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items, item_facts
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.item_facts import facts_of
 from piiloom.corpus.store.records import add_records
 
 CONTEXT = "As a baker with asthma from Leeds, I am 34."
@@ -42,7 +40,7 @@ def pool(store: Store, records: Sequence[Record], *, run_id: str | None = None, 
         add_records(store, run_id, [(n if run_id else None, one) for n, one in enumerate(records)])
         orders = dict(store.rows("SELECT id, record_order FROM records"))
         items = [
-            Item(record_id=one.id, record_order=orders[one.id], wanted=wanted, role=role, facts=facts_of(one))  # type: ignore[arg-type]
+            AnnotationItem(record_id=one.id, record_order=orders[one.id], wanted=wanted, role=role, facts=item_facts(one))  # type: ignore[arg-type]
             for one in records
         ]
         add_items(store, items)

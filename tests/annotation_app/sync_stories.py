@@ -11,12 +11,11 @@ from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.replaying import replayed_documents
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
-from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_events import AnnotationDocument, AnnotationEvent, load_documents, read_events
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.shared import SharedStore
 
 ACCEPT, UNDO, REDO = {"op": "accept"}, {"op": "undo"}, {"op": "redo"}
 CONTEXT = "Ann 👩‍👩‍👧 has asthma, and Bob (34) bakes."
@@ -43,7 +42,7 @@ def pool(store: Store, records: Sequence[Record]) -> None:
     with store.writing():
         add_records(store, None, [(None, one) for one in records])
         orders = dict(store.rows("SELECT id, record_order FROM records"))
-        add_items(store, [Item(record_id=one.id, record_order=orders[one.id]) for one in records])
+        add_items(store, [AnnotationItem(record_id=one.id, record_order=orders[one.id]) for one in records])
 
 
 def service_over(shared: SharedStore, clock: Clock = utc_now, **hooks: object) -> DocumentService:

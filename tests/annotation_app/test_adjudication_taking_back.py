@@ -16,7 +16,7 @@ from piiloom.annotation_app.sync.event_descriptions import described
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, read_events
 from piiloom.corpus.store.annotation_items import set_status
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from tests.annotation_app.sync_stories import ACCEPT, UNDO, Tab, documents, events, insert, record, relevance, service_over, shared_store
 

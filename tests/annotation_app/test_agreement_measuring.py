@@ -9,7 +9,7 @@ from project_stories import added, changed, finish, pool, record, without
 
 from piiloom.annotation_app.agreement.finished_records import FinishedRecords
 from piiloom.annotation_app.agreement.measuring import AgreementReport, measure_agreement
-from piiloom.corpus.store.annotation_documents import load_documents
+from piiloom.corpus.store.annotation_events import load_documents
 from piiloom.corpus.store.database import MEMORY, Store
 
 DAY_ONE, DAY_TWO = "2026-11-02T09:00:00.000+00:00", "2026-11-03T09:00:00.000+00:00"

@@ -8,8 +8,8 @@ from sync_stories import record
 from piiloom.annotation_app.comments import Comments
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.sync.service import DocumentService
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.annotation_events import load_documents
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 

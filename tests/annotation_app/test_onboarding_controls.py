@@ -17,7 +17,7 @@ from piiloom.annotation_app.onboarding.feedback import feedback_on
 from piiloom.annotation_app.onboarding.known_answers import reference_in
 from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, moved_boundaries, plant, plant_several
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
+from piiloom.corpus.store.annotation_assignments import ControlRow, load_controls
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.annotation_items import base_records, load_items
 from piiloom.corpus.store.database import MEMORY, Store

@@ -14,7 +14,7 @@ from piiloom.annotation_app.onboarding.feedback import feedback_on, score_of
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, lookalike_id, reference_in
 from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
 from piiloom.annotation_app.worklist.priorities import screening_doubts
-from piiloom.corpus.store.annotation_controls import find_control, load_controls
+from piiloom.corpus.store.annotation_assignments import find_control, load_controls
 from piiloom.corpus.store.annotation_items import find_item
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records

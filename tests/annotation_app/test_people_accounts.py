@@ -16,7 +16,7 @@ from piiloom.annotation_app.people.accounts import Accounts
 from piiloom.annotation_app.people.identity import LOCAL, ROLES, Person, require
 from piiloom.annotation_app.people.names import folded, person_name
 from piiloom.annotation_app.people.passwords import Passwords
-from piiloom.corpus.store.annotators import find_annotator
+from piiloom.corpus.store.annotation_project import find_annotator
 from piiloom.foundation.errors import UsageError
 from tests.annotation_app.people_tools import GOOD, QUICK, CountingHasher, House
 from tests.longer import case_by_case

@@ -8,7 +8,7 @@ import pytest
 
 from piiloom.annotation_app.people.login_sessions import LIFETIME
 from piiloom.annotation_app.serving.login_config import LoginConfig, provider_token
-from piiloom.corpus.store.login_sessions import end_all_sessions
+from piiloom.corpus.store.annotation_project import end_sessions
 from tests.annotation_app.people_tools import GOOD, House
 
 TOKEN = "oidc:" + "a" * 64
@@ -58,7 +58,7 @@ def test_what_was_ended_is_not_begun_again_by_the_same_cookie(house, how):
             house.accounts.set_oidc("ana", "ana@example.org")
         case "all":
             with house.shared.writing() as store:
-                end_all_sessions(store)
+                end_sessions(store)
     assert house.logins.person(TOKEN) is None
     assert come(house) is None
     house.clock.pass_time(3600)

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from piiloom.annotation_app.people.login_sessions import IDLE, LIFETIME
-from piiloom.corpus.store.login_sessions import end_all_sessions
+from piiloom.corpus.store.annotation_project import end_sessions
 from tests.annotation_app.people_tools import GOOD, House
 
 
@@ -140,5 +140,5 @@ def test_a_clock_that_goes_back_breaks_no_session(house):
 def test_everybody_can_be_logged_out(house):
     tokens = [house.log_in("Ana").token, house.log_in("Root").token]
     with house.shared.writing() as store:
-        end_all_sessions(store)
+        end_sessions(store)
     assert [house.logins.person(token) for token in tokens] == [None, None]

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from piiloom.annotation_app.project_files import ProjectFiles
-from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from tests.annotation_app.project_stories import record

@@ -8,7 +8,7 @@ from websockets.exceptions import InvalidStatus
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.snapshot_files import list_snapshots
+from piiloom.corpus.store.store_files import list_snapshots
 from tests.annotation_app.people_tools import GOOD
 from tests.annotation_app.served_app import served, tab
 

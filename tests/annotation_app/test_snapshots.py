@@ -11,9 +11,9 @@ import pytest
 
 from piiloom.annotation_app.snapshots import PeriodicSnapshots
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.shared import SharedStore
-from piiloom.corpus.store.snapshot_files import snapshot_folder
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.corpus.store.store_files import snapshot_folder
 from piiloom.foundation.errors import OutputError
 from tests.corpus.snapshot_stories import NOON, add_events, events_in
 

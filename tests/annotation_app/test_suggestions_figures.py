@@ -16,9 +16,8 @@ from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.release_options import requested
-from piiloom.corpus.store.judgements import Uncertainty, uncertainties
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.suggestions import suggestions_for
+from piiloom.corpus.store.suggestions import Uncertainty, suggestions_for, uncertainties
 from tests.longer import case_by_case
 
 HOSTILE = "<b>mine</b> **bold**"

@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from tests.annotation_app.sync_stories import CONTEXT, Tab, documents, events, insert, service_over
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from piiloom.annotation_app.sync.results import Refused, Stale
 from piiloom.annotation_app.sync.service import DocumentService
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
+from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from tests.annotation_app.sync_stories import CONTEXT, Tab, documents, events, insert, relevance, service_over
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from piiloom.annotation_app.sync.replaying import replayed_documents
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from tests.annotation_app.sync_stories import Tab, insert, record, service_over, shared_store
 from tests.forked import Forked
 from tests.longer import EXPLORE
@@ -26,7 +25,7 @@ from pathlib import Path
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from tests.annotation_app.sync_stories import Tab, insert
 shared = SharedStore(Store.open(Path(sys.argv[1])))
 service = DocumentService(shared, EventLog(shared))

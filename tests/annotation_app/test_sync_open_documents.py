@@ -11,7 +11,7 @@ from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.sync.replaying import rebuild_documents
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import OutputError, UsageError
 from tests.annotation_app.sync_stories import (
     ACCEPT,

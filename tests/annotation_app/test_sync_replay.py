@@ -18,10 +18,9 @@ from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.replaying import documents_from, rebuild_documents
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import load_documents, replace_documents
-from piiloom.corpus.store.annotation_events import FOR_ANOTHER, read_events
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, load_documents, read_events, replace_documents
 from piiloom.corpus.store.annotation_items import base_records
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.annotation_app.sync_stories import Tab, insert, pool, record, service_over, shared_store
 from tests.corpus.record_strategies import NASTY, TYPES, records

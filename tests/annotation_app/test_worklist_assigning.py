@@ -11,8 +11,7 @@ import pytest
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.worklist.assigning import deal
-from piiloom.corpus.store.annotation_documents import list_heads
-from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_events import AnnotationEvent, list_heads, read_events
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError

@@ -13,11 +13,9 @@ from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.importing import ImportReport, import_file, import_file_among
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.annotation_events import read_events
-from piiloom.corpus.store.annotation_items import base_records, find_item
+from piiloom.corpus.store.annotation_events import load_documents, read_events
+from piiloom.corpus.store.annotation_items import base_records, find_item, item_facts
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.item_facts import facts_of
 from piiloom.corpus.store.records import iter_records
 
 
@@ -50,7 +48,7 @@ def test_work_that_nobody_has_begun_starts_from_the_update(project: WorkProject,
         base, item = base_records(store, [name])[name], find_item(store, name)
         assert (base.revision, base.context) == (1, corrected(1).context)
         assert item is not None
-        assert (item.status, dict(item.facts)) == ("generated", facts_of(base))
+        assert (item.status, dict(item.facts)) == ("generated", item_facts(base))
         assert [(e.actor, e.kind) for e in read_events(store, record_ids=[name])] == [
             ("boss", "pooled"),
             ("boss", "assigned"),

@@ -13,9 +13,8 @@ from piiloom.annotation_app.worklist.priorities import Signals, explained, score
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_items import base_records, find_item, load_items, set_status, wanted_counts
+from piiloom.corpus.store.annotation_items import base_records, find_item, item_facts, load_items, pair_of, set_status, wanted_counts
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.item_facts import facts_of, pair_of
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import UsageError
@@ -151,7 +150,7 @@ def test_a_record_without_plan_or_spans_is_no_obstacle() -> None:
     assert screening_doubts(replace(bare, question=None), taxonomy=shipped_taxonomy()) == ("question.missing",)
     spans = (Span(id="a", start=0, end=2, entity_type="age", relevance="high"), Span(id="b", start=3, end=7, entity_type="age"))
     assert pair_of(replace(bare, spans=spans)) is None
-    assert facts_of(bare)["types"] == []
+    assert item_facts(bare)["types"] == []
 
 
 def test_raw_records_can_be_pooled_ordered_and_given_out(store: Store, tmp_path: Path) -> None:

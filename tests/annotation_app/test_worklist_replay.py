@@ -13,8 +13,7 @@ from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.worklist.work_events import later, replayed
 from piiloom.corpus.store.annotation_assignments import load_assignments
-from piiloom.corpus.store.annotation_documents import list_heads
-from piiloom.corpus.store.annotation_events import NewEvent, read_events
+from piiloom.corpus.store.annotation_events import NewEvent, list_heads, read_events
 from piiloom.corpus.store.annotation_items import load_items, set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError

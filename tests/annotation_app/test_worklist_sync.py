@@ -13,10 +13,10 @@ from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.record_lists import ListQuery
-from piiloom.corpus.store.annotation_controls import load_controls
+from piiloom.corpus.store.annotation_assignments import load_controls
 from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.annotation_project import newest_version
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.guidelines import newest_version
 
 ACCEPT = {"op": "accept"}
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.documents.history import replayed
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from tests.annotation_app.app_driver import PATIENCE_MS, AppPage, labels_of, make_project, sync_api

@@ -20,16 +20,13 @@ from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.record_lists import RecordLists
 from piiloom.annotation_app.worklist.work_events import replayed
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
-from piiloom.corpus.store.annotation_assignments import load_assignments
-from piiloom.corpus.store.annotation_controls import load_controls
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
-from piiloom.corpus.store.annotation_events import read_events
+from piiloom.corpus.store.annotation_assignments import load_assignments, load_controls
+from piiloom.corpus.store.annotation_events import AnnotationDocument, read_events, save_documents
 from piiloom.corpus.store.annotation_items import base_records, load_items
-from piiloom.corpus.store.annotation_settings import read_settings
+from piiloom.corpus.store.annotation_project import load_guidelines, load_questions, read_settings
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.guidelines import load_guidelines, load_questions
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.shared import SharedStore
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PAIRS = (("health", "occupation"), ("age", "belief"), ("health", "occupation"))

@@ -2,15 +2,15 @@
 
 import pytest
 
-from piiloom.corpus.alignment import Target, align, locate_reply
-from piiloom.corpus.marks import Mention, strip_marks
+from piiloom.corpus.alignment import AlignmentTarget, align, locate_reply
+from piiloom.corpus.marks import MarkedMention, strip_marks
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 
 
 def run(marked, **values):
     stripped = strip_marks(marked)
-    alignment = align(stripped.text, stripped.mentions, [Target(value_id=k, text=v) for k, v in values.items()])
+    alignment = align(stripped.text, stripped.mentions, [AlignmentTarget(value_id=k, text=v) for k, v in values.items()])
     spans = [(s.value_id, stripped.text[s.start : s.end], s.rung) for s in alignment.spans]
     return spans, {u.value_id: u.reason for u in alignment.unresolved}, [(d.value_id, d.reason) for d in alignment.dropped]
 
@@ -129,13 +129,13 @@ def test_unknown_and_swapped_ids():
 @pytest.mark.parametrize("broken", ["[[v1|asthma] again", "[[v1 asthma]] again", "[[v1|asth[ma]] again", "[[ v1|asthma]] again"])
 def test_broken_marks_are_not_patched_over(broken):
     stripped = strip_marks(broken)
-    alignment = align(stripped.text, stripped.mentions, [Target(value_id="v1", text="asthma")])
+    alignment = align(stripped.text, stripped.mentions, [AlignmentTarget(value_id="v1", text="asthma")])
     assert [u.reason for u in alignment.unresolved] == ["broken_mark"]
     assert not alignment.complete
 
 
 def test_a_nameless_broken_mark_makes_the_alignment_incomplete():
-    alignment = align("My asthma]] again", (), [Target(value_id="v1", text="asthma")])
+    alignment = align("My asthma]] again", (), [AlignmentTarget(value_id="v1", text="asthma")])
     assert [(d.value_id, d.reason) for d in alignment.dropped] == [(None, "broken_mark")]
     assert not alignment.unresolved
     assert not alignment.complete
@@ -155,8 +155,8 @@ def test_two_values_of_one_spelling_stay_apart_by_their_marks():
 
 
 def test_marks_outside_the_text_and_ids_used_twice():
-    target = Target(value_id="v1", text="asthma")
-    alignment = align("asthma", [Mention(value_id="v1", start=3, end=99)], [target])
+    target = AlignmentTarget(value_id="v1", text="asthma")
+    alignment = align("asthma", [MarkedMention(value_id="v1", start=3, end=99)], [target])
     assert [(s.start, s.end, s.rung) for s in alignment.spans] == [(0, 6, "exact")]
     assert [d.reason for d in alignment.dropped] == ["outside"]
     with pytest.raises(UsageError):

@@ -6,7 +6,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.alignment import Target, align, locate_reply
+from piiloom.corpus.alignment import AlignmentTarget, align, locate_reply
 from piiloom.corpus.marks import MARK, add_marks, mark, strip_marks
 from piiloom.corpus.mention_search import is_same_value
 from piiloom.corpus.normalising import extends
@@ -101,7 +101,7 @@ def cases(draw):
             pieces.append(altered(chosen[number]))
         else:
             pieces.append(draw(st.one_of(st.sampled_from(GLUE), st.text(max_size=3))))
-    return "".join(pieces), [Target(value_id=f"v{i}", text=v) for i, v in enumerate(chosen)]
+    return "".join(pieces), [AlignmentTarget(value_id=f"v{i}", text=v) for i, v in enumerate(chosen)]
 
 
 def bare_whole_words(text, value):
@@ -180,7 +180,7 @@ def test_placed_values_are_found_where_they_were_placed(parts):
         places.append((len(text), len(text) + len(VALUES[number]), number))
         text += VALUES[number] + ", "
     numbers = dict.fromkeys(n for _, _, n in places)
-    spans = align(text, (), [Target(value_id=f"v{n}", text=VALUES[n]) for n in numbers]).spans
+    spans = align(text, (), [AlignmentTarget(value_id=f"v{n}", text=VALUES[n]) for n in numbers]).spans
     got = {(s.start, s.end) for s in spans}
     assert {(a, b) for a, b, _ in places} <= got
     assert all(any(a <= s and e <= b for a, b, _ in places) for s, e in got)

@@ -19,8 +19,8 @@ from piiloom.corpus.importing import ImportConflict, import_file, import_file_am
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent, append_events, read_events
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records, count_records, iter_records
-from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import DataError
 
 

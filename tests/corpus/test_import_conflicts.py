@@ -16,10 +16,10 @@ from piiloom.corpus.record import Record, SourceReference
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.adjudications import stored_revisions
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import get_release, iter_release_records
 from piiloom.corpus.store.runs import create_run
-from piiloom.corpus.store.shared import SharedStore
 
 MakeRecord = Callable[..., Record]
 Row = dict[str, object]

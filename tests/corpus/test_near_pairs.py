@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus import near_pairs
-from piiloom.corpus.near_duplicates import NearDuplicateIndex
-from piiloom.corpus.near_pairs import Wordings
+from piiloom.corpus import near_duplicates
+from piiloom.corpus.near_duplicates import NearDuplicateIndex, Wordings
 from piiloom.foundation.words import WORD
 from tests.longer import sampled
 
@@ -64,8 +63,8 @@ def test_no_pair_is_missed_and_none_is_invented(threshold: float, count: int) ->
 def test_blocks_and_chunks_of_any_size_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = families(3, 30)
     expected = by_join(texts, 0.5)
-    monkeypatch.setattr(near_pairs, "_BLOCK", 7)
-    monkeypatch.setattr(near_pairs, "_CHUNK", 11)
+    monkeypatch.setattr(near_duplicates, "_BLOCK", 7)
+    monkeypatch.setattr(near_duplicates, "_CHUNK", 11)
     assert by_join(texts, 0.5) == expected
 
 
@@ -88,7 +87,7 @@ def test_pairs_that_are_not_wanted_are_left_out() -> None:
     texts = [base, base + " one", base + " two"]
     asked = []
 
-    def wanted(left: near_pairs.Numbers, right: near_pairs.Numbers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def wanted(left: near_duplicates.Numbers, right: near_duplicates.Numbers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         asked.append(left.size)
         return np.asarray((left != 2) & (right != 2))
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.releases.balancing import balance_members
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import Balance, SplitSettings
+from piiloom.corpus.releases.assigning import balance_members
+from piiloom.corpus.releases.grouping import Member
+from piiloom.corpus.releases.release_options import BalanceBy, SplitSettings
 from piiloom.corpus.releases.splits import split_members
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
@@ -34,19 +34,19 @@ def unbalanced(seed: int, count: int = 120) -> list[Member]:
     return members
 
 
-def classes(members: list[Member], by: Balance) -> Counter[str | None]:
+def classes(members: list[Member], by: BalanceBy) -> Counter[str | None]:
     if by == "locale":
         return Counter(m.locale for m in members)
     return Counter(v.entity_type if by == "type" else v.relevance for m in members for v in m.values)
 
 
-def distance(members: list[Member], by: Balance, of: int) -> float:
+def distance(members: list[Member], by: BalanceBy, of: int) -> float:
     counts = classes(members, by)
     return sum((counts[name] / counts.total() - 1 / of) ** 2 for name in counts) + (of - len(counts)) / of**2
 
 
 @pytest.mark.parametrize("by", ["relevance", "type", "locale"])
-def test_classes_are_as_equal_as_whole_texts_allow(by: Balance) -> None:
+def test_classes_are_as_equal_as_whole_texts_allow(by: BalanceBy) -> None:
     for seed in range(4):
         members = unbalanced(seed)
         balanced = balance_members(members, by, seed=7)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.releases.comparing import LabelChange, change_between, compare_releases
+from piiloom.corpus.releases.comparing import LabelChange, compare_releases, record_change
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, iter_records
@@ -23,7 +23,7 @@ TEXT = "As a baker with asthma, I wrote."
 
 
 def changes(before: Sequence[Span], after: Sequence[Span], text: str = TEXT) -> list[tuple[str, str | None, str | None]]:
-    found = change_between(Record(id="r", context=TEXT, spans=tuple(before)), Record(id="r", context=text, spans=tuple(after)))
+    found = record_change(Record(id="r", context=TEXT, spans=tuple(before)), Record(id="r", context=text, spans=tuple(after)))
     return [] if found is None else [(label.kind, label.before, label.after) for label in found.labels]
 
 

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.corpus.releases.covering import names_of
-from piiloom.corpus.releases.grouping import group_members
-from piiloom.corpus.releases.members import Member, Value
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.grouping import Member, Value, group_members
+from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import Split, split_members
 from tests.longer import case_by_case, examples
 

@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.releases.leakage import measure_leakage
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record

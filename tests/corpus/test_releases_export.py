@@ -14,7 +14,8 @@ from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.registry import get_format
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Provenance, Record, SourceReference
-from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.corpus.store.releases import get_release, iter_release_records, withheld_of

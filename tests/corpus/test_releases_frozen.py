@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.again import create_or_confirm_release
 from piiloom.corpus.releases.exporting import ContentHash, export_release
-from piiloom.corpus.releases.freezing import create_release
-from piiloom.corpus.store.adjudications import Adjudication, Outcome, add_adjudications
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.releases.freezing import create_or_confirm_release, create_release
+from piiloom.corpus.store.adjudications import Adjudication, DecisionOutcome, add_adjudications
+from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
 from piiloom.corpus.store.records import add_records
@@ -27,7 +26,7 @@ from piiloom.corpus.store.releases import (
     insert_release,
     iter_release_records,
     new_values_of,
-    places_of,
+    release_places,
 )
 from piiloom.corpus.store.runs import create_run
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
@@ -58,12 +57,12 @@ def project(store: Store, make_record: MakeRecord) -> Store:
     ]
     add_records(store, run.id, list(enumerate(records[:8])))
     add_records(store, None, [(None, record) for record in records[8:]], status="imported")
-    add_items(store, [Item(record_id=named(n), record_order=n + 1) for n in range(6)])
+    add_items(store, [AnnotationItem(record_id=named(n), record_order=n + 1) for n in range(6)])
     span = {"start": 5, "end": 10, "type": "occupation", "relevance": "high"}
     versions = {0: ([span], [span]), 1: ([span], []), 2: ([span], [{**span, "relevance": "low"}]), 3: ([span],)}
     for number, spans in versions.items():
         save_documents(store, [finished(number, who, marks) for who, marks in zip("ab", spans, strict=False)])
-    outcomes: list[tuple[int, Outcome]] = [
+    outcomes: list[tuple[int, DecisionOutcome]] = [
         (0, "agreed"),
         (1, "adjudicated"),
         (2, "validated"),
@@ -93,7 +92,7 @@ def finished(number: int, who: str, spans: list[dict[str, Any]]) -> AnnotationDo
     )
 
 
-def decided(event: int, number: int, outcome: Outcome) -> Adjudication:
+def decided(event: int, number: int, outcome: DecisionOutcome) -> Adjudication:
     return Adjudication(record_id=named(number), adjudicator="eva", outcome=outcome, document={}, made_at="2026", event=event)
 
 
@@ -113,7 +112,7 @@ def decided(event: int, number: int, outcome: Outcome) -> Adjudication:
 )
 def test_filters_count_what_they_leave_out(project: Store, options: dict[str, Any], numbers: list[int], left_out: dict[str, int]) -> None:
     row = create_release(project, "v1", test_size=0, **options)
-    assert list(places_of(project, get_release(project, "v1"))) == [named(n) for n in numbers]
+    assert list(release_places(project, get_release(project, "v1"))) == [named(n) for n in numbers]
     assert row.left_out == {"rejected or reopened": 2, **left_out}
     assert get_release(project, "v1") == row
 

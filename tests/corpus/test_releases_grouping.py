@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 
-from piiloom.corpus.releases.grouping import group_members
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.rare_values import is_identifying
+from piiloom.corpus.releases.grouping import Member, group_members, is_identifying
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
 

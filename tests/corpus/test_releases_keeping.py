@@ -12,20 +12,19 @@ from hypothesis import strategies as st
 
 import piiloom
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.keeping import Places
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.splits import Split, split_members
+from piiloom.corpus.releases.grouping import Member
+from piiloom.corpus.releases.release_options import SplitSettings
+from piiloom.corpus.releases.splits import KeptPlaces, Split, split_members
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.releases import get_release, members_of, withheld_of
+from piiloom.corpus.store.releases import get_release, release_members, withheld_of
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import KINDS, plain_record, same_key
 from tests.longer import case_by_case, examples
 
 
-def places_of(members: Sequence[Member], split: Split) -> Places:
+def places_of(members: Sequence[Member], split: Split) -> KeptPlaces:
     revisions = {member.id: member.revision for member in members}
     return {record_id: (revisions[record_id], name) for name, ids in split.ids.items() for record_id in ids}
 
@@ -44,7 +43,7 @@ def base() -> tuple[list[Record], dict[str, tuple[int, str]]]:
     return records, {record.id: (0, "test" if number < 8 else "train") for number, record in enumerate(records)}
 
 
-def divided(records: Sequence[Record], places: Places, **sizes: float) -> Split:
+def divided(records: Sequence[Record], places: KeptPlaces, **sizes: float) -> Split:
     return split_members(
         [Member.of(record, taxonomy=shipped_taxonomy()) for record in records], kept("v1", **({"test_size": 8} | sizes)), places=places
     )
@@ -150,7 +149,7 @@ def test_releases_of_a_store_that_grows(tmp_path) -> None:  # type: ignore[no-un
         add_records(store, None, [(None, record) for record in records], status="imported")
     first = piiloom.release("v1", store=path, test_size=8, seed=3)
     with Store.open(path) as store:
-        before = {record_id: name for record_id, _, name in members_of(store, get_release(store, "v1"))}
+        before = {record_id: name for record_id, _, name in release_members(store, get_release(store, "v1"))}
         test, train = (min(one for one, name in before.items() if name == wanted) for wanted in ("test", "train"))
         keys = {record.id: record.group_keys for record in records}
         torn = replace(plain_record(300), group_keys=(*keys[test], *keys[train]))
@@ -163,7 +162,7 @@ def test_releases_of_a_store_that_grows(tmp_path) -> None:  # type: ignore[no-un
     assert "keep_split_of" not in first.split_settings
     third = piiloom.release("v3", store=path, keep_split_of="v2", test_size=0.25)
     with Store.open(path) as store:
-        v2, v3 = ({record_id: split for record_id, _, split in members_of(store, get_release(store, name))} for name in ("v2", "v3"))
+        v2, v3 = ({record_id: split for record_id, _, split in release_members(store, get_release(store, name))} for name in ("v2", "v3"))
         assert before.items() <= v2.items()
         assert all(v3[record_id] == split for record_id, split in v2.items())
         assert (

@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.record import Provenance, Record
-from piiloom.corpus.releases.leakage import Seen, SplitLeakage, measure_leakage
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.leakage import SeenShare, SplitLeakage, measure_leakage
+from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import Split, split_records
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record, planted
@@ -122,11 +122,11 @@ def test_types_case_and_strings() -> None:
     train = [plain_record(1, values={"Leeds": "location", "Mercury": "organization"}), plain_record(2, values={"STRASSE": "location"})]
     test = [plain_record(3, values={"leeds": "location", "mercury": "belief", "straße": "location", "York": "location"}, question=None)]
     leakage = measure_leakage({"train": train, "test": test}, taxonomy=shipped_taxonomy()).splits["test"]
-    assert leakage.values == Seen(seen=2, of=4)
-    assert leakage.by_type == {"location": Seen(seen=2, of=3), "belief": Seen(seen=0, of=1)}
-    assert leakage.open_values == Seen(seen=2, of=3)  # a belief is of a closed type
-    assert leakage.strings == Seen(seen=3, of=4)
-    assert leakage.questions_near == Seen(seen=0, of=0)
+    assert leakage.values == SeenShare(seen=2, of=4)
+    assert leakage.by_type == {"location": SeenShare(seen=2, of=3), "belief": SeenShare(seen=0, of=1)}
+    assert leakage.open_values == SeenShare(seen=2, of=3)  # a belief is of a closed type
+    assert leakage.strings == SeenShare(seen=3, of=4)
+    assert leakage.questions_near == SeenShare(seen=0, of=0)
     assert leakage.questions_near.share is None
 
 
@@ -137,9 +137,9 @@ def test_near_texts_between_two_sets() -> None:
     test = [plain_record(10 + n, values={}, context=text, question=text) for n, text in enumerate(asked)]
     leakage = measure_leakage({"train": train, "validation": train[:1], "test": test}, taxonomy=shipped_taxonomy()).splits
     for near, same in (("contexts_near", "contexts_same"), ("questions_near", "questions_same")):
-        assert getattr(leakage["test"], near) == Seen(seen=2, of=3)
-        assert getattr(leakage["test"], same) == Seen(seen=1, of=3)
-        assert getattr(leakage["validation"], same) == Seen(seen=1, of=1)
+        assert getattr(leakage["test"], near) == SeenShare(seen=2, of=3)
+        assert getattr(leakage["test"], same) == SeenShare(seen=1, of=3)
+        assert getattr(leakage["validation"], same) == SeenShare(seen=1, of=1)
 
 
 def test_the_report_is_json_and_the_same_whatever_the_order() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.corpus.releases.release_options import parse_group_by, requested, settings_json
-from piiloom.corpus.releases.settings import GROUP_BY, SplitSettings
+from piiloom.corpus.releases.release_options import GROUP_BY, SplitSettings, parse_group_by, requested, settings_json
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 

@@ -8,13 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import Record, with_span_values
+from piiloom.corpus.releases.grouping import Member
 from piiloom.corpus.releases.leakage import measure_leakage
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.settings import OverlapBy, SplitSettings
+from piiloom.corpus.releases.release_options import OverlapBy, SplitSettings
 from piiloom.corpus.releases.splits import Split, split_records
 from piiloom.corpus.releases.value_overlap import Limited, limit_overlap
-from piiloom.corpus.replacing import with_values
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.planted_leaks import plain_record
@@ -44,7 +43,7 @@ def changed(records: list[Record], split: Split) -> dict[str, list[Record]]:
     for record in records:
         own = new.get(record.id, {})
         assert set(own) <= {(span.start, span.end) for span in record.spans}
-        by_id[record.id] = with_values(record, [own.get((span.start, span.end)) for span in record.spans])
+        by_id[record.id] = with_span_values(record, [own.get((span.start, span.end)) for span in record.spans])
     return {name: [by_id[record_id] for record_id in ids] for name, ids in split.ids.items()}
 
 

@@ -14,8 +14,7 @@ from piiloom.corpus.formats.base import LossReport, WriteOptions
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.again import export_or_confirm
-from piiloom.corpus.releases.exporting import export_formats, export_release
+from piiloom.corpus.releases.exporting import export_formats, export_or_confirm, export_release
 from piiloom.corpus.releases.manifest import read_manifest, types_beside
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records

@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import TEST, Record, RecordPlan, Relevance
-from piiloom.corpus.releases.grouping import Member, group_members
-from piiloom.corpus.releases.members import Value
-from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.sizes import parse_size, size_of, split_sizes
+from piiloom.corpus.releases.grouping import Member, Value, group_members
+from piiloom.corpus.releases.release_options import SplitSettings, parse_size, records_of_size, split_sizes
 from piiloom.corpus.releases.splits import Split, split_members, split_records
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -329,7 +327,7 @@ def test_any_other_test_size_is_a_usage_error(text: str) -> None:
 
 @case_by_case(("size", "records", "count"), [(0.1, 14, 1), (0.1, 15, 2), (0.25, 10, 3), (0.01, 5, 1), (3, 4, 3), (0, 0, 0)])
 def test_fractions_round_half_up_and_give_at_least_one(size: float, records: int, count: int) -> None:
-    assert size_of(size, records, "test") == count
+    assert records_of_size(size, records, "test") == count
 
 
 def test_the_validation_size_is_read_alike_and_named_in_errors() -> None:
@@ -342,4 +340,4 @@ def test_the_validation_size_is_read_alike_and_named_in_errors() -> None:
 @case_by_case(("size", "records"), [(4, 4), (5, 4), (0.5, 1), (0.9, 2), (-1, 4), (1.5, 4)])
 def test_a_size_that_leaves_no_train_split_is_refused(size: float, records: int) -> None:
     with pytest.raises(UsageError):
-        size_of(size, records, "test")
+        records_of_size(size, records, "test")

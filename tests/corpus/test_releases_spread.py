@@ -8,12 +8,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from piiloom.corpus.releases.choosing import choose_groups
-from piiloom.corpus.releases.grouping import group_members
-from piiloom.corpus.releases.members import Member, Value
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.assigning import choose_groups, features, spread_groups
+from piiloom.corpus.releases.grouping import Member, Value, group_members
+from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_members
-from piiloom.corpus.releases.spreading import distance, features, spread
 
 
 def people(count: int, seed: int = 1) -> list[Member]:
@@ -41,6 +39,13 @@ def people(count: int, seed: int = 1) -> list[Member]:
     return members
 
 
+def distance(parts, table, sizes):
+    """The sum over splits and columns of (held - fair)² / (fair + 1)."""
+    fair = (np.bincount(parts, weights=sizes) / sizes.sum())[:, None] * table.sum(axis=0)
+    held = np.array([table[parts == part].sum(axis=0) for part in (0, 1)])
+    return ((held - fair) ** 2 / (fair + 1)).sum()
+
+
 @pytest.mark.parametrize("seed", [1, 2])
 def test_exchanges_bring_the_splits_much_nearer_to_their_fair_shares(seed: int) -> None:
     members = people(300, seed)
@@ -48,10 +53,10 @@ def test_exchanges_bring_the_splits_much_nearer_to_their_fair_shares(seed: int) 
     chosen = {group.ids[0] for group in choose_groups(groups, 60, random.Random(seed))}
     before = np.array([int(group.ids[0] in chosen) for group in groups])
     table, sizes = features(groups, {m.id: m for m in members}), np.array([group.size for group in groups])
-    after = spread(before, table, groups, random.Random(seed), train=0)
+    after = spread_groups(before, table, groups, random.Random(seed), train=0)
     assert np.bincount(after, weights=sizes).tolist() == np.bincount(before, weights=sizes).tolist() == [240, 60]
     assert distance(after, table, sizes) < distance(before, table, sizes) / 2
-    assert spread(before, table, groups, random.Random(seed), train=0).tolist() == after.tolist()
+    assert spread_groups(before, table, groups, random.Random(seed), train=0).tolist() == after.tolist()
 
 
 def test_the_last_group_of_a_pair_stays_in_train() -> None:

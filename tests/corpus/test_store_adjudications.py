@@ -15,12 +15,11 @@ from piiloom.corpus.store.adjudications import (
     finished_records,
     last_decisions,
     load_adjudications,
-    replace_adjudications,
     stored_revisions,
     unreleasable_records,
 )
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 
@@ -47,8 +46,6 @@ def test_decisions_come_back_in_the_order_of_the_log(store: Store) -> None:
     assert load_adjudications(store) == rows
     assert load_adjudications(store, ["r2", "r9"]) == [rows[2]]
     assert last_decisions(store) == {"r1": "reopened", "r2": "rejected"}
-    replace_adjudications(store, rows[:1])
-    assert load_adjudications(store) == rows[:1]
 
 
 def test_what_does_not_stand_is_kept_from_releases(store: Store, make_record: MakeRecord) -> None:
@@ -65,7 +62,9 @@ def test_revisions_are_found_with_their_place_in_the_plan(store: Store, make_rec
     add_records(store, "run", [(7, make_record(7, revision=1))], status="validated")
     found = stored_revisions(store, ["record-00007", "gone"])
     assert list(found) == ["record-00007"]
-    assert found["record-00007"][1] == StoredRevision(record_order=3, run_id="run", plan_index=7, revision=1, status="validated")
+    assert found["record-00007"][1] == StoredRevision(
+        id="record-00007", record_order=3, run_id="run", plan_index=7, revision=1, status="validated"
+    )
     assert [row.revision for row in found["record-00007"]] == [0, 1]
 
 
@@ -80,8 +79,8 @@ def finish(
     save_documents(store, [row])
 
 
-def item(record_id: str, order: int, **fields: object) -> Item:
-    return Item(**{"record_id": record_id, "record_order": order, "status": "annotated", "wanted": 2, **fields})  # type: ignore[arg-type]
+def item(record_id: str, order: int, **fields: object) -> AnnotationItem:
+    return AnnotationItem(**{"record_id": record_id, "record_order": order, "status": "annotated", "wanted": 2, **fields})  # type: ignore[arg-type]
 
 
 @pytest.fixture

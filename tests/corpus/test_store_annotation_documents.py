@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import (
+from piiloom.corpus.store.annotation_events import (
     AnnotationDocument,
     AnnotationHead,
     list_heads,
@@ -17,7 +17,7 @@ from piiloom.corpus.store.annotation_documents import (
     replace_documents,
     save_documents,
 )
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import StoreError
@@ -82,7 +82,7 @@ def test_newest_edits_tell_which_records_are_on_the_list_and_in_the_store(store:
     rows = [make_record(n) for n in range(4)]
     add_records(store, None, [(None, record) for record in rows])
     orders = store.integers("SELECT record_order FROM records ORDER BY id")
-    add_items(store, [Item(record_id=rows[n].id, record_order=orders[n]) for n in range(3)])
+    add_items(store, [AnnotationItem(record_id=rows[n].id, record_order=orders[n]) for n in range(3)])
     add_records(store, None, [(None, make_record(0, revision=1))])
     store.change("DELETE FROM records WHERE id = ?", [rows[2].id])
     save_documents(store, [document(rows[0].id, event=9), document(rows[1].id, "bo", event=4)])

@@ -14,7 +14,7 @@ import pytest
 from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.corpus.store.annotation_events import NewEvent, append_events, newest_sequences, newest_time, read_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import DataError, StoreError
 from tests.longer import EXPLORE
 
@@ -124,7 +124,7 @@ def test_a_closed_store_says_so(shared: SharedStore) -> None:
 
 @pytest.mark.long
 def test_eight_threads_lose_nothing(shared: SharedStore) -> None:
-    threads, each = 8, 200 if EXPLORE else 100
+    threads, each = 8, 200 if EXPLORE else 40
     clock = iter([NOON + timedelta(seconds=(n * 7919) % 1000) for n in range(threads * each + 1)])  # it jumps to and fro
     log = EventLog(shared, lambda: next(clock))
     failures: list[BaseException] = []

@@ -11,36 +11,42 @@ import pytest
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_assignments import (
-    Assignment,
+    ControlRow,
+    RecordAssignment,
+    add_controls,
     assigned_loads,
     best_control,
     best_offer,
+    control_orders,
     ever_had,
+    find_control,
     held_open,
+    known_record_ids,
     load_assignments,
+    load_controls,
     put_assignments,
     standing,
 )
-from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, find_control, known_record_ids, load_controls
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import (
-    Item,
+    AnnotationItem,
+    ListFilter,
     add_items,
     base_records,
     disagreement_counts,
+    filter_choices,
     find_item,
+    item_pair_counts,
+    list_items,
     load_items,
     newest_records,
-    pair_counts,
     pooled_ids,
     set_priorities,
     set_status,
     set_wanted,
+    shown_status_counts,
 )
-from piiloom.corpus.store.annotation_lists import ListFilter, filter_choices, list_items, status_counts
-from piiloom.corpus.store.annotation_settings import put_setting, read_settings
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.guidelines import (
+from piiloom.corpus.store.annotation_project import (
     Guideline,
     GuidelineQuestion,
     add_guideline,
@@ -48,8 +54,11 @@ from piiloom.corpus.store.guidelines import (
     load_guidelines,
     load_questions,
     newest_version,
+    put_setting,
+    read_settings,
     set_answer,
 )
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import DataError
 
@@ -57,11 +66,13 @@ MakeRecord = Callable[..., Record]
 NOW, LATER = "2026-11-02T09:00:00.000+00:00", "2026-11-02T10:00:00.000+00:00"
 
 
-def pooled(store: Store, record: Record, **changes: object) -> Item:
+def pooled(store: Store, record: Record, **changes: object) -> AnnotationItem:
     """*record* stored and in the list."""
     add_records(store, None, [(None, record)])
     order = store.rows("SELECT max(record_order) FROM records WHERE id = ?", [record.id])[0][0]
-    item = Item(record_id=record.id, record_order=order, changed_at=NOW, facts={"pair": "age+health", "types": ["age"], "words": 7})
+    item = AnnotationItem(
+        record_id=record.id, record_order=order, changed_at=NOW, facts={"pair": "age+health", "types": ["age"], "words": 7}
+    )
     add_items(store, [replace(item, **changes)])  # type: ignore[arg-type]
     return find_item(store, record.id) or item
 
@@ -86,7 +97,7 @@ def test_items_come_back_as_they_were_and_change_field_by_field(store: Store, ma
     set_priorities(store, [(first.record_id, 7.5, ("x",)), ("other", 1.0, ())], LATER)
     expected = replace(first, status="agreed", wanted=5, priority=7.5, reasons=("x",), changed_at=LATER)
     assert load_items(store) == [expected, second]
-    assert pair_counts(store) == {}
+    assert item_pair_counts(store) == {}
     assert disagreement_counts(store) == {}
 
 
@@ -105,7 +116,7 @@ def test_the_newest_revision_is_found_and_the_base_stays(store: Store, make_reco
 
 
 def test_an_assignment_is_replaced_and_the_last_of_several_counts(store: Store) -> None:
-    one = Assignment(record_id="r", annotator="ann", state="leased", leased_until=LATER, changed_at=NOW)
+    one = RecordAssignment(record_id="r", annotator="ann", state="leased", leased_until=LATER, changed_at=NOW)
     two = replace(one, state="skipped", leased_until=None, changed_at=LATER)
     other = replace(one, annotator="o'ben")
     put_assignments(store, [])
@@ -120,10 +131,10 @@ def test_offers_follow_leases_assignments_and_what_is_finished(store: Store, mak
     low, high, mine = (pooled(store, make_record(n), priority=p) for n, p in ((1, 1.0), (2, 2.0), (3, 0.0)))
     assert best_offer(store, "ann", NOW) == (high.record_id, "new", None)
     assert best_offer(store, "ann", NOW, [high.record_id]) == (low.record_id, "new", None)
-    put_assignments(store, [Assignment(record_id=mine.record_id, annotator="ann", state="assigned")])
+    put_assignments(store, [RecordAssignment(record_id=mine.record_id, annotator="ann", state="assigned")])
     assert best_offer(store, "ann", NOW) == (mine.record_id, "assigned", None)
     assert assigned_loads(store) == {"ann": 1}
-    put_assignments(store, [Assignment(record_id=low.record_id, annotator="ann", state="leased", leased_until=LATER, changed_at=NOW)])
+    put_assignments(store, [RecordAssignment(record_id=low.record_id, annotator="ann", state="leased", leased_until=LATER, changed_at=NOW)])
     assert best_offer(store, "ann", NOW) == (low.record_id, "resumed", LATER)
     assert held_open(store, "ann", NOW) == (1, low.record_id)
     assert held_open(store, "ann", LATER) == (0, None)
@@ -149,12 +160,12 @@ def test_controls_are_kept_with_their_answers(store: Store, make_record: MakeRec
     add_records(store, None, [(None, make_record(1, id="c1"))], status="control")
     assert known_record_ids(store, ["c1", "c0"]) == {"c1"}
     assert list(control_orders(store, ["c1", "c0"])) == ["c1"]
-    item = Item(record_id="c1", record_order=control_orders(store, ["c1"])["c1"], role="control")
+    item = AnnotationItem(record_id="c1", record_order=control_orders(store, ["c1"])["c1"], role="control")
     add_items(store, [item])
     assert best_offer(store, "ann", NOW) is None
     assert best_control(store, "ann") == "c1"
     assert best_control(store, "ann", ["c1"]) is None
-    put_assignments(store, [Assignment(record_id="r1", annotator="ben", state="released")])
+    put_assignments(store, [RecordAssignment(record_id="r1", annotator="ben", state="released")])
     assert best_control(store, "ben") is None
 
 
@@ -190,7 +201,11 @@ def test_a_list_of_ten_thousand_takes_no_more_than_reading_all_texts_a_few_times
         orders = [order for (order,) in big.rows("SELECT record_order FROM records ORDER BY record_order")]
         facts = [{"pair": ("age+health", "age+belief")[n % 2], "types": ["age"], "locale": "en_US", "words": n} for n in range(10_000)]
         add_items(
-            big, [Item(record_id=r.id, record_order=o, priority=o % 97, facts=f) for r, o, f in zip(records, orders, facts, strict=True)]
+            big,
+            [
+                AnnotationItem(record_id=r.id, record_order=o, priority=o % 97, facts=f)
+                for r, o, f in zip(records, orders, facts, strict=True)
+            ],
         )
         big.append(
             "annotation_assignments",
@@ -205,7 +220,7 @@ def test_a_list_of_ten_thousand_takes_no_more_than_reading_all_texts_a_few_times
             "texts": lambda: big.rows("SELECT id, context FROM records"),
             "all": lambda: list_items(big, wanted),
             "filtered": lambda: list_items(big, busy, "words"),
-            "counts": lambda: (status_counts(big), filter_choices(big)),
+            "counts": lambda: (shown_status_counts(big), filter_choices(big)),
             "next": lambda: best_offer(big, "p2", NOW),
         }.items():
             spans = []

@@ -11,7 +11,6 @@ from piiloom.corpus.store.batches import (
     OPEN_STATES,
     BatchRequestRow,
     BatchRow,
-    load_batch_requests,
     load_batches,
     load_open_batches,
     save_batch_requests,
@@ -79,7 +78,7 @@ def test_requests_come_back_as_they_were_written(store):
     rows = [request(1), request(9), request(3)]
     save_batch_requests(store, rows)
     save_batch_requests(store, [request(1, "b2")])
-    assert load_batch_requests(store, "b1") == rows
+    assert store.objects(BatchRequestRow, "FROM batch_requests WHERE batch_id = 'b1' ORDER BY rowid") == rows
 
 
 def test_what_has_a_reply_is_not_owed_and_tries_are_counted(store):

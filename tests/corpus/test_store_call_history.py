@@ -6,26 +6,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.store import call_history
-from piiloom.corpus.store.call_history import (
-    ItemCalls,
-    calls_by_item,
-    calls_by_key,
+from piiloom.corpus.store import call_events
+from piiloom.corpus.store.call_events import (
     count_events,
     events_of_item,
     events_of_key,
     iter_events,
-    journal_lines,
     load_prompts,
     paid_events,
     prompt_names,
 )
+from piiloom.corpus.store.costs import ItemCalls, calls_by_item, calls_by_key, journal_lines, open_sends, spending
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.progress import RejectRow, StageResultRow, lift_rejects, save_plan_items, save_rejects, save_stage_results
+from piiloom.corpus.store.record_search import find_stored
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.row_ledger import count_rows, fate_of, find_records, rejects_of_key
-from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.corpus.store.runs import (
+    RejectRow,
+    StageResultRow,
+    count_rows,
+    fate_of,
+    lift_rejects,
+    list_runs,
+    rejects_of_key,
+    save_plan_items,
+    save_rejects,
+    save_stage_results,
+)
 from tests.corpus.call_stories import SYSTEM, event, failed, new_run, reply, sent, tell, verdict
 
 
@@ -142,7 +148,7 @@ def test_what_an_item_took_counts_its_parts_and_not_its_neighbours(store):
 
 
 def test_all_events_come_in_order_in_pieces(store, monkeypatch):
-    monkeypatch.setattr(call_history, "_CHUNK", 3)
+    monkeypatch.setattr(call_events, "_CHUNK", 3)
     for run in ("r1", "r2"):
         new_run(store, run)
     for number in range(10):
@@ -195,10 +201,10 @@ def test_records_are_found_by_the_beginning_of_their_id(store, make_record):
         new_run(store, run)
         add_records(store, run, [(3, make_record(3)), (4, make_record(4))])
     add_records(store, None, [(None, make_record(9))])
-    assert [(item.run_id, item.plan_index) for item in find_records(store, "record-00003")] == [("r2", 3), ("r1", 3)]
-    assert [item.plan_index for item in find_records(store, "record", "r1")] == [4, 3]
-    assert find_records(store, "record-00009")[0].run_id is None
-    assert find_records(store, "100%_") == []
+    assert [(item.run_id, item.plan_index) for item in find_stored(store, prefix="record-00003")] == [("r2", 3), ("r1", 3)]
+    assert [item.plan_index for item in find_stored(store, prefix="record", run_id="r1")] == [4, 3]
+    assert find_stored(store, prefix="record-00009")[0].run_id is None
+    assert find_stored(store, prefix="100%_") == []
 
 
 def test_rejects_of_a_pair_are_its_own_and_those_of_its_dropped_entries(store):

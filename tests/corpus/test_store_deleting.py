@@ -7,15 +7,14 @@ import json
 import pytest
 
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.batches import BatchRow, save_batches
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import contents_of_run, delete_release, delete_run, ties_of_run
-from piiloom.corpus.store.partitions import deal
-from piiloom.corpus.store.progress import RejectRow, StageResultRow, save_plan_items, save_rejects, save_stage_results
-from piiloom.corpus.store.records import add_records, count_records, iter_records, select
+from piiloom.corpus.store.partitions import deal_partition
+from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, insert_release, list_releases
-from piiloom.corpus.store.runs import create_run, list_runs
+from piiloom.corpus.store.runs import RejectRow, StageResultRow, create_run, list_runs, save_plan_items, save_rejects, save_stage_results
 from piiloom.foundation.errors import ReleaseError, RunError
 
 TABLES = ("records", "spans", "plan_items", "stage_results", "rejects", "judgements", "call_events", "prompt_texts", "releases")
@@ -51,7 +50,7 @@ def say(store, run_id, key, kind, entry):
 
 
 def sizes(store):
-    return {table: store.rows(select(("count(*)",), table))[0][0] for table in TABLES}
+    return {table: store.value(f"SELECT count(*) FROM {table}") for table in TABLES}  # noqa: S608 - constants
 
 
 def first_run(store):
@@ -110,7 +109,7 @@ def test_a_run_in_a_release_stays(store, of_run):
 
 def test_a_run_whose_records_people_annotate_stays(store):
     order = store.rows("SELECT record_order FROM records WHERE id = '1-1'")[0][0]
-    add_items(store, [Item(record_id="1-1", record_order=order)])
+    add_items(store, [AnnotationItem(record_id="1-1", record_order=order)])
     assert ties_of_run(store, first_run(store)).annotated == 1
     with pytest.raises(RunError, match=r"annotated records of run r0001-11111111 \(1\)"):
         delete_run(store, first_run(store))
@@ -137,7 +136,7 @@ def test_a_run_with_batches_out_stays(store):
 
 
 def test_a_run_that_is_worked_on_in_partitions_stays(store):
-    partition = deal(store, first_run(store), 0, [2])
+    partition = deal_partition(store, first_run(store), 0, [2])
     with pytest.raises(RunError, match="partition"):
         delete_run(store, first_run(store))
     assert partition.path.exists()

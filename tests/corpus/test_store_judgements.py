@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement, JudgementRow, disagreements, load_judgements, save_judgements
 from piiloom.foundation.errors import DataError
 
@@ -82,15 +82,15 @@ ROWS = st.tuples(st.integers(0, 5), st.sampled_from(["relevance", "leak"]), st.s
 
 
 @pytest.mark.long
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(ROWS, max_size=30))
-def test_each_value_is_kept_once_for_each_judge_however_it_is_saved(rows: list[tuple[int, str, str, bool]]) -> None:
+def test_each_value_is_kept_once_for_each_judge_however_it_is_saved(store: Store, rows: list[tuple[int, str, str, bool]]) -> None:
     judged = [(i, f"r{i}", replace(SAID, kind=kind, value_id=value, agrees=agrees)) for i, kind, value, agrees in rows]  # type: ignore[arg-type]
-    with Store.open(MEMORY) as one, Store.open(MEMORY) as many:
-        save_judgements(one, "run", judged)
-        for single in judged:
-            save_judgements(many, "run", [single])
-        assert load_judgements(one) == load_judgements(many)
-        assert len(load_judgements(one)) == len({(i, kind, value) for i, kind, value, _ in rows})
-        flagged = {r.record_id for r in load_judgements(one) if not r.judgement.agrees}
-        assert set(disagreements(one, "run")) == flagged
+    store.change("DELETE FROM judgements")
+    save_judgements(store, "one", judged)
+    for single in judged:
+        save_judgements(store, "many", [single])
+    one, many = load_judgements(store, "one"), load_judgements(store, "many")
+    assert one == [replace(row, run_id="one") for row in many]
+    assert len(one) == len({(i, kind, value) for i, kind, value, _ in rows})
+    assert set(disagreements(store, "one")) == {row.record_id for row in one if not row.judgement.agrees}

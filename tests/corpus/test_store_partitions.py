@@ -9,11 +9,14 @@ import sys
 import pytest
 
 from piiloom.corpus.store.call_events import CallEvent, answered_keys, save_call_events, save_prompt_texts
+from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.partitions import deal, left_over, merge, missing, note_lost
-from piiloom.corpus.store.progress import (
+from piiloom.corpus.store.partitions import deal_partition, left_over, merge_partition, missing, note_lost
+from piiloom.corpus.store.runs import (
     RejectRow,
     StageResultRow,
+    create_run,
+    get_run,
     lift_rejects,
     load_plan_items,
     load_rejects,
@@ -22,8 +25,6 @@ from piiloom.corpus.store.progress import (
     save_rejects,
     save_stage_results,
 )
-from piiloom.corpus.store.runs import create_run, get_run
-from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked
 from tests.longer import mostly_long
 
@@ -68,7 +69,7 @@ def work(path) -> None:
 
 
 def test_a_partition_has_its_run_and_the_replies_that_may_answer_it(store):
-    partition = deal(store, "one", 2, [3, 5])
+    partition = deal_partition(store, "one", 2, [3, 5])
     assert partition.path.name == "it's a 'store'.one.part-0002.duckdb"
     with Store.open(partition.path, create=False) as part:
         assert get_run(part, "one") == get_run(store, "one")
@@ -78,12 +79,12 @@ def test_a_partition_has_its_run_and_the_replies_that_may_answer_it(store):
 
 
 def test_what_is_new_comes_back_once(store):
-    partition = deal(store, "one", 0, [3, 5])
+    partition = deal_partition(store, "one", 0, [3, 5])
     work(partition.path)
     kept = partition.path.with_name("copy")
     shutil.copy(partition.path, kept)
     before = spending(store, "one").answered
-    merged = merge(store, "one", partition.path)
+    merged = merge_partition(store, "one", partition.path)
     assert (merged.events, merged.results, merged.rejects, merged.again) == (3, 1, 1, False)
     assert not partition.path.exists()
     assert spending(store, "one").answered == before + 1
@@ -96,14 +97,14 @@ def test_what_is_new_comes_back_once(store):
     whole = dump(store)
     shutil.move(kept, partition.path)  # as if the process had been killed before it could delete it
     assert left_over(store, "one") == (partition.path,)
-    assert merge(store, "one", partition.path).again
+    assert merge_partition(store, "one", partition.path).again
     assert dump(store) == whole
     assert left_over(store, "one") == ()
 
 
 def test_partitions_are_found_by_their_run(store, tmp_path):
-    beside, elsewhere = deal(store, "one", 0, [1]), deal(store, "one", 1, [2], folder=tmp_path / "shared")
-    other = deal(store, "two", 0, [1])
+    beside, elsewhere = deal_partition(store, "one", 0, [1]), deal_partition(store, "one", 1, [2], folder=tmp_path / "shared")
+    other = deal_partition(store, "two", 0, [1])
     assert left_over(store, "one") == (beside.path, elsewhere.path)
     assert left_over(store, "two") == (other.path,)
     assert missing(store, "one") == ()
@@ -123,13 +124,13 @@ from piiloom.corpus.store.database import Store
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[3] == "before its file":
-    partitions.remove = lambda path: die() if path.name.endswith(".new") else None
+    partitions.remove_partition = lambda path: die() if path.name.endswith(".new") else None
 elif sys.argv[3] == "half filled":
     partitions._lend = die
 else:
     Path.rename = die
 with Store.open(Path(sys.argv[1])) as store:
-    partitions.deal(store, "one", 0, [1, 2], folder=Path(sys.argv[2]))
+    partitions.deal_partition(store, "one", 0, [1, 2], folder=Path(sys.argv[2]))
 """
 
 
@@ -147,39 +148,39 @@ def test_a_partition_whose_maker_was_killed_is_no_orphan(tmp_path, moment):
         note_lost(store, half)
         assert (left_over(store, "one"), missing(store, "one")) == ((), ())
         assert not folder.exists() or list(folder.iterdir()) == []
-        assert merge(store, "one", deal(store, "one", 0, [1, 2], folder=folder).path).again is False
+        assert merge_partition(store, "one", deal_partition(store, "one", 0, [1, 2], folder=folder).path).again is False
 
 
 def test_a_stump_of_the_same_name_is_replaced(store):
-    path = deal(store, "one", 0, [1]).path
+    path = deal_partition(store, "one", 0, [1]).path
     path.with_name(f"{path.name}.wal").write_bytes(b"old")
-    work(path := deal(store, "one", 0, [3]).path)
-    assert merge(store, "one", path).events == 3
+    work(path := deal_partition(store, "one", 0, [3]).path)
+    assert merge_partition(store, "one", path).events == 3
 
 
 def test_what_is_no_partition_of_the_run_is_left_alone(store):
-    own, other = deal(store, "one", 0, [1]), deal(store, "two", 0, [1])
+    own, other = deal_partition(store, "one", 0, [1]), deal_partition(store, "two", 0, [1])
     other.path.replace(own.path)
     with pytest.raises(StoreError, match="not a partition of run one"):
-        merge(store, "one", own.path)
+        merge_partition(store, "one", own.path)
     Store.open(plain := own.path.with_name("plain.duckdb")).close()
     with pytest.raises(StoreError, match="not a partition of run one"):
-        merge(store, "one", plain)
+        merge_partition(store, "one", plain)
     plain.write_text("somebody's diary")
     with pytest.raises(NotAStore):
-        merge(store, "one", plain)
+        merge_partition(store, "one", plain)
     assert own.path.exists()
     assert plain.exists()
     assert spending(store, "one").answered == 1
 
 
 def test_a_partition_that_is_worked_on_is_not_merged(store):
-    path = deal(store, "one", 0, [3]).path
+    path = deal_partition(store, "one", 0, [3]).path
     script = "import sys, duckdb; c = duckdb.connect(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout.readline() == b"open\n"
         with pytest.raises(StoreLocked):
-            merge(store, "one", path)
+            merge_partition(store, "one", path)
         holder.stdin.close()
         holder.wait()
-    assert merge(store, "one", path).again is False
+    assert merge_partition(store, "one", path).again is False

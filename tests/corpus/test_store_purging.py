@@ -8,14 +8,13 @@ from datetime import datetime
 
 import pytest
 
-from piiloom.corpus.store import compacting, purging
-from piiloom.corpus.store.call_events import find_replies
-from piiloom.corpus.store.call_history import iter_events, journal_lines
-from piiloom.corpus.store.compacting import compact
+from piiloom.corpus.store import deleting
+from piiloom.corpus.store.call_events import find_replies, iter_events
+from piiloom.corpus.store.costs import journal_lines
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, load_rejects, save_rejects
-from piiloom.corpus.store.purging import last_heard, purge_texts, without_texts
+from piiloom.corpus.store.deleting import compact, last_heard, purge_texts, without_texts
 from piiloom.corpus.store.records import add_records, iter_records
+from piiloom.corpus.store.runs import RejectRow, load_rejects, save_rejects
 from piiloom.foundation.errors import NotAStore, StoreError, StoreLocked
 from tests.corpus.call_stories import AT, SYSTEM, failed, new_run, reply, sent, tell, verdict
 
@@ -74,11 +73,11 @@ def test_other_runs_keep_their_texts_and_the_prompts_they_need(store):
     assert purge_texts(store, ["r1"]).prompts == 2
     assert list(iter_events(store, "r2")) == untouched
     assert store.rows("SELECT sha256, text FROM prompt_texts") == [SYSTEM]
-    assert purge_texts(store, ["r1"]) == purging.Purged()
+    assert purge_texts(store, ["r1"]) == deleting.Purged()
 
 
 def test_many_events_are_purged_in_pieces(store, monkeypatch):
-    monkeypatch.setattr(purging, "_CHUNK", 4)
+    monkeypatch.setattr(deleting, "_CHUNK", 4)
     new_run(store)
     for number in range(11):
         tell(store, sent(f"{number:04x}"), reply(f"{number:04x}"))
@@ -177,14 +176,14 @@ def test_a_store_that_another_process_holds_is_left_alone(store_path, make_recor
 @pytest.mark.long
 def test_a_process_that_comes_between_copy_and_exchange_loses_nothing(store_path, make_record, monkeypatch):
     big(store_path, make_record)
-    copied = compacting._copy
+    copied = deleting._copy
 
     def copied_and_then_written(store, partial):
         rows = copied(store, partial)
         monkeypatch.setattr(store, "close", lambda: (type(store).close(store), write_elsewhere(store_path)))
         return rows
 
-    monkeypatch.setattr(compacting, "_copy", copied_and_then_written)
+    monkeypatch.setattr(deleting, "_copy", copied_and_then_written)
     with pytest.raises(StoreLocked, match="opened the store in the meantime"):
         compact(store_path)
     assert [path.name for path in store_path.parent.iterdir()] == [store_path.name]
@@ -206,8 +205,8 @@ with Store.open(pathlib.Path(sys.argv[1])) as store:
 def test_a_copy_that_differs_does_not_take_the_stores_place(store_path, make_record, monkeypatch):
     big(store_path, make_record)
     before = store_path.read_bytes()
-    counted = compacting._sum
-    monkeypatch.setattr(compacting, "_sum", lambda store, base, table: (0, 1) if base == compacting._COPY else counted(store, base, table))
+    counted = deleting._sum
+    monkeypatch.setattr(deleting, "_sum", lambda store, base, table: (0, 1) if base == deleting._COPY else counted(store, base, table))
     with pytest.raises(StoreError, match="the copy differs"):
         compact(store_path)
     assert store_path.read_bytes() == before
@@ -220,7 +219,7 @@ def test_without_room_nothing_is_changed(store_path, make_record):
     before = store_path.read_bytes()
     code = """
 import sys, pathlib, resource
-from piiloom.corpus.store.compacting import compact
+from piiloom.corpus.store.deleting import compact
 from piiloom.foundation.errors import OutputError
 sys.dont_write_bytecode = True  # half a file would be taken for a whole one next time
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))

@@ -15,13 +15,12 @@ import duckdb
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store import faults, live_copies
-from piiloom.corpus.store.copying import log_of
+from piiloom.corpus.store import faults, store_files
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
-from piiloom.corpus.store.reading import Sight, open_to_read
+from piiloom.corpus.store.opening import Sight, open_to_read
 from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.store_files import copy_in_use, folder_for_copies, log_of
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 
@@ -91,6 +90,22 @@ def kept(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store whose writer was killed: its three records are in the log."""
+    path = tmp_path_factory.mktemp("killed") / "s.duckdb"
+    with working(WRITER, path):
+        return path
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A store that another process writes."""
+    path = tmp_path_factory.mktemp("held") / "s.duckdb"
+    with working(WRITER, path):
+        yield path
+
+
 def test_what_is_committed_is_read_while_another_process_writes(tmp_path, temporary):
     path, seen = tmp_path / "s.duckdb", list[Sight]()
     with working(WRITER, path) as process:
@@ -155,10 +170,8 @@ def other_file(path: Path) -> None:
 
 
 @pytest.mark.parametrize("event", [changed_header, cut_log, other_log, checkpoint_begun, other_file])
-def test_a_copy_that_a_checkpoint_came_between_is_no_copy(tmp_path, monkeypatch, event):
-    path = tmp_path / "s.duckdb"
-    with working(WRITER, path):
-        pass  # killed: its commits are in the log
+def test_a_copy_that_a_checkpoint_came_between_is_no_copy(tmp_path, monkeypatch, killed, event):
+    path = shutil.copytree(killed.parent, tmp_path / "there") / "s.duckdb"
     copyfileobj, calls = shutil.copyfileobj, []
 
     def copy_slowly(*words):
@@ -168,7 +181,7 @@ def test_a_copy_that_a_checkpoint_came_between_is_no_copy(tmp_path, monkeypatch,
             event(path)
 
     assert copy_in_use(path, tmp_path / "whole.duckdb")
-    monkeypatch.setattr(live_copies.shutil, "copyfileobj", copy_slowly)
+    monkeypatch.setattr(store_files.shutil, "copyfileobj", copy_slowly)
     assert not copy_in_use(path, tmp_path / "torn.duckdb")
     assert len(calls) == 2
     assert not list(tmp_path.glob("torn*"))
@@ -188,10 +201,9 @@ def test_a_log_caught_in_the_midst_of_a_commit_ends_with_the_commit_before(kept)
     assert found == {(1, 1), (3, 3)}  # one of the three was there
 
 
-def test_without_a_whole_copy_nothing_is_read(tmp_path, temporary, monkeypatch):
-    path = tmp_path / "s.duckdb"
-    monkeypatch.setattr(live_copies, "_checkpoint_under_way", lambda _: True)
-    with working(WRITER, path), pytest.raises(StoreError, match="no consistent copy") as caught, open_to_read(path, patience_s=0.2):
+def test_without_a_whole_copy_nothing_is_read(held, temporary, monkeypatch):
+    monkeypatch.setattr(store_files, "_checkpoint_under_way", lambda _: True)
+    with pytest.raises(StoreError, match="no consistent copy") as caught, open_to_read(held, patience_s=0.2):
         raise AssertionError
     assert "process" in str(caught.value)
     assert list(temporary.iterdir()) == []
@@ -208,7 +220,7 @@ def test_a_damaged_copy_is_never_read(kept, temporary, monkeypatch):
                 target.seek(at + 100)
                 target.write(b"spoilt")
 
-    monkeypatch.setattr(live_copies.shutil, "copyfileobj", spoil)
+    monkeypatch.setattr(store_files.shutil, "copyfileobj", spoil)
     with working(WRITER, kept), pytest.raises(StoreError), open_to_read(kept, patience_s=0.2) as store:
         list(iter_records(store))
 
@@ -216,7 +228,7 @@ def test_a_damaged_copy_is_never_read(kept, temporary, monkeypatch):
 def test_several_may_read_at_once_and_nothing_is_written(kept):
     before = kept.read_bytes()
     with open_to_read(kept) as store:
-        code = "import sys; from pathlib import Path; from piiloom.corpus.store.reading import open_to_read\n"
+        code = "import sys; from pathlib import Path; from piiloom.corpus.store.opening import open_to_read\n"
         code += "with open_to_read(Path(sys.argv[1]), tell=lambda sight, _: print(sight.copied_at)): pass"
         done = subprocess.run([sys.executable, "-c", code, str(kept)], capture_output=True, text=True, check=True)
         assert count_records(store) == 1
@@ -231,7 +243,7 @@ def test_several_may_read_at_once_and_nothing_is_written(kept):
 READER = """
 import select, sys
 from pathlib import Path
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 with open_to_read(Path(sys.argv[1])):
     print("ready", flush=True)
     select.select([sys.stdin], [], [], float(sys.argv[2]))
@@ -303,10 +315,9 @@ def test_other_peoples_tables_are_refused(tmp_path):
         raise AssertionError
 
 
-def test_no_room_for_a_copy_is_said_before_it_is_made(tmp_path, temporary, monkeypatch):
-    path = tmp_path / "s.duckdb"
-    monkeypatch.setattr(live_copies.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5_000))
-    with working(WRITER, path), pytest.raises(OutputError, match="no disk space") as caught, open_to_read(path):
+def test_no_room_for_a_copy_is_said_before_it_is_made(held, temporary, monkeypatch):
+    monkeypatch.setattr(store_files.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10**9, 10**9, 5_000))
+    with pytest.raises(OutputError, match="no disk space") as caught, open_to_read(held):
         raise AssertionError
     assert "TMPDIR" in str(caught.value)
     assert str(temporary) in str(caught.value)
@@ -314,15 +325,13 @@ def test_no_room_for_a_copy_is_said_before_it_is_made(tmp_path, temporary, monke
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(28, "No space left on device")])
-def test_a_copy_that_is_cut_short_leaves_nothing(tmp_path, temporary, monkeypatch, error):
-    path = tmp_path / "s.duckdb"
-
+def test_a_copy_that_is_cut_short_leaves_nothing(held, temporary, monkeypatch, error):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(live_copies.shutil, "copyfileobj", fail)
+    monkeypatch.setattr(store_files.shutil, "copyfileobj", fail)
     expected = KeyboardInterrupt if isinstance(error, KeyboardInterrupt) else OutputError
-    with working(WRITER, path), pytest.raises(expected), open_to_read(path):
+    with pytest.raises(expected), open_to_read(held):
         raise AssertionError
     assert list(temporary.iterdir()) == []
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference, Span
-from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.runs import create_run
 from piiloom.foundation.errors import DataError
@@ -66,12 +66,12 @@ def records(draw: st.DrawFn) -> Record:
 
 
 @pytest.mark.long
-@settings(max_examples=20, deadline=None)
-@given(st.lists(records(), max_size=4))
-def test_any_record_comes_back_equal(given_records: list[Record]) -> None:
-    with Store.open(MEMORY) as store:
-        assert add_records(store, "run", list(enumerate(given_records))) == len(given_records)
-        assert list(iter_records(store)) == given_records
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(given_records=st.lists(records(), max_size=4))
+def test_any_record_comes_back_equal(store: Store, given_records: list[Record]) -> None:
+    store.change("DELETE FROM records")
+    assert add_records(store, "run", list(enumerate(given_records))) == len(given_records)
+    assert list(iter_records(store)) == given_records
 
 
 @pytest.mark.parametrize("text", mostly_long([*AWKWARD, "tail\x00", "", "a" * 300_000], quick={*AWKWARD[::4], "tail\x00", ""}))

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.snapshot_files import list_snapshots
 from piiloom.corpus.store.snapshots import restore_snapshot, take_snapshot
+from piiloom.corpus.store.store_files import list_snapshots
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 from tests.corpus.snapshot_stories import NOON, add_events, events_in, writer
 
 pytestmark = pytest.mark.long
 
 
+_made: list[Path] = []
+
+
 def damaged(path: Path) -> None:
     """Make a store with two events in a snapshot and five more in its log, and flip a bit in the midst of the log."""
-    with Store.open(path) as store:
-        add_events(store, 2)
-        take_snapshot(store, NOON, 3)
-    with writer(path):
-        pass
-    log = path.with_name(f"{path.name}.wal")
-    content = bytearray(log.read_bytes())
-    content[len(content) // 2] ^= 0x10
-    log.write_bytes(content)
+    if not _made:
+        with Store.open(path) as store:
+            add_events(store, 2)
+            take_snapshot(store, NOON, 3)
+        with writer(path):
+            pass
+        log = path.with_name(f"{path.name}.wal")
+        content = bytearray(log.read_bytes())
+        content[len(content) // 2] ^= 0x10
+        log.write_bytes(content)
+        _made.append(Path(shutil.copytree(path.parent, path.parents[1] / "kept as it was made")))
+    else:
+        shutil.copytree(_made[0], path.parent)
 
 
 def test_a_damaged_log_names_the_newest_snapshot_and_how_to_get_it_back(store_path: Path) -> None:

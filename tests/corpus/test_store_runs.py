@@ -5,13 +5,19 @@ from __future__ import annotations
 import pytest
 
 from piiloom.corpus.store.call_events import CallEvent, EventKind, answered_keys, find_replies, save_call_events, short_key
+from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import (
+from piiloom.corpus.store.runs import (
     RejectRow,
+    RunRow,
     StageResultRow,
     count_by_furthest_stage,
     count_reasons,
+    create_run,
+    find_run,
+    get_run,
     lift_rejects,
+    list_runs,
     load_plan_items,
     load_rejects,
     load_shared_results,
@@ -20,9 +26,9 @@ from piiloom.corpus.store.progress import (
     save_rejects,
     save_shared_results,
     save_stage_results,
+    set_run_samples,
+    set_run_status,
 )
-from piiloom.corpus.store.runs import RunRow, create_run, find_run, get_run, list_runs, set_run_samples, set_run_status
-from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.foundation.errors import DataError, RunError
 from tests.ended_calls import load_completions
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_controls import ControlRow, add_controls
+from piiloom.corpus.store.annotation_assignments import ControlRow, add_controls
 from piiloom.corpus.store.annotation_events import read_events
-from piiloom.corpus.store.annotation_items import Item, add_items
+from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.suggestions import suggestion_runs, suggestions_for
@@ -41,7 +41,7 @@ def store():
     with Store.open(MEMORY) as opened:
         add_records(opened, None, [(None, record(n)) for n in (1, 2, 3)])
         orders = dict(opened.rows("SELECT id, record_order FROM records"))
-        add_items(opened, [Item(record_id=f"r{n}", record_order=orders[f"r{n}"]) for n in (1, 2)])
+        add_items(opened, [AnnotationItem(record_id=f"r{n}", record_order=orders[f"r{n}"]) for n in (1, 2)])
         yield opened
 
 
@@ -155,7 +155,7 @@ def test_only_the_work_list_has_suggestions_and_a_hidden_control_looks_like_work
     assert suggestions_for(store, ["r3"]) == {}
     add_records(store, None, [(None, record(4))], status="control")
     order = store.rows("SELECT record_order FROM records WHERE id = 'r4'")[0][0]
-    add_items(store, [Item(record_id="r4", record_order=order, role="control")])
+    add_items(store, [AnnotationItem(record_id="r4", record_order=order, role="control")])
     add_controls(store, [ControlRow(record_id="r4", kind="gold", source_id="r1", entry={})])
     one = suggestions_for(store, ["r4", "r1"])["r4"][0]
     assert (one.record_id, one.start, one.text) == ("r4", 7, TEXT)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from record_strategies import texts
 
 from piiloom.corpus.formats.tokenizing import Tokenizer, tidied, tokenizer_named
-from piiloom.corpus.mention_search import Range
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import Range
 from tests.longer import case_by_case
 
 TRAINED_ON = ["I'm Ann, 34, a baker in Zürich.", "Mein Bruder wohnt in Köln, 12 km von hier.", "e\u0301tude, naïve café 👩‍🚀 שלום"]

@@ -7,9 +7,9 @@ import json
 import re
 from pathlib import Path
 
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.spending import spending
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.hybrid.hybrid_detector import HybridDetector
 from piiloom.execution.batches.ledger import BatchPolicy

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from piiloom.corpus.formats.instruction_tuning import extracting, message_parts, verifying
+from piiloom.corpus.store.costs import Spending, spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.spending import Spending, spending
 from piiloom.detection.capid.capid_detector import CapidDetector
 from piiloom.detection.detector import Detector
 from piiloom.detection.detector_settings import ModelSettings

@@ -12,9 +12,8 @@ from piiloom.corpus.releases.leakage import measure_leakage
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements
-from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.runs import RejectRow, create_run, save_rejects
 from piiloom.evaluation.report.advice import citation, how_to_make_again, limits, uses
 from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.page import page_contents

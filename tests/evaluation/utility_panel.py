@@ -7,9 +7,9 @@ import re
 from pathlib import Path
 
 from piiloom.corpus.record import Record, Span
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.spending import spending
 from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.evaluating import ReadCases, judge_utility, prepared
 from piiloom.evaluation.utility.options import UtilitySettings

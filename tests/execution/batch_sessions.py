@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from piiloom.corpus.store.batches import BatchRow, load_batches, load_open_batches
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run, list_runs
-from piiloom.corpus.store.spending import spending
 from piiloom.execution.batches.batch_scheduler import BatchScheduler
 from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_totals import CallTotals

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.spending import spending
 from piiloom.execution.batches.batch_scheduler import how_to_go_on
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import RunError

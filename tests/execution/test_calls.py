@@ -9,9 +9,7 @@ import pytest
 
 from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
-from piiloom.corpus.store.call_history import journal_lines
-from piiloom.corpus.store.costs import reply_costs, unanswered_calls
-from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.corpus.store.costs import journal_lines, open_sends, reply_costs, spending, unanswered_calls
 from piiloom.execution.call_channel import close_open_sends
 from piiloom.execution.call_entries import sent_entry
 from piiloom.execution.watching.events import CallAnswered, CallFailed, CallReplayed, CallStarted

@@ -7,8 +7,7 @@ import asyncio
 import pytest
 
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.progress import RejectRow, load_plan_items, load_rejects, load_shared_results
-from piiloom.corpus.store.runs import create_run
+from piiloom.corpus.store.runs import RejectRow, create_run, load_plan_items, load_rejects, load_shared_results
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.foundation.errors import DataError
 

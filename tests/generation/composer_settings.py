@@ -14,7 +14,8 @@ from typing import Any
 
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import get_format
-from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run

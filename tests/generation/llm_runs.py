@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.freezing import create_release, export_release
+from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, load_rejects
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.runs import RunRow, get_run
+from piiloom.corpus.store.runs import RejectRow, RunRow, get_run, load_rejects
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, start_run

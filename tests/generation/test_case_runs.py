@@ -7,10 +7,10 @@ from collections import Counter, defaultdict
 
 import pytest
 
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import load_judgements
 from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.spending import spending
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.plan.planning import make_case_item

@@ -10,9 +10,8 @@ from itertools import pairwise
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_plan_items, load_rejects, plan_indexes
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.runs import get_run, set_run_config
+from piiloom.corpus.store.runs import get_run, load_plan_items, load_rejects, plan_indexes, set_run_config
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.words import count_words, whole_word
 from piiloom.generation.running.stage_report import report_stages

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from piiloom.corpus.marks import MarkedText, Mention, strip_marks
+from piiloom.corpus.marks import MarkedMention, MarkedText, strip_marks
 from piiloom.corpus.record import Span
 from piiloom.generation.item import Aside, Item, ItemValue, PlanItem, Question, WantedValue, item_from_json, item_to_json, plan_to_json
 from tests.generation.scripted_provider import PLAN, SITUATION, a_told_item, an_item
@@ -21,7 +21,7 @@ relevances = st.sampled_from(["high", "low"])
 bands = st.tuples(st.integers(0, 99), st.integers(0, 99))
 numbers = st.integers(0, 200)
 
-mentions = st.builds(Mention, value_id=ids, start=numbers, end=numbers)
+mentions = st.builds(MarkedMention, value_id=ids, start=numbers, end=numbers)
 marked = st.builds(MarkedText, text=texts, mentions=st.lists(mentions, max_size=3).map(tuple))
 wanted = st.builds(
     WantedValue, id=ids, entity_type=texts, relevance=relevances, subtypes=st.lists(texts, max_size=2).map(tuple), subject=texts

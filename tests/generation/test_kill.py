@@ -13,9 +13,8 @@ from dataclasses import asdict, dataclass
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_plan_items, load_rejects, plan_indexes
 from piiloom.corpus.store.records import count_records, iter_records
-from piiloom.corpus.store.runs import get_run, list_runs
+from piiloom.corpus.store.runs import get_run, list_runs, load_plan_items, load_rejects, plan_indexes
 from piiloom.generation.running.session import UNPAID_PACE_S
 from tests.generation.composer_settings import at_work, exported, finished, script
 from tests.longer import EXPLORE, explored, usually

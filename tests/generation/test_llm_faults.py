@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_plan_items, load_rejects
-from piiloom.corpus.store.records import select
+from piiloom.corpus.store.runs import load_plan_items, load_rejects
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable
 from tests.ended_calls import CompletionRow
@@ -79,7 +78,7 @@ def _code(row: CompletionRow) -> str:
 
 def all_text(store: Store) -> str:
     tables = store.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'")
-    return "\n".join(str(store.rows(select(("*",), table))) for (table,) in tables)
+    return "\n".join(str(store.rows(f"FROM {table}")) for (table,) in tables)
 
 
 def holding(folder: Path, words: str) -> list[Path]:

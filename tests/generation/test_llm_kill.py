@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.spending import spending
 from piiloom.foundation.seeding import derive_rng
 from tests.fakes.llm_server import LLMServer
 from tests.fakes.llm_tricks import TRICKS

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.yaml_files import data_folder

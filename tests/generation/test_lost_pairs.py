@@ -7,8 +7,7 @@ import json
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, save_rejects
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import RejectRow, get_run, save_rejects
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.plan import horizons
 from piiloom.generation.plan.lifting import lift_named

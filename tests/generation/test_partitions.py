@@ -8,11 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import load_judgements
-from piiloom.corpus.store.progress import load_rejects
-from piiloom.corpus.store.runs import get_run
-from piiloom.corpus.store.spending import open_sends, spending
+from piiloom.corpus.store.runs import get_run, load_rejects
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered, ItemRejected, StagePassed

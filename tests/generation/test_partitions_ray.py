@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from piiloom.corpus.store.costs import open_sends
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
-from piiloom.corpus.store.spending import open_sends
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching.events import CallAnswered

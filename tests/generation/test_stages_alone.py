@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_plan_items, load_rejects
-from piiloom.corpus.store.runs import get_run, list_runs
+from piiloom.corpus.store.runs import get_run, list_runs, load_plan_items, load_rejects
 from piiloom.foundation.errors import RunError, StoreError, UsageError
 from piiloom.generation.running.stage_report import report_stages
 from piiloom.generation.stage_command import run_stage_command

@@ -10,7 +10,7 @@ import pytest
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.releases import get_release, members_of
+from piiloom.corpus.store.releases import get_release, release_members
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.run_session import run_to_end
@@ -129,7 +129,7 @@ def test_a_share_of_the_texts_is_without_personal_data(tmp_path):
 def test_a_text_is_never_split_between_train_and_test(path, records, groups):
     with Store.open(path) as store:
         create_release(store, "r", test_size=60, seed=3, run="last")
-        where = {record: split for record, _, split in members_of(store, get_release(store, "r"))}
+        where = {record: split for record, _, split in release_members(store, get_release(store, "r"))}
     assert set(where.values()) == {"train", "test"}
     assert all(len({where[record.id] for record in group}) == 1 for group in groups.values())
     stories = {record.plan.scenario: set() for record in records}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.store.progress import load_rejects, load_shared_results
+from piiloom.corpus.store.runs import load_rejects, load_shared_results
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.plan.triplets import list_triplets, topic_order

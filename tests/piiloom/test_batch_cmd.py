@@ -7,9 +7,9 @@ import json
 
 import pytest
 
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run
-from piiloom.corpus.store.spending import spending
 from piiloom.generation.settings.digests import run_digest
 from tests.execution.batch_sessions import RUN, counting, impatient, is_out, sit, until
 from tests.fakes.llm_batches import BatchPlan

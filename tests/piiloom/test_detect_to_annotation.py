@@ -14,8 +14,8 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.annotation_items import load_items
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.suggestions import suggestion_runs, suggestions_for
 from piiloom.detection.findings import Findings
 from piiloom.detection.registry import PatternDetector

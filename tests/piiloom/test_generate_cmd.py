@@ -10,9 +10,8 @@ import sys
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, save_rejects
 from piiloom.corpus.store.records import count_records, iter_records
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import RejectRow, get_run, save_rejects
 from tests.forked import Forked
 from tests.longer import mostly_long
 from tests.piiloom.small_runs import SMALL

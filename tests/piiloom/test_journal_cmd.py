@@ -11,10 +11,10 @@ import sys
 import duckdb
 import pytest
 
-from piiloom.corpus.store.call_history import count_events, iter_events
+from piiloom.corpus.store.call_events import count_events, iter_events
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
-from piiloom.corpus.store.spending import spending
 from tests.corpus.call_stories import failed, new_run, reply, sent, tell
 
 COMMANDS = [

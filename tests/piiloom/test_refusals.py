@@ -8,8 +8,7 @@ import sys
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_rejects
-from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.runs import list_runs, load_rejects
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
 from tests.longer import mostly_long

@@ -8,9 +8,8 @@ import pytest
 
 from piiloom.corpus.store.call_events import CallEvent
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, load_rejects, save_plan_items, save_rejects
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import RejectRow, get_run, load_rejects, save_plan_items, save_rejects
 from tests.corpus.call_stories import failed, new_run, reply, sent, tell, verdict
 
 

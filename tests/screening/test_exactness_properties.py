@@ -3,7 +3,7 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.alignment import Target, align
+from piiloom.corpus.alignment import AlignmentTarget, align
 from piiloom.corpus.marks import mark, strip_marks
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.exactness import ExactnessGate
@@ -58,7 +58,7 @@ def test_what_the_ladder_aligns_is_exact(values, parts):
         value = altered(values[number % len(values)])
         marked += piece + (mark(f"v{number % len(values)}", value) if marks else value)
     stripped = strip_marks(marked)
-    alignment = align(stripped.text, stripped.mentions, [Target(value_id=f"v{i}", text=v) for i, v in enumerate(values)])
+    alignment = align(stripped.text, stripped.mentions, [AlignmentTarget(value_id=f"v{i}", text=v) for i, v in enumerate(values)])
     assume(alignment.spans)
     located = {s.value_id for s in alignment.spans}
     spans = tuple(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from piiloom.corpus.alignment import Target, align
+from piiloom.corpus.alignment import AlignmentTarget, align
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.exactness import DuplicatesGate, ExactnessGate, LengthGate, PresenceGate
@@ -32,7 +32,7 @@ def record_of(marked, values=(NURSE, ASTHMA), *, record_id="r1", question="Can I
     """A record whose spans the ladder found."""
     stripped = strip_marks(marked)
     by_id = {v.id: v for v in values}
-    alignment = align(stripped.text, stripped.mentions, [Target(value_id=v.id, text=v.text) for v in values])
+    alignment = align(stripped.text, stripped.mentions, [AlignmentTarget(value_id=v.id, text=v.text) for v in values])
     spans = tuple(
         Span(
             id=f"s{i}",

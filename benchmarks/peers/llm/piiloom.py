@@ -16,10 +16,9 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from piiloom.corpus.store.call_history import iter_events
+from piiloom.corpus.store.call_events import iter_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import StageResultRow, load_rejects, load_stage_results
-from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.runs import StageResultRow, list_runs, load_rejects, load_stage_results
 from piiloom.execution.committing import Batch
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.generation.running.opening import resume_run, start_run

@@ -15,15 +15,15 @@ from piiloom.annotation_app.documents.applying import check_acceptable
 from piiloom.annotation_app.documents.document import Document, document_of, record_of
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.adjudications import Adjudication, Outcome, StoredRevision, add_adjudications, stored_revisions
+from piiloom.corpus.store.adjudications import Adjudication, DecisionOutcome, StoredRevision, add_adjudications, stored_revisions
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent
-from piiloom.corpus.store.annotation_items import Item, Status, set_status
+from piiloom.corpus.store.annotation_items import AnnotationItem, ItemStatus, set_status
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.foundation.errors import UsageError
 
 # The outcome for each kind of event.
-OUTCOMES: dict[str, Outcome] = {
+OUTCOMES: dict[str, DecisionOutcome] = {
     "agreed": "agreed",
     "adjudicated": "adjudicated",
     "validated": "validated",
@@ -32,7 +32,7 @@ OUTCOMES: dict[str, Outcome] = {
 }
 # Kind of event, not a decision: somebody has finished a record for the first time.
 ANNOTATED = "annotated"
-_FROM: dict[Status, frozenset[Status]] = {
+_FROM: dict[ItemStatus, frozenset[ItemStatus]] = {
     "generated": frozenset(),
     "annotated": frozenset({"generated", "agreed", "adjudicated", "validated", "rejected"}),
     "agreed": frozenset({"annotated"}),
@@ -48,10 +48,10 @@ _HOW = {
     "validated": "it is validated",
     "rejected": "it is rejected",
 }
-VALIDATED: Status = "validated"
+VALIDATED: ItemStatus = "validated"
 
 
-def check_transition(record_id: str, before: Status, after: Status) -> None:
+def check_transition(record_id: str, before: ItemStatus, after: ItemStatus) -> None:
     """Raise ``UsageError`` if a record's status may not change from *before* to *after*."""
     if before not in _FROM[after]:
         raise UsageError(
@@ -94,7 +94,7 @@ def check_document(document: Document, base: Record, types: Collection[str]) -> 
 class Decision:
     """A decision of *actor* on an item; *entry* is what the log says about it."""
 
-    item: Item
+    item: AnnotationItem
     actor: str
     entry: Mapping[str, Any]
 
@@ -103,7 +103,7 @@ class Decision:
 class FinalDocument:
     """A final document, to be stored as a revision of *base*; *way* is "accepted", "agreed" or "adjudicated"."""
 
-    item: Item
+    item: AnnotationItem
     actor: str
     document: Document
     base: Record
@@ -119,7 +119,7 @@ class Decisions:
     def __init__(self, log: EventLog) -> None:
         self._log = log
 
-    def note(self, store: Store, kind: str, status: Status, made: Sequence[Decision]) -> list[Item]:
+    def note(self, store: Store, kind: str, status: ItemStatus, made: Sequence[Decision]) -> list[AnnotationItem]:
         """Write decisions of one kind and set the status; returns the updated items."""
         if not made:
             return []
@@ -148,7 +148,7 @@ class Decisions:
         return [record for records in by_run.values() for _, record in records]
 
 
-def _began_with(revisions: Collection[StoredRevision], item: Item) -> StoredRevision:
+def _began_with(revisions: Collection[StoredRevision], item: AnnotationItem) -> StoredRevision:
     for row in revisions:
         if row.record_order == item.record_order:
             return row

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from piiloom.annotation_app.documents.differences import Difference, Range, compare
+from piiloom.annotation_app.documents.differences import Difference, compare
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.documents.realigning import realigned_through
 from piiloom.annotation_app.documents.text_edits import TextEdit, edits_between
+from piiloom.foundation.words import Range
 
 # A word may be as long as a line where a script puts no blanks between words.
 _LONGEST_WORD = 30

@@ -16,16 +16,16 @@ from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.annotation_app.people.identity import Person, require
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import (
-    Disputed,
+    DisputedRecord,
     disputed_records,
     finished_records,
     load_adjudications,
     records_with_late_edits,
 )
-from piiloom.corpus.store.annotation_documents import AnnotationDocument
-from piiloom.corpus.store.annotation_items import OPEN_STATUSES, Item, Status, base_records, load_items
+from piiloom.corpus.store.annotation_events import AnnotationDocument
+from piiloom.corpus.store.annotation_items import OPEN_STATUSES, AnnotationItem, ItemStatus, base_records, load_items
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 # The actor in the log for automatic decisions.
@@ -58,7 +58,7 @@ class Resolver:
         self._shared = shared
         self._log = log
         self._decisions = Decisions(log)
-        self._looked_at: dict[Disputed, bool] = {}
+        self._looked_at: dict[DisputedRecord, bool] = {}
 
     def on_saved(self, store: Store, documents: Sequence[AnnotationDocument]) -> None:
         """Set records to "annotated" when somebody has finished them first; a hook inside a transaction of ``DocumentService``."""
@@ -165,10 +165,12 @@ class Resolver:
             sides = self._to_decide(store, record_id, "annotated")
             self._decide(store, sides, adjudicator, "reopened", "annotated", {"reason": _said(reason)})
 
-    def _decide(self, store: Store, sides: SideBySide, by: Person, kind: str, status: Status, entry: Mapping[str, Any]) -> Item:
+    def _decide(
+        self, store: Store, sides: SideBySide, by: Person, kind: str, status: ItemStatus, entry: Mapping[str, Any]
+    ) -> AnnotationItem:
         return self._decisions.note(store, kind, status, [Decision(sides.item, by.name, entry)])[0]
 
-    def _to_decide(self, store: Store, record_id: str, status: Status) -> SideBySide:
+    def _to_decide(self, store: Store, record_id: str, status: ItemStatus) -> SideBySide:
         sides = side_by_side(store, record_id)
         if sides.item.role != "work":
             raise UsageError("this is a practice or control record", where=f"record {record_id}", remedy="There is nothing to decide on it")
@@ -178,7 +180,7 @@ class Resolver:
     def _settle_some(self, store: Store, record_ids: Sequence[str], until: str | None, done: Settled) -> None:
         bases, versions = base_records(store, record_ids), versions_of(store, record_ids)
         reopened, contested = _reopened(store, record_ids), _contested(store, bases)
-        items, finished = dict[str, Item](), dict[str, list[Version]]()
+        items, finished = dict[str, AnnotationItem](), dict[str, list[Version]]()
         for item in load_items(store, record_ids, roles=["work"]):
             name = item.record_id
             if name in bases and item.status in OPEN_STATUSES:
@@ -198,7 +200,7 @@ class Resolver:
         self._validate_all(store, [items[name] for name in alike], finished, bases)
         done.validated += alike
 
-    def _reject_all(self, store: Store, items: Sequence[Item], finished: Mapping[str, Sequence[Version]]) -> None:
+    def _reject_all(self, store: Store, items: Sequence[AnnotationItem], finished: Mapping[str, Sequence[Version]]) -> None:
         decisions = []
         for item in items:
             reasons = {version.annotator: version.state.reason for version in finished[item.record_id]}
@@ -206,7 +208,7 @@ class Resolver:
         self._decisions.note(store, "rejected_record", "rejected", decisions)
 
     def _validate_all(
-        self, store: Store, items: Sequence[Item], finished: Mapping[str, Sequence[Version]], bases: Mapping[str, Record]
+        self, store: Store, items: Sequence[AnnotationItem], finished: Mapping[str, Sequence[Version]], bases: Mapping[str, Record]
     ) -> None:
         """Validate *items* whose *finished* versions are all alike; first log "agreed" for those with more than one version."""
         now = {item.record_id: item for item in items}

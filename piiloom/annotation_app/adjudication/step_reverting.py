@@ -12,7 +12,7 @@ from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, find_item
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 

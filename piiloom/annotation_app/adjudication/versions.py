@@ -9,8 +9,8 @@ from piiloom.annotation_app.adjudication.stale_edits import StaleOffer, stale_of
 from piiloom.annotation_app.documents.document import State
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import Adjudication, load_adjudications
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.annotation_items import Item, base_records, find_item
+from piiloom.corpus.store.annotation_events import load_documents
+from piiloom.corpus.store.annotation_items import AnnotationItem, base_records, find_item
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import UsageError
 
@@ -36,7 +36,7 @@ class Version:
 class SideBySide:
     """A record before annotation (``base``), all versions of it, and the earlier decisions on it."""
 
-    item: Item
+    item: AnnotationItem
     base: Record
     versions: tuple[Version, ...]
     stale: tuple[StaleOffer, ...]

@@ -13,7 +13,7 @@ from piiloom.annotation_app.agreement.finished_records import FinishedRecord, Fi
 from piiloom.annotation_app.agreement.matching import AT, Floats
 from piiloom.annotation_app.agreement.resampling import Figure, Resampling, f1, figure, share
 from piiloom.annotation_app.agreement.spans import Integers
-from piiloom.corpus.releases.agreement import cohen_kappa
+from piiloom.corpus.releases.selecting import cohen_kappa
 from piiloom.corpus.store.database import Store
 
 _FORMULAS = {

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from piiloom.foundation.words import Range
+
 Field = Literal["context", "question"]
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

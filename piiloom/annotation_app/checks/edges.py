@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from piiloom.annotation_app.checks.check import Check, Range
+from piiloom.annotation_app.checks.check import Check
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import extends, is_zero_width, trim
+from piiloom.foundation.words import Range
 
 # Scripts without blanks between words, or with particles joined to words: a span may start or end between two of their letters.
 _RUN_ON = re.compile(

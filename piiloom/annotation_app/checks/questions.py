@@ -6,11 +6,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
-from piiloom.annotation_app.checks.check import Check, Range
+from piiloom.annotation_app.checks.check import Check
 from piiloom.annotation_app.checks.shapes import CODE_KINDS
 from piiloom.annotation_app.checks.text_facts import TextFacts, facts_of, stems_of
 from piiloom.annotation_app.documents.document import Document
-from piiloom.foundation.words import STOP_WORDS
+from piiloom.foundation.words import STOP_WORDS, Range
 from piiloom.taxonomy.entity_types import EntityType
 
 

@@ -11,10 +11,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.annotation_app.checks.check import Range
 from piiloom.corpus.mention_search import SearchableText
-from piiloom.corpus.normalising import Folded, fold
-from piiloom.foundation.words import STOP_WORDS, WORD
+from piiloom.corpus.normalising import ComparableText, fold
+from piiloom.foundation.words import STOP_WORDS, WORD, Range
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.question_leaks import content_stems, stem
 
@@ -32,14 +31,14 @@ class _PiecedText(SearchableText):
     """A searchable text that is folded in cached pieces, so that an edit folds only one piece again."""
 
     @cached_property
-    def folded(self) -> Folded:
+    def folded(self) -> ComparableText:
         """What ``fold`` gives for the whole text."""
         seams = [0, *(found.end() for found in _SEAM.finditer(self.text)), len(self.text)]
         pieces = [_folded(self.text[start:end]) for start, end in pairwise(seams)]
         words = [text for text, _ in pieces]
         places = np.concatenate([ranges for _, ranges in pieces], axis=1) + np.repeat(seams[:-1], [len(text) for text in words])
         starts, ends = (array("q", row.tobytes()) for row in places)
-        return Folded(text="".join(words), starts=starts, ends=ends)
+        return ComparableText(text="".join(words), starts=starts, ends=ends)
 
 
 @lru_cache(maxsize=8192)

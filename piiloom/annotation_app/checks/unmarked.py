@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-from piiloom.annotation_app.checks.check import Check, Range
+from piiloom.annotation_app.checks.check import Check
 from piiloom.annotation_app.checks.shapes import CODE_KINDS
 from piiloom.annotation_app.checks.text_facts import facts_of
 from piiloom.annotation_app.documents.document import Document, Mark
-from piiloom.foundation.words import STOP_WORDS
+from piiloom.foundation.words import STOP_WORDS, Range
 
 _IDENTIFIER_TYPE = "code"
 

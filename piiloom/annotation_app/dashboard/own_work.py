@@ -15,7 +15,7 @@ from piiloom.annotation_app.documents.differences import compare
 from piiloom.annotation_app.documents.document import Document, State
 from piiloom.annotation_app.shares import Share
 from piiloom.corpus.store.adjudications import load_adjudications
-from piiloom.corpus.store.annotation_documents import list_heads, load_documents
+from piiloom.corpus.store.annotation_events import list_heads, load_documents
 from piiloom.corpus.store.annotation_items import load_items
 from piiloom.corpus.store.database import Store
 

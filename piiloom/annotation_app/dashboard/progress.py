@@ -8,10 +8,10 @@ from datetime import date, timedelta
 from math import ceil
 
 from piiloom.corpus.store.annotation_figures import finished_by_day, status_counts, work_by_day, work_left
-from piiloom.corpus.store.annotation_items import Status
+from piiloom.corpus.store.annotation_items import ItemStatus
 from piiloom.corpus.store.database import Store
 
-STATUSES: tuple[Status, ...] = ("generated", "annotated", "agreed", "adjudicated", "validated", "rejected")
+STATUSES: tuple[ItemStatus, ...] = ("generated", "annotated", "agreed", "adjudicated", "validated", "rejected")
 # The pace is the mean over this many latest days with finished documents. A longer gap between two edits (seconds) is a break.
 _PACE_DAYS = 7
 _PAUSE_S = 300.0

@@ -11,8 +11,7 @@ from piiloom.annotation_app.documents.suggestions import placements
 from piiloom.annotation_app.shares import Share
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.judgements import ShownSuggestion, edited_documents, shown_suggestions
-from piiloom.corpus.store.suggestions import Suggestion, suggestions_for
+from piiloom.corpus.store.suggestions import ShownSuggestion, Suggestion, edited_documents, shown_suggestions, suggestions_for
 
 _BUCKETS = 10
 NO_SCORE = "no score"

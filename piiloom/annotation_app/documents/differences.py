@@ -9,9 +9,9 @@ from typing import Literal
 from piiloom.annotation_app.documents.document import Document, Mark
 from piiloom.annotation_app.documents.realigning import realigned_through
 from piiloom.annotation_app.documents.text_edits import TextEdit, edits_between
+from piiloom.foundation.words import Range
 
 DifferenceKind = Literal["text", "question", "only_left", "only_right", "boundary", "type", "relevance"]
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

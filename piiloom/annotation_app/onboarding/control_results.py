@@ -16,9 +16,9 @@ from piiloom.annotation_app.onboarding.controls import GOLD
 from piiloom.annotation_app.onboarding.known_answers import reference_in
 from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS
 from piiloom.annotation_app.shares import Share
-from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
-from piiloom.corpus.store.annotation_documents import load_documents
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.annotation_assignments import ControlRow, load_controls
+from piiloom.corpus.store.annotation_events import load_documents
+from piiloom.corpus.store.opening import SharedStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,9 @@ from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, store_k
 from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, plant
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_controls import load_controls
+from piiloom.corpus.store.annotation_assignments import load_controls
 from piiloom.corpus.store.annotation_items import newest_records
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
 

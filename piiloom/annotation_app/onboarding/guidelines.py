@@ -11,7 +11,7 @@ from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.guideline_passages import passages_of
 from piiloom.annotation_app.onboarding.onboarding_events import guideline_of, question_of
 from piiloom.corpus.store.annotation_events import NewEvent
-from piiloom.corpus.store.guidelines import (
+from piiloom.corpus.store.annotation_project import (
     Guideline,
     GuidelineQuestion,
     add_guideline,
@@ -21,7 +21,7 @@ from piiloom.corpus.store.guidelines import (
     newest_version,
     set_answer,
 )
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import data_folder
 

@@ -19,14 +19,22 @@ from piiloom.annotation_app.worklist.priorities import CERTAIN, scored, signals_
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, known_record_ids
+from piiloom.corpus.store.annotation_assignments import ControlRow, add_controls, control_orders, known_record_ids
 from piiloom.corpus.store.annotation_events import NewEvent
-from piiloom.corpus.store.annotation_items import CONTROL_STATUS, Item, Role, add_items, disagreement_counts, pair_counts
+from piiloom.corpus.store.annotation_items import (
+    CONTROL_STATUS,
+    AnnotationItem,
+    ItemRole,
+    add_items,
+    disagreement_counts,
+    item_facts,
+    item_pair_counts,
+    pooled,
+)
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.item_facts import facts_of, pooled
-from piiloom.corpus.store.judgements import uncertainties
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import types_of
+from piiloom.corpus.store.suggestions import uncertainties
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.own_types import extended
 
@@ -45,19 +53,19 @@ class KnownAnswer:
 
 
 def store_known(
-    store: Store, log: EventLog, settings: ProjectSettings, actor: str, answers: Sequence[KnownAnswer], role: Role
+    store: Store, log: EventLog, settings: ProjectSettings, actor: str, answers: Sequence[KnownAnswer], role: ItemRole
 ) -> list[ControlRow]:
     """Store copies of *answers* as work items of *role*, and log it. Call this inside a transaction on *store*."""
     copies = _copies(store, answers, settings.seed)
     add_records(store, None, [(None, copy) for copy in copies], status=CONTROL_STATUS)
     orders = control_orders(store, [copy.id for copy in copies])
-    counts, against = pair_counts(store), disagreement_counts(store)
+    counts, against = item_pair_counts(store), disagreement_counts(store)
     unsure, taxonomy = uncertainties(store, [answer.shown.id for answer in answers]), extended(types_of(store))
     rows: list[NewEvent] = []
     for copy, answer in zip(copies, answers, strict=True):
         signals = signals_of(copy, taxonomy, against.get(answer.shown.id, 0), unsure.get(answer.shown.id, CERTAIN))
         priority, reasons = scored(signals, counts, settings)
-        item = Item(record_id=copy.id, record_order=orders[copy.id], wanted=settings.overlap, facts=facts_of(copy))
+        item = AnnotationItem(record_id=copy.id, record_order=orders[copy.id], wanted=settings.overlap, facts=item_facts(copy))
         rows += [pooled(replace(item, priority=priority, reasons=reasons), actor), _made(copy.id, answer, role, actor)]
     events = log.append(store, rows)
     add_items(store, [replace(item_of(event), role=role) for event in events if event.kind == "pooled"])
@@ -103,7 +111,7 @@ def _copies(store: Store, answers: Sequence[KnownAnswer], seed: int) -> list[Rec
     return copies
 
 
-def _made(record_id: str, answer: KnownAnswer, role: Role, actor: str) -> NewEvent:
+def _made(record_id: str, answer: KnownAnswer, role: ItemRole, actor: str) -> NewEvent:
     known = {"reference": answer.reference.to_json(), **answer.detail}
     entry = {"record_id": record_id, "role": role, "kind": answer.kind, "source_id": answer.shown.id, "answer": known}
     return NewEvent(actor=actor, kind="control_made", entry=entry)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from piiloom.corpus.store.annotation_controls import ControlRow
+from piiloom.corpus.store.annotation_assignments import ControlRow
 from piiloom.corpus.store.annotation_events import AnnotationEvent
-from piiloom.corpus.store.guidelines import Guideline, GuidelineQuestion
+from piiloom.corpus.store.annotation_project import Guideline, GuidelineQuestion
 
 
 @dataclass(slots=True)

@@ -12,12 +12,11 @@ from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, referen
 from piiloom.annotation_app.onboarding.seeded_errors import plant_several
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_controls import find_control, load_controls
-from piiloom.corpus.store.annotation_documents import list_heads, load_documents
-from piiloom.corpus.store.annotation_events import NewEvent, read_events
+from piiloom.corpus.store.annotation_assignments import find_control, load_controls
+from piiloom.corpus.store.annotation_events import NewEvent, list_heads, load_documents, read_events
 from piiloom.corpus.store.annotation_items import load_items, newest_records
-from piiloom.corpus.store.guidelines import newest_version
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.annotation_project import newest_version
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
 

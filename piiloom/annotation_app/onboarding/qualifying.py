@@ -16,13 +16,12 @@ from piiloom.annotation_app.onboarding.feedback import score_of
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
 from piiloom.annotation_app.onboarding.practice import with_errors
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
-from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
-from piiloom.corpus.store.annotation_documents import list_heads, load_documents
-from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, read_events
+from piiloom.corpus.store.annotation_assignments import ControlRow, load_controls
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, list_heads, load_documents, read_events
 from piiloom.corpus.store.annotation_items import newest_records
+from piiloom.corpus.store.annotation_project import newest_version
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.guidelines import newest_version
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from piiloom.annotation_app.people.identity import Person, Role, as_role
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent
-from piiloom.corpus.store.annotators import AnnotatorRow
+from piiloom.corpus.store.annotation_project import AnnotatorRow
 
 ACCOUNT_KINDS: Final = ("account_added", "account_changed")
 

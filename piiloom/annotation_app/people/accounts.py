@@ -9,10 +9,16 @@ from piiloom.annotation_app.people.account_events import Account, account_of, ad
 from piiloom.annotation_app.people.identity import LOCAL, Person, as_role
 from piiloom.annotation_app.people.names import folded, person_name, tidy
 from piiloom.annotation_app.people.passwords import Passwords
-from piiloom.corpus.store.annotators import AnnotatorRow, add_annotator, change_annotator, find_annotator, list_annotators
+from piiloom.corpus.store.annotation_project import (
+    AnnotatorRow,
+    add_annotator,
+    change_annotator,
+    end_sessions,
+    find_annotator,
+    list_annotators,
+)
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.login_sessions import end_sessions
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 

@@ -13,7 +13,7 @@ from piiloom.annotation_app.people.login_sessions import LoginSessions
 from piiloom.annotation_app.people.names import folded
 from piiloom.annotation_app.people.throttling import LoginThrottle
 from piiloom.corpus.store.annotation_events import NewEvent
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

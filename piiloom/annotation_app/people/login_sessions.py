@@ -9,8 +9,7 @@ from typing import Final
 
 from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.corpus.store.annotation_events import NewEvent
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.login_sessions import (
+from piiloom.corpus.store.annotation_project import (
     LoginRow,
     add_session,
     end_session,
@@ -19,7 +18,8 @@ from piiloom.corpus.store.login_sessions import (
     prolong_session,
     session_known,
 )
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.opening import SharedStore
 
 LIFETIME: Final = timedelta(days=7)
 IDLE: Final = timedelta(hours=8)

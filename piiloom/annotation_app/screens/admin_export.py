@@ -15,9 +15,9 @@ from piiloom.annotation_app.screens.file_lists import show_files, size_of
 from piiloom.annotation_app.serving.download_routes import export_link
 from piiloom.annotation_app.serving.services import Services
 from piiloom.corpus.formats.registry import FORMATS
-from piiloom.corpus.releases.freezing import ANY_STATUS, draft_release, export_release, freeze
-from piiloom.corpus.releases.release_options import requested
-from piiloom.corpus.releases.settings import SplitSettings
+from piiloom.corpus.releases.exporting import export_release
+from piiloom.corpus.releases.freezing import draft_release, freeze
+from piiloom.corpus.releases.release_options import ANY_STATUS, SplitSettings, requested
 from piiloom.corpus.store.releases import list_releases
 
 # The share of test records that is asked for unless somebody writes another one.

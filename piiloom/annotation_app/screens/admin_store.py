@@ -11,10 +11,9 @@ from piiloom.annotation_app.screens.acting import BY_ADMIN
 from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services
-from piiloom.corpus.store.progress import count_reasons
 from piiloom.corpus.store.records import count_records
-from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.snapshot_files import list_snapshots
+from piiloom.corpus.store.runs import count_reasons, list_runs
+from piiloom.corpus.store.store_files import list_snapshots
 
 
 def backup_tab(services: Services, _person: Person) -> None:

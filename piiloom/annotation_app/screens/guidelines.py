@@ -14,7 +14,7 @@ from piiloom.annotation_app.screens.escaping import escape_markdown
 from piiloom.annotation_app.screens.tables import show_table
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question
-from piiloom.corpus.store.guidelines import Guideline, GuidelineQuestion
+from piiloom.corpus.store.annotation_project import Guideline, GuidelineQuestion
 
 _BEGUN: Final = "guidelines_begun_from"
 

@@ -8,8 +8,8 @@ from html import escape
 from itertools import pairwise
 
 from piiloom.annotation_app.adjudication.differing import Differing
-from piiloom.annotation_app.documents.differences import Range
 from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.foundation.words import Range
 
 _LINES = {"high": "solid", "low": "dashed", None: "dotted"}
 _ALIKE = Differing()

@@ -12,7 +12,7 @@ from piiloom.annotation_app.event_log import stamp
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.serving.services import get_services
 from piiloom.annotation_app.shares import Share
-from piiloom.corpus.store.annotation_counts import own_standing
+from piiloom.corpus.store.annotation_assignments import own_standing
 from piiloom.foundation.words import counted
 
 _DAYS_SHOWN: Final = 30

@@ -17,8 +17,7 @@ from piiloom.annotation_app.worklist.priorities import Choice
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.registry import FORMATS
-from piiloom.corpus.store.annotation_items import OPEN_STATUSES, newest_records
-from piiloom.corpus.store.annotation_lists import ListedItem
+from piiloom.corpus.store.annotation_items import OPEN_STATUSES, ListedItem, newest_records
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
 

@@ -19,8 +19,7 @@ from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.priorities import explained
 from piiloom.annotation_app.worklist.record_lists import Listing, ListQuery
 from piiloom.annotation_app.worklist.visibility import may_see_people
-from piiloom.corpus.store.annotation_items import Status
-from piiloom.corpus.store.annotation_lists import ListedItem, Own, Sort
+from piiloom.corpus.store.annotation_items import ItemStatus, ListedItem, OwnState, Sort
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
 
@@ -68,7 +67,7 @@ def records_page(person: Person) -> None:
 
 
 def _query(services: Services, person: Person) -> ListQuery:
-    choices: dict[str, list[str]] = {"status": list(get_args(Status)), "own": list(get_args(Own)), "flagged": list(_FLAGGED)}
+    choices: dict[str, list[str]] = {"status": list(get_args(ItemStatus)), "own": list(get_args(OwnState)), "flagged": list(_FLAGGED)}
     found = services.lists.choices(person)
     choices |= {name: found[name] for name in ("pair", "type", "locale", "model") if found.get(name)}
     if may_see_people(person, services.settings.current()):

@@ -29,8 +29,8 @@ from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.annotation_app.worklist.visibility import may_see_people, may_see_question, may_see_why
-from piiloom.corpus.store.annotation_counts import own_standing
-from piiloom.corpus.store.annotation_documents import list_heads
+from piiloom.corpus.store.annotation_assignments import own_standing
+from piiloom.corpus.store.annotation_events import list_heads
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError

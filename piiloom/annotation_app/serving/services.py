@@ -27,9 +27,9 @@ from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.record_lists import RecordLists
 from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
+from piiloom.corpus.store.annotation_project import newest_version
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.guidelines import newest_version
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 
 # DuckDB limits. Enough for aggregates over a large store; the commands use less.
 _MEMORY, _THREADS = "512MB", 2

@@ -12,8 +12,7 @@ from piiloom.annotation_app.documents.refusals import Refusal
 from piiloom.annotation_app.sync.open_documents import OpenDocument, open_document_of
 from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.results import APPLIED, REFUSED, STALE, Refused, Stale
-from piiloom.corpus.store.annotation_documents import AnnotationDocument
-from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent, NewEvent
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationDocument, AnnotationEvent, NewEvent
 from piiloom.corpus.store.suggestions import Suggestion
 
 NO_SUGGESTIONS: Final[Mapping[str, Sequence[Suggestion]]] = MappingProxyType({})

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from piiloom.annotation_app.documents.document import State, document_of
 from piiloom.annotation_app.documents.history import EDITS, History, replayed
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import newest_edits
-from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_events import AnnotationEvent, newest_edits, read_events
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.database import Store
 

@@ -10,11 +10,10 @@ from piiloom.annotation_app.documents.history import EDITS, replayed
 from piiloom.annotation_app.sync.batch import document_row
 from piiloom.annotation_app.sync.open_documents import open_document_of
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, replace_documents
-from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_events import AnnotationDocument, AnnotationEvent, read_events, replace_documents
 from piiloom.corpus.store.annotation_items import base_records, load_items
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 
 # Number of records per chunk, small enough that their events fit into memory easily.
 _CHUNK = 500

@@ -11,10 +11,9 @@ from piiloom.annotation_app.sync.batch import NO_SUGGESTIONS, Batch, RefusalReas
 from piiloom.annotation_app.sync.open_documents import DocumentView, OpenDocument, OpenDocuments
 from piiloom.annotation_app.sync.outbox import Sent
 from piiloom.annotation_app.sync.results import REFUSED, STALE, BatchResult, earlier_results
-from piiloom.corpus.store.annotation_documents import AnnotationDocument, save_documents
-from piiloom.corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
+from piiloom.corpus.store.annotation_events import AnnotationDocument, AnnotationEvent, newest_sequences, read_events, save_documents
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop

@@ -19,11 +19,10 @@ from piiloom.corpus.store.annotation_assignments import (
     load_assignments,
     put_assignments,
 )
-from piiloom.corpus.store.annotation_documents import list_heads
-from piiloom.corpus.store.annotation_events import NewEvent, read_events
+from piiloom.corpus.store.annotation_events import NewEvent, list_heads, read_events
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, load_items
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
 

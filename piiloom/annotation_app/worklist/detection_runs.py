@@ -22,8 +22,8 @@ from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.releases import get_release, places_of, types_of
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
+from piiloom.corpus.store.releases import get_release, release_places, types_of
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.foundation.errors import DataError, OutputError, PiiloomError, StoreLocked, UsageError
 from piiloom.taxonomy.own_types import OwnTypes
@@ -249,7 +249,7 @@ def _chosen(store: Store, release: str | None, record_ids: Sequence[str]) -> Ite
             return
         yield from base_records(store, [item.record_id for item in listed if item.status in OPEN_STATUSES]).values()
         return
-    names = list(record_ids) if release is None else list(places_of(store, get_release(store, release)))
+    names = list(record_ids) if release is None else list(release_places(store, get_release(store, release)))
     found = {record.id: record for _, record in newest_records(store, record_ids=names)} | base_records(store, names)
     for name in dict.fromkeys(names):
         if name not in found:

@@ -12,11 +12,11 @@ from typing import Any
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.work_events import assignment_of, later
-from piiloom.corpus.store.annotation_assignments import Standing, load_assignments, put_assignments, standing
+from piiloom.corpus.store.annotation_assignments import RecordStanding, load_assignments, put_assignments, standing
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 # Records with these roles need no lease: everybody works on their own copy at any time.
@@ -110,7 +110,7 @@ class Leases:
             self._note(store, *(_released(person, row.record_id, actor) for row in live))
         return len(live)
 
-    def _standing(self, store: Store, person: str, record_id: str, now: str) -> Standing:
+    def _standing(self, store: Store, person: str, record_id: str, now: str) -> RecordStanding:
         found = standing(store, person, record_id, now)
         if found is None:
             raise UsageError("This record is not in the work list", where=record_id, remedy="Go back to the list.")

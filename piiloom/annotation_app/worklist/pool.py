@@ -16,23 +16,24 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import (
     OPEN_STATUSES,
-    Item,
+    AnnotationItem,
     add_items,
     base_records,
     disagreement_counts,
+    item_facts,
+    item_pair_counts,
     load_items,
     newest_ids,
     newest_records,
-    pair_counts,
+    pooled,
     pooled_ids,
     set_priorities,
     set_wanted,
 )
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.item_facts import facts_of, pooled
-from piiloom.corpus.store.judgements import uncertainties
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.releases import types_of
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.suggestions import uncertainties
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.own_types import extended
 
@@ -150,8 +151,8 @@ class Pool:
                 set_wanted(store, chunk, people, event.at)
         return len(others)
 
-    def _put(self, store: Store, actor: str, looked: Sequence[tuple[Item, Signals]]) -> None:
-        counts = Counter(pair_counts(store))
+    def _put(self, store: Store, actor: str, looked: Sequence[tuple[AnnotationItem, Signals]]) -> None:
+        counts = Counter(item_pair_counts(store))
         counts.update(signals.pair for _, signals in looked if signals.pair)
         settings = self._settings.current()
         for chunk in batched(looked, _CHUNK):
@@ -162,17 +163,17 @@ class Pool:
             add_items(store, [item_of(event) for event in self._log.append(store, rows)])
 
 
-def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int) -> tuple[list[tuple[Item, Signals]], set[str]]:
+def _looked_at(store: Store, records: Iterable[tuple[int, Record]], wanted: int) -> tuple[list[tuple[AnnotationItem, Signals]], set[str]]:
     """Return (item without priority, signals) for each record that is not pooled yet, and the ids of all *records*."""
     against, unsure, taxonomy = disagreement_counts(store), uncertainties(store), extended(types_of(store))
-    looked: list[tuple[Item, Signals]] = []
+    looked: list[tuple[AnnotationItem, Signals]] = []
     found: set[str] = set()
     for chunk in batched(records, _CHUNK):
         found.update(record.id for _, record in chunk)
         there = pooled_ids(store, [record.id for _, record in chunk])
         for order, record in chunk:
             if record.id not in there:
-                item = Item(record_id=record.id, record_order=order, wanted=wanted, facts=facts_of(record))
+                item = AnnotationItem(record_id=record.id, record_order=order, wanted=wanted, facts=item_facts(record))
                 looked.append((item, signals_of(record, taxonomy, against.get(record.id, 0), unsure.get(record.id, CERTAIN))))
     return looked, found
 

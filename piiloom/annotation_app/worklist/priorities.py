@@ -28,8 +28,8 @@ from typing import Final, Literal
 
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, ProjectSettings
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.item_facts import pair_of
-from piiloom.corpus.store.judgements import Uncertainty
+from piiloom.corpus.store.annotation_items import pair_of
+from piiloom.corpus.store.suggestions import Uncertainty
 from piiloom.foundation.seeding import derive_rng
 from piiloom.screening.gate import Expectations, Gate
 from piiloom.screening.question_leaks import QuestionLeaksGate

@@ -10,8 +10,8 @@ from typing import Any
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.corpus.store.annotation_events import NewEvent
-from piiloom.corpus.store.annotation_settings import put_setting, read_settings
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.annotation_project import put_setting, read_settings
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 MOST_PEOPLE = 50

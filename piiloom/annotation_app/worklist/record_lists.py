@@ -10,15 +10,24 @@ from piiloom.annotation_app.event_log import EventLog, stamp
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore
 from piiloom.annotation_app.worklist.visibility import may_manage, may_see_people, may_see_why
-from piiloom.corpus.store.annotation_items import Role, Status
-from piiloom.corpus.store.annotation_lists import ListedItem, ListFilter, Own, Sort, filter_choices, list_items, status_counts
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.annotation_items import (
+    ItemRole,
+    ItemStatus,
+    ListedItem,
+    ListFilter,
+    OwnState,
+    Sort,
+    filter_choices,
+    list_items,
+    shown_status_counts,
+)
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 _MOST_LINES = 500
 _ALL_LINES = 10_000_000
 # Annotators' lists show control records among the others; only an admin can tell them apart.
-_SEEN_ROLES: tuple[Role, ...] = ("work", "control")
+_SEEN_ROLES: tuple[ItemRole, ...] = ("work", "control")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,16 +38,16 @@ class ListQuery:
     ``roles`` is for admins only: it can include practice, test and control records.
     """
 
-    status: Status | None = None
+    status: ItemStatus | None = None
     pair: str | None = None
     type: str | None = None
     locale: str | None = None
     model: str | None = None
-    own: Own | None = None
+    own: OwnState | None = None
     annotator: str | None = None
     flagged: bool | None = None
     text: str = ""
-    roles: tuple[Role, ...] | None = None
+    roles: tuple[ItemRole, ...] | None = None
     sort: Sort = "priority"
     descending: bool = True
     page: int = 1
@@ -96,7 +105,7 @@ class RecordLists:
     def counts(self) -> dict[str, int]:
         """How many records have each status."""
         with self._shared.reading() as store:
-            return status_counts(store)
+            return shown_status_counts(store)
 
     def _filter(self, person: Person, query: ListQuery, settings: ProjectSettings) -> ListFilter:
         people = may_see_people(person, settings)

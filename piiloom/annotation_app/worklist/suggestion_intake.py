@@ -7,7 +7,7 @@ from pathlib import Path
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
-from piiloom.corpus.store.shared import SharedStore
+from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.suggesting import SuggestionReport, read_proposals, store_proposals
 
 

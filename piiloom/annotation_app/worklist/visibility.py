@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from piiloom.annotation_app.people.identity import Person
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
-from piiloom.corpus.store.guidelines import GuidelineQuestion
+from piiloom.corpus.store.annotation_project import GuidelineQuestion
 
 
 def may_see_people(person: Person, settings: ProjectSettings) -> bool:

@@ -11,13 +11,13 @@ from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from piiloom.annotation_app.event_log import stamp
-from piiloom.corpus.store.annotation_assignments import Assignment, State
+from piiloom.corpus.store.annotation_assignments import RecordAssignment, State
 from piiloom.corpus.store.annotation_events import AnnotationEvent
-from piiloom.corpus.store.annotation_items import Item, Status
+from piiloom.corpus.store.annotation_items import AnnotationItem, ItemStatus
 
 ASSIGNMENT_KINDS: dict[str, State] = {"assigned": "assigned", "leased": "leased", "released": "released", "skipped": "skipped"}
 # The record status after each kind of adjudication event. A status in the event's entry takes precedence ("reopened" may have one).
-STATUS_KINDS: dict[str, Status] = {
+STATUS_KINDS: dict[str, ItemStatus] = {
     "annotated": "annotated",
     "agreed": "agreed",
     "adjudicated": "adjudicated",
@@ -31,15 +31,15 @@ STATUS_KINDS: dict[str, Status] = {
 class WorkTables:
     """The tables of the work list as replayed from the log. ``assignments`` is keyed by (record id, person)."""
 
-    items: dict[str, Item] = field(default_factory=dict)
-    assignments: dict[tuple[str, str], Assignment] = field(default_factory=dict)
+    items: dict[str, AnnotationItem] = field(default_factory=dict)
+    assignments: dict[tuple[str, str], RecordAssignment] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-def item_of(event: AnnotationEvent) -> Item:
+def item_of(event: AnnotationEvent) -> AnnotationItem:
     """Build the row for a ``pooled`` event of a record."""
     entry = event.entry
-    return Item(
+    return AnnotationItem(
         record_id=str(event.record_id),
         record_order=entry["record_order"],
         role=entry["role"],
@@ -51,9 +51,9 @@ def item_of(event: AnnotationEvent) -> Item:
     )
 
 
-def assignment_of(event: AnnotationEvent) -> Assignment:
+def assignment_of(event: AnnotationEvent) -> RecordAssignment:
     """Build the row for an event of ``ASSIGNMENT_KINDS``. The person is the entry's "annotator" if given, else the event's actor."""
-    return Assignment(
+    return RecordAssignment(
         record_id=str(event.record_id),
         annotator=event.entry.get("annotator", event.actor),
         state=ASSIGNMENT_KINDS[event.kind],
@@ -62,12 +62,12 @@ def assignment_of(event: AnnotationEvent) -> Assignment:
     )
 
 
-def status_after(event: AnnotationEvent) -> Status | None:
+def status_after(event: AnnotationEvent) -> ItemStatus | None:
     """Return the status that *event* gives its record; None if it does not change the status."""
     if event.kind not in STATUS_KINDS:
         return None
     named = event.entry.get("status")
-    for status in get_args(Status):
+    for status in get_args(ItemStatus):
         if status == named:
             return status  # type: ignore[no-any-return] # get_args cannot say that these are the literals
     return STATUS_KINDS[event.kind]

@@ -8,18 +8,21 @@ stored with the export, so it may name values.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Protocol, TypeGuard, runtime_checkable
+from typing import BinaryIO, Protocol, TypeGuard, runtime_checkable
 
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import secret_key
+from piiloom.foundation.whole_files import replaced, write_errors
 from piiloom.taxonomy.entity_types import Taxonomy
 
 Json = dict[str, object]
@@ -65,6 +68,10 @@ class RowReject:
     row: str
     left_out: bool = False
 
+    def to_json(self) -> Json:
+        """Return the line of the file of rejects."""
+        return {"line": self.line, "reason": self.reason, "row": self.row}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
@@ -101,6 +108,36 @@ class SkippedValue:
         """The fields as JSON values."""
         lost = self.value
         return {"line": self.line, "value": lost.text, "type": lost.entity_type, "relevance": lost.relevance, "reason": lost.reason}
+
+
+@contextmanager
+def rejects_file(path: Path | None) -> Iterator[Callable[[RowReject | SkippedValue], None]]:
+    """Give the function that adds a line to the file of rejects at *path* (None: no file).
+
+    A line is ``{"line", "reason", "row"}``, with the row as it was, or ``{"line", "reason", "value", "type", "relevance"}``. The file gets
+    its name when the block ends, also after an error; without a line, the file of an earlier import is removed. Raises ``OutputError``.
+    """
+    draft, opened = ExitStack(), list[BinaryIO]()
+
+    def failing() -> AbstractContextManager[None]:
+        return nullcontext() if path is None else write_errors(path, "the rejected rows", remedy="Name another place for them")
+
+    def write(reject: RowReject | SkippedValue) -> None:
+        if path is None:
+            return
+        with failing():
+            if not opened:
+                opened.append(draft.enter_context(replaced(path)))
+            row = reject.to_json()
+            opened[0].write(json.dumps({"line": row["line"], "reason": row["reason"], **row}, ensure_ascii=False).encode() + b"\n")
+
+    try:
+        yield write
+    finally:
+        with failing():
+            draft.close()
+            if path is not None and not opened:
+                path.unlink(missing_ok=True)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -26,8 +26,8 @@ from piiloom.corpus.formats.native_rows import RowFault, array_or_lines, array_r
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.formats.token_labels import bio_tags, joined, on_tokens, relevances, span_row, token_places
 from piiloom.corpus.formats.tokenizing import Tokenizer, tokenizer_named
-from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Record
+from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import Taxonomy
 
 

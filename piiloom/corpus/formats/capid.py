@@ -55,8 +55,9 @@ from piiloom.corpus.formats.instruction_tuning import (
 )
 from piiloom.corpus.formats.native_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
 from piiloom.corpus.formats.row_reading import UNKNOWN_TYPE, Labels, Placed, Reading, find_values, keep_disjoint
-from piiloom.corpus.mention_search import Range, stands_alone
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
+from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 BLANK = "blank value: left out"

@@ -54,8 +54,9 @@ from piiloom.corpus.formats.base import (
 from piiloom.corpus.formats.native_rows import RowFault, fault_of, parse_list
 from piiloom.corpus.formats.row_reading import JsonRowFormat, Reading
 from piiloom.corpus.markers import MARKER_SETS, TYPES, MarkerFault, MarkerSet, marked_text, marker_name, unmarked
-from piiloom.corpus.mention_search import Range, stands_alone
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record
+from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 
 _QUESTION = "Question: "

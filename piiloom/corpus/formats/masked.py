@@ -23,8 +23,7 @@ from typing import Final
 from piiloom.corpus.formats.base import LOST_FIELDS, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.mention_search import stands_alone
-from piiloom.corpus.record import Record, Span
-from piiloom.corpus.replacing import with_values
+from piiloom.corpus.record import Record, Span, with_span_values
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -140,7 +139,7 @@ class _Taken:
 
 def masked_variant(record: Record, replacements: Sequence[str | None]) -> Json:
     """Return text, question and spans of *record* with *replacements* in the place of its spans; None keeps a value."""
-    changed = with_values(record, replacements)
+    changed = with_span_values(record, replacements)
     by_value: dict[str, str] = {}
     for span, new in zip(record.spans, replacements, strict=True):
         value = span.text_in(record.context)

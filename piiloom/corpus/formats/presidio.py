@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from piiloom.corpus.formats.base import Json, LossEntry, WriteOptions
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.row_reading import JsonRowFormat, Reading, kept_aside, rejoined
-from piiloom.corpus.record import Record
-from piiloom.corpus.replacing import with_values
+from piiloom.corpus.record import Record, with_span_values
 
 _OURS = "piiloom"  # the key in metadata
 
@@ -64,7 +63,7 @@ class PresidioFormat(JsonRowFormat):
         ]
         return {
             "full_text": record.context,
-            "masked": with_values(record, [f"{{{{{name}}}}}" for name in names]).context,
+            "masked": with_span_values(record, [f"{{{{{name}}}}}" for name in names]).context,
             "spans": spans,
             "template_id": None,
             "metadata": {_OURS: {"question": record.question, **kept_aside(record)}},

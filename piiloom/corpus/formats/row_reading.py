@@ -55,9 +55,10 @@ from piiloom.corpus.formats.native_rows import (
     write_array,
     write_rows,
 )
-from piiloom.corpus.mention_search import Range, ends_at_seams, exact_mentions, occurrences, without_overlaps
+from piiloom.corpus.mention_search import ends_at_seams, exact_mentions, occurrences, without_overlaps
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 from piiloom.taxonomy.locales import resolve_locale

@@ -23,8 +23,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from piiloom.corpus.formats.base import Json, LossEntry, ReadTally, quoted
 from piiloom.corpus.formats.native_rows import RowFault, fault_of
-from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Record, Relevance, Span
+from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import Taxonomy
 
 WIDENED = "begins or ends within a token: widened to whole tokens"

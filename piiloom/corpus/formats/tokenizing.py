@@ -22,9 +22,9 @@ from typing import Any, Protocol
 
 import regex
 
-from piiloom.corpus.mention_search import Range
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.words import Range
 
 _NAMES = "whitespace, spacy, spacy:MODEL, or the path of a tokenizer.json"
 # The same for ASCII, in two thirds of the time.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.releases import ReleaseRow, get_release, new_values_of, places_of, release_records_at
+from piiloom.corpus.store.releases import ReleaseRow, get_release, new_values_of, release_places, release_records_at
 
 ChangeKind = Literal["added", "removed", "boundaries", "type", "relevance", "value"]
 
@@ -87,7 +87,7 @@ class ReleaseDiff:
 def compare_releases(store: Store, before: str, after: str) -> ReleaseDiff:
     """Compare two releases of *store*. Raises ``ReleaseError`` if one is unknown."""
     old, new = get_release(store, before), get_release(store, after)
-    left, right = places_of(store, old), places_of(store, new)
+    left, right = release_places(store, old), release_places(store, new)
     both = [record_id for record_id in left if record_id in right]
     return ReleaseDiff(
         before=before,
@@ -101,7 +101,7 @@ def compare_releases(store: Store, before: str, after: str) -> ReleaseDiff:
     )
 
 
-def change_between(old: Record, new: Record) -> RecordChange | None:
+def record_change(old: Record, new: Record) -> RecordChange | None:
     """Return the differences of two versions of a record in texts and labels; None if there are none."""
     labels = tuple(_label_changes(old, new))
     if (old.context, old.question) == (new.context, new.question) and not labels:
@@ -127,7 +127,7 @@ def _changed(store: Store, old: ReleaseRow, new: ReleaseRow, orders: Mapping[str
         chunk = wanted[at : at + _CHUNK]
         ones = release_records_at(store, old, [one for one, _ in chunk])
         others = release_records_at(store, new, [other for _, other in chunk])
-        yield from (change for pair in zip(ones, others, strict=True) if (change := change_between(*pair)) is not None)
+        yield from (change for pair in zip(ones, others, strict=True) if (change := record_change(*pair)) is not None)
 
 
 def _label_changes(old: Record, new: Record) -> Iterator[LabelChange]:
@@ -138,7 +138,7 @@ def _label_changes(old: Record, new: Record) -> Iterator[LabelChange]:
         if one is None or other is None:
             yield LabelChange(kind="added" if one is None else "removed", before=before, after=after)
             continue
-        if same_text and _range(one) != _range(other):
+        if same_text and (one.start, one.end) != (other.start, other.end):
             yield LabelChange(kind="boundaries", before=before, after=after)
         elif not same_text and one.text_in(old.context) != other.text_in(new.context):
             yield LabelChange(kind="value", before=before, after=after)
@@ -167,26 +167,13 @@ def _paired(old: Record, new: Record) -> list[tuple[Span | None, Span | None]]:
     return sorted(pairs, key=lambda pair: min(span.start for span in pair if span is not None))
 
 
-def _same_range(_: Record, one: Span, __: Record, other: Span) -> bool:
-    return _range(one) == _range(other)
-
-
-def _range(span: Span) -> tuple[int, int]:
-    return span.start, span.end
-
-
-def _overlapping(_: Record, one: Span, __: Record, other: Span) -> bool:
-    return one.start < other.end and other.start < one.end
-
-
-def _same_words(old: Record, one: Span, new: Record, other: Span) -> bool:
-    return one.entity_type == other.entity_type and one.text_in(old.context) == other.text_in(new.context)
-
-
-def _same_id(_: Record, one: Span, __: Record, other: Span) -> bool:
-    return one.id == other.id
-
-
-# In the order in which they are tried.
-_SAME_TEXT = (_same_range, _overlapping)
-_OTHER_TEXT = (_same_words, _same_id)
+# Whether two spans of two versions are partners: (version, span, other version, its span). In the order in which they are tried.
+_Partners = Callable[[Record, Span, Record, Span], bool]
+_SAME_TEXT: tuple[_Partners, ...] = (
+    lambda _, one, __, other: (one.start, one.end) == (other.start, other.end),
+    lambda _, one, __, other: one.start < other.end and other.start < one.end,
+)
+_OTHER_TEXT: tuple[_Partners, ...] = (
+    lambda old, one, new, other: (one.entity_type, one.text_in(old.context)) == (other.entity_type, other.text_in(new.context)),
+    lambda _, one, __, other: one.id == other.id,
+)

@@ -1,6 +1,6 @@
 """Keep every pair and every type in train, and in the other splits where enough groups have it.
 
-``choosing``, ``spreading`` and ``folds`` look at sizes and at the main pair of a group; so a pair or type may be lost from a split.
+``choose_groups``, ``spread`` and ``assign_folds`` look at sizes and main pairs of groups; so a pair or type may be lost from a split.
 ``cover`` then assigns groups anew, starting from what they made. The order of importance is: names lost from train, names lost from
 other splits, the distance from the sizes asked for, the number of records that change their split. Up to ``_ALL_TRIED`` assignments
 are all compared; if there are more, groups are moved or exchanged while that brings an assignment nearer to the sizes or a lost name back.
@@ -22,13 +22,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.record import TRAIN
-from piiloom.corpus.releases.grouping import Group
-from piiloom.corpus.releases.members import Member
+from piiloom.corpus.releases.grouping import Group, Member, Parts
 from piiloom.foundation.words import counted, plural
 
-Kind = Literal["pair", "type"]
-Name = tuple[Kind, str]
-Parts = NDArray[np.int64]
+NameKind = Literal["pair", "type"]
+KindName = tuple[NameKind, str]
 Score = tuple[int, int, int]
 
 _ALL_TRIED = 1 << 14  # assignments
@@ -37,13 +35,13 @@ _COUNTED = 6  # names in one warning that come with their numbers of records
 _CANDIDATES = 12  # groups that are tried for one lost name, and groups that are exchanged for each of them
 
 
-def names_of(member: Member) -> set[Name]:
+def names_of(member: Member) -> set[KindName]:
     """Return the pair and the types of *member*."""
-    pair: set[Name] = {("pair", member.stratum)} if member.stratum else set()
+    pair: set[KindName] = {("pair", member.stratum)} if member.stratum else set()
     return pair | {("type", value.entity_type) for value in member.values}
 
 
-class Needs:
+class SplitNeeds:
     """What each part needs: the names of each group, the sizes asked for, and which groups may change their part.
 
     *sizes* are the records asked for of part 1 and up, part 0 being train; without them the parts are *folds*, and a name of several
@@ -61,7 +59,7 @@ class Needs:
     ) -> None:
         self.groups, self._members = groups, members
         held = [self._names(group.ids) for group in groups]
-        self.names: list[Name] = sorted(set[Name]().union(*held))
+        self.names: list[KindName] = sorted(set[KindName]().union(*held))
         at_name = {name: at for at, name in enumerate(self.names)}
         self.carries = np.array([[name in own for name in self.names] for own in held], dtype=np.int64).reshape(
             len(groups), len(self.names)
@@ -102,8 +100,8 @@ class Needs:
             return np.asarray(totals.max(axis=-1) - totals.min(axis=-1))
         return np.asarray(np.abs(totals[..., 1:] - self.sizes).sum(axis=-1))
 
-    def _names(self, ids: Iterable[str]) -> set[Name]:
-        return set[Name]().union(*(names_of(self._members[record_id]) for record_id in ids))
+    def _names(self, ids: Iterable[str]) -> set[KindName]:
+        return set[KindName]().union(*(names_of(self._members[record_id]) for record_id in ids))
 
     def covered(self, parts: Parts, *, without: Collection[str] = ()) -> NDArray[np.int64]:
         """Return the number of groups by part and name; the records *without* are not counted."""
@@ -126,7 +124,7 @@ class Needs:
         return np.bincount(parts, weights=self.group_sizes, minlength=self.count).astype(np.int64)
 
 
-def cover(parts: Parts, needs: Needs) -> Parts:
+def cover(parts: Parts, needs: SplitNeeds) -> Parts:
     """Return an assignment of the groups that loses fewer names than *parts*, or else *parts*; see the docstring of this module."""
     best, lost = parts, needs.weight(needs.missing(needs.covered(parts)))
     for least in (needs.sizes, (needs.sizes + 1) // 2):
@@ -145,7 +143,7 @@ class _Bounds:
 
     least: Parts
     before: Parts
-    needs: Needs
+    needs: SplitNeeds
 
     def allow(self, totals: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return whether *totals* (… × parts) are within the bounds."""
@@ -157,7 +155,7 @@ class _Bounds:
         return np.asarray((enough & (others <= most)).all(axis=-1))
 
 
-def _best_of_all(parts: Parts, needs: Needs, bounds: _Bounds) -> list[int] | None:
+def _best_of_all(parts: Parts, needs: SplitNeeds, bounds: _Bounds) -> list[int] | None:
     """Compare all assignments of the groups that are not fixed; None if there are too many."""
     free = np.flatnonzero(~needs.fixed)
     if needs.count ** len(free) > _ALL_TRIED:
@@ -178,7 +176,7 @@ def _best_of_all(parts: Parts, needs: Needs, bounds: _Bounds) -> list[int] | Non
 class _Search:
     """An assignment that is made better step by step: a step moves one group to another part, and perhaps one back."""
 
-    def __init__(self, parts: Parts, needs: Needs, bounds: _Bounds) -> None:
+    def __init__(self, parts: Parts, needs: SplitNeeds, bounds: _Bounds) -> None:
         self.parts, self._needs, self._bounds = parts.copy(), needs, bounds
         self._covered, self._totals = needs.covered(parts), needs.totals(parts)
 
@@ -262,12 +260,12 @@ def lost_names(
     before this one. *members* are all records; *split_of* has no split for those that are withheld.
     """
     group_of = {record_id: number for number, group in enumerate(groups) for record_id in group}
-    holders: dict[Name, list[Member]] = {}
+    holders: dict[KindName, list[Member]] = {}
     for member in members:
         for own in names_of(member):
             holders.setdefault(own, []).append(member)
     sizes = Counter(split_of.values())
-    lost: dict[tuple[str, Kind, str], list[tuple[str, int]]] = {}
+    lost: dict[tuple[str, NameKind, str], list[tuple[str, int]]] = {}
     for (kind, name), having in sorted(holders.items()):
         # Records outside of all groups were left out before groups were made.
         carriers = len({group_of.get(member.id, -1) for member in having})
@@ -287,7 +285,7 @@ def _lacking(splits: Sequence[str], present: Collection[str], carriers: int) -> 
     return [split for at, split in enumerate(order) if split not in present and carriers > at]
 
 
-def _warning(split: str, kind: Kind, lost: Sequence[tuple[str, int]], reason: str) -> str:
+def _warning(split: str, kind: NameKind, lost: Sequence[tuple[str, int]], reason: str) -> str:
     what = f"the {kind}" if len(lost) == 1 else f"{len(lost)} {plural(kind)}:"
     names = ", ".join(f"{name} ({counted(count, 'record')})" if len(lost) <= _COUNTED else name for name, count in lost)
     return f"{split} has no record of {what} {names}, since {reason.format(it='it' if len(lost) == 1 else 'each')}"

@@ -1,19 +1,23 @@
 """Write a release to a folder: ``train.*``, ``test.*`` … and ``release.json``.
 
 All files are written to a folder of drafts and moved when all are complete. ``release.json`` is moved last, so a folder that has it
-is complete. The same release gives the same bytes, and a release whose rows are no longer those that were frozen is refused.
+is complete. The same release gives the same bytes, and a release whose rows are no longer those that were frozen is refused. Files that no
+export wrote are never replaced.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, replace
+from filecmp import cmp
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final
+from types import TracebackType
+from typing import Any, Final, Self
 
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
 from piiloom.corpus.formats.instruction_tuning import OpenAIFineTuningFormat
@@ -21,10 +25,9 @@ from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
 from piiloom.corpus.markers import TYPES, MarkerChoice, MarkerSet
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
-from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
-from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ReleaseFacts, SplitCounts, files_to_json, manifest
+from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ManifestFacts, SplitCounts, files_to_json, manifest
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.judgements import judged_in_release, suggested_spans
+from piiloom.corpus.store.judgements import judged_in_release
 from piiloom.corpus.store.releases import (
     count_members,
     count_statuses,
@@ -35,16 +38,17 @@ from piiloom.corpus.store.releases import (
     types_of,
     withheld_of,
 )
+from piiloom.corpus.store.suggestions import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.seeding import secret_key
 from piiloom.foundation.settings import setting
-from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without
+from piiloom.foundation.whole_files import OWNER_AND_GROUP, created_without, new_folders, sha256_of, write_errors
 from piiloom.taxonomy.own_types import extended, only
 
 __all__ = ["MANIFEST", "ContentHash", "ExportReport", "export_formats", "export_release"]
 
-_CHUNK = 1 << 20
+_PIECE = 1 << 20
 
 
 class ContentHash:
@@ -64,7 +68,7 @@ class ContentHash:
         """Add all rows of *split* as they stand in the native file *path*, which is cheaper than making them again."""
         self._add({"split": split})
         with path.open("rb") as fh:
-            while chunk := fh.read(_CHUNK):
+            while chunk := fh.read(_PIECE):
                 self._sha256.update(chunk)
 
     def hexdigest(self) -> str:
@@ -166,13 +170,13 @@ def export_formats(
     wanted = _wanted_splits(facts, splits)
     options = WriteOptions(taxonomy=extended(facts.own_types), tokenizer=tokenizer, markers=markers, key=secret_key(seed))
     places = [out] if len(formats) == 1 else [out / one.name for one in formats]
-    with _output_errors(out):
+    with write_errors(out, "the export", remedy="Name another folder with --out"):
         for one in formats:
             try_out(one, options)
         if len(formats) > 1:
-            check_folder(out, (), force=force)
+            check_export_folder(out, (), force=force)
         for place, one in zip(places, formats, strict=True):
-            check_folder(place, {f"{split}{one.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
+            check_export_folder(place, {f"{split}{one.suffix}" for split in [*wanted, TRAIN, VALIDATION, TEST]}, force=force)
         with created_without(OWNER_AND_GROUP), new_folders(places), ExitStack() as stack:
             drafts = [stack.enter_context(ExportDrafts(place)) for place in places]
             reports = []
@@ -185,7 +189,7 @@ def export_formats(
 
 def _write(
     store: Store,
-    facts: ReleaseFacts,
+    facts: ManifestFacts,
     file_format: Format,
     drafts: ExportDrafts,
     wanted: Sequence[str],
@@ -238,9 +242,9 @@ def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> 
     )
 
 
-def _facts(store: Store, name: str) -> ReleaseFacts:
+def _facts(store: Store, name: str) -> ManifestFacts:
     release = get_release(store, name)
-    return ReleaseFacts(
+    return ManifestFacts(
         row=release,
         splits=tuple(count_members(store, release)),
         withheld=withheld_of(store, release),
@@ -252,7 +256,7 @@ def _facts(store: Store, name: str) -> ReleaseFacts:
     )
 
 
-def _check_content(store: Store, facts: ReleaseFacts, found: str) -> None:
+def _check_content(store: Store, facts: ManifestFacts, found: str) -> None:
     if facts.row.content_sha256 not in {None, found}:
         raise ReleaseError(
             f"the rows of release {facts.row.name!r} are no longer those that were frozen: their SHA-256 is {found}, "
@@ -262,7 +266,7 @@ def _check_content(store: Store, facts: ReleaseFacts, found: str) -> None:
         )
 
 
-def _wanted_splits(facts: ReleaseFacts, splits: Sequence[str]) -> list[str]:
+def _wanted_splits(facts: ManifestFacts, splits: Sequence[str]) -> list[str]:
     _refuse_repeated(splits, "split")
     for split in splits:
         if split not in facts.splits:
@@ -286,10 +290,138 @@ def _described(draft: Path, split: str | None, records: int) -> ExportedFile:
     return ExportedFile(name=draft.name, split=split, records=records, sha256=sha256_of(draft))
 
 
-@contextmanager
-def _output_errors(out: Path) -> Iterator[None]:
+def refuse_foreign(out: Path, manifest: str, names: Collection[str]) -> None:
+    """Raise ``OutputError`` naming the first file in *out* that would be replaced though no export wrote it, or it was changed since.
+
+    The file *manifest* in *out* lists what an export wrote, with SHA-256 hashes: these files would be replaced, and *names*. A
+    manifest that piiloom did not write is an error, too.
+    """
+    listed = listed_files(out / manifest)
+    if listed is None and _is_there(out / manifest):
+        raise _foreign(out / manifest, "was not written by an export of piiloom")
+    for name in sorted({*names, *(listed or ())}):
+        path = out / name
+        if not _is_there(path):
+            continue
+        if listed is None or name not in listed:
+            raise _foreign(path, f"was not written by an export of piiloom: no {manifest} lists it")
+        if path.is_symlink() or sha256_of(path) != listed[name]:
+            raise _foreign(path, f"was changed since it was exported: {manifest} has another SHA-256")
+
+
+def listed_files(path: Path) -> dict[str, str] | None:
+    """Return the files and folders that a manifest of piiloom lists, with their hashes; None if it is absent or not ours.
+
+    Names that lead out of the manifest's folder make it a manifest that piiloom did not write.
+    """
     try:
-        yield
-    except OSError as error:
-        reason = f"the export cannot be written ({error.strerror or error})"
-        raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error
+        about: Any = json.loads(path.read_text(encoding="utf-8"))
+        ours = isinstance(about["schema"], int) and isinstance(about["piiloom"], str)
+        listed = {str(name): str(file["sha256"]) for name, file in about["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return listed if ours and all(Path(name).name == name for name in listed) else None
+
+
+def _is_there(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def _foreign(path: Path, why: str) -> OutputError:
+    return OutputError(f"the file {why}", where=str(path), remedy="Nothing was changed. Move it away, or name another folder with --out")
+
+
+_DRAFTS = ".export.part"
+
+
+def check_export_folder(out: Path, names: Collection[str], *, force: bool) -> None:
+    """Raise ``OutputError`` unless an export with the files *names* may be written to *out*; nothing is changed.
+
+    A folder that is new, empty, or holds only what a killed export left may be written to, and with *force* also one in which no other
+    file would be replaced than those of an earlier export.
+    """
+    if out.exists() and not out.is_dir():
+        raise OutputError("this is not a folder", where=str(out), remedy="Name a new folder with --out")
+    begun = _begun(out)
+    held = {path.name for path in out.iterdir()} - {_DRAFTS} - begun if out.exists() else set()
+    if held and not force:
+        remedy = "Name another with --out, or replace the export there with --force"
+        raise OutputError("the folder is not empty", where=str(out), remedy=remedy)
+    refuse_foreign(out, MANIFEST, set(names) - begun)
+
+
+class ExportDrafts:
+    """Context manager for new files of the existing folder *out*; what is not published when the block ends is removed."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.folder = out / _DRAFTS
+
+    def __enter__(self) -> Self:
+        for name in _begun(self.out):
+            _remove(self.out / name)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def publish(self, names: Iterable[str]) -> None:
+        """Move the files and folders *names*, and then the manifest, to their places.
+
+        The old manifest is removed first, because a folder with a manifest is complete by definition. Then all that an earlier
+        export wrote is removed.
+        """
+        earlier = listed_files(self.out / MANIFEST) or {}
+        (self.out / MANIFEST).unlink(missing_ok=True)
+        for name in earlier:
+            _remove(self.out / name)
+        for name in [*names, MANIFEST]:
+            (self.folder / name).replace(self.out / name)
+
+
+def _begun(out: Path) -> set[str]:
+    """Return the names in *out* that an export had published when it was killed: its manifest is still a draft and lists them."""
+    listed = listed_files(out / _DRAFTS / MANIFEST) or {}
+    found = {name for name in listed if (out / name).exists() and not (out / name).is_symlink()}
+    return {name for name in found if sha256_of(out / name) == listed[name]}
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        with suppress(FileNotFoundError):
+            path.unlink()
+
+
+def export_or_confirm(
+    store: Store,
+    name: str,
+    formats: Sequence[Format],
+    out: Path,
+    *,
+    splits: Sequence[str] = (),
+    tokenizer: str = "whitespace",
+    markers: MarkerSet = TYPES,
+    seed: int | None = None,
+) -> list[ExportReport]:
+    """Like ``export_formats``, but leave *out* unchanged if it already holds the same exports, byte for byte.
+
+    Raises ``OutputError`` if the folder holds something else.
+    """
+    if any(out.glob(MANIFEST)) or any(out.glob(f"*/{MANIFEST}")):
+        with TemporaryDirectory(prefix="piiloom-export-") as folder:
+            place = Path(folder) / "export"
+            made = export_formats(store, name, formats, place, splits=splits, tokenizer=tokenizer, markers=markers, seed=seed)
+            places = [out / report.out.relative_to(Path(folder) / "export") for report in made]
+            if all(_holds(place, report.out) for place, report in zip(places, made, strict=True)):
+                return [replace(report, out=place) for place, report in zip(places, made, strict=True)]
+    return export_formats(store, name, formats, out, splits=splits, tokenizer=tokenizer, markers=markers, seed=seed)
+
+
+def _holds(folder: Path, wanted: Path) -> bool:
+    """Whether *folder* has every file of *wanted*, at any depth, with the same content. Other files in *folder* are ignored."""
+    files = [path.relative_to(wanted) for path in wanted.rglob("*") if path.is_file()]
+    return all((folder / file).is_file() and cmp(folder / file, wanted / file, shallow=False) for file in files)

@@ -1,6 +1,6 @@
 """Freeze a release: store its records, revisions and splits, which then never change.
 
-``export_release`` (``piiloom.corpus.releases.exporting``) writes a frozen release to files.
+``create_or_confirm_release`` accepts an identical existing release, so a script that releases and exports can be run again.
 """
 
 from __future__ import annotations
@@ -13,14 +13,21 @@ from typing import Final
 
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, fold_name, in_order
 from piiloom.corpus.releases.exporting import ContentHash, export_release
-from piiloom.corpus.releases.keeping import Places
+from piiloom.corpus.releases.grouping import Member
 from piiloom.corpus.releases.leakage import measure_leakage
-from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.corpus.releases.release_options import ANY_STATUS, ReleaseOptions, ReleaseRequest, requested, settings_json
-from piiloom.corpus.releases.selecting import Selection, select_members
-from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
-from piiloom.corpus.releases.sizes import IndivisibleError
-from piiloom.corpus.releases.splits import Draw, Member, Split, split_members
+from piiloom.corpus.releases.release_options import (
+    ANY_STATUS,
+    IndivisibleError,
+    RecordChoice,
+    ReleaseOptions,
+    ReleaseRequest,
+    SplitSettings,
+    requested,
+    settings_json,
+)
+from piiloom.corpus.releases.selecting import RecordSelection, select_members
+from piiloom.corpus.releases.splits import KeptPlaces, Split, split_members
+from piiloom.corpus.releases.value_overlap import ValueDraw
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import (
     WARNING,
@@ -31,14 +38,16 @@ from piiloom.corpus.store.releases import (
     insert_release,
     iter_draft_records,
     list_releases,
-    members_of,
     new_values_of,
+    release_members,
     types_of,
+    withheld_of,
 )
 from piiloom.corpus.store.runs import get_run
 from piiloom.corpus.store.upgrading import MIGRATIONS
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.settings import takes_keywords
+from piiloom.foundation.version import __version__
 from piiloom.taxonomy.own_types import extended
 
 __all__ = ["ANY_STATUS", "ReleaseDraft", "create_release", "draft_release", "export_release", "freeze"]
@@ -103,7 +112,7 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: ReleaseRow | 
         status_filter=choice.status,
         version=request.version,
         license=request.license,
-        piiloom=piiloom_version(),
+        piiloom=__version__,
         schema_version=MIGRATIONS.latest,
         split_settings=settings_json(settings),
         record_choice=settings_json(choice),
@@ -121,7 +130,7 @@ def _place(value: NewValue) -> tuple[str, int, int, int]:
     return value.record_id, value.revision, value.start, value.end
 
 
-def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest, Places | None]:
+def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest, KeptPlaces | None]:
     """Return the places of the release that *request* keeps the splits of, and the request with its sizes unless it has others.
 
     Raises ``ReleaseError`` if there is no such release, and ``UsageError`` if it has splits that this one would not have.
@@ -143,10 +152,10 @@ def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest,
         raise UsageError(
             what, where="keep split of", remedy="Give no sizes, so that those of that release are used, or sizes for the same splits"
         )
-    return request, {record_id: (revision, name) for record_id, revision, name in members_of(store, release)}
+    return request, {record_id: (revision, name) for record_id, revision, name in release_members(store, release)}
 
 
-def _split(members: Sequence[Member], request: ReleaseRequest, draw: Draw, places: Places | None) -> tuple[SplitSettings, Split]:
+def _split(members: Sequence[Member], request: ReleaseRequest, draw: ValueDraw, places: KeptPlaces | None) -> tuple[SplitSettings, Split]:
     """Return the split that *request* asks for, and the settings that it was made with."""
     try:
         return request.split, split_members(members, request.split, draw=draw, places=places)
@@ -174,7 +183,7 @@ def _measured(store: Store, draft: ReleaseDraft) -> ReleaseRow:
     return replace(draft.row, content_sha256=content.hexdigest(), leakage=leakage)
 
 
-def _nothing_to_release(store: Store, choice: RecordChoice, selection: Selection) -> ReleaseError:
+def _nothing_to_release(store: Store, choice: RecordChoice, selection: RecordSelection) -> ReleaseError:
     filters = [
         *([f"run {choice.run_id}"] if choice.run_id else []),
         *([] if choice.status == ANY_STATUS else [f"status {choice.status}"]),
@@ -183,3 +192,40 @@ def _nothing_to_release(store: Store, choice: RecordChoice, selection: Selection
     left_out = [f"{name} {count:,}" for name, count in selection.left_out.items() if count]
     remedy = f"Filters left out: {', '.join(left_out)}" if left_out else "Generate or import some first"
     return ReleaseError("there are no records to release", where=", ".join([str(store.path), *filters]), remedy=remedy)
+
+
+# What tells two releases of one name apart, besides their records.
+_SETTINGS = ("split_settings", "record_choice", "version", "license")
+
+
+@takes_keywords(ReleaseOptions)
+def create_or_confirm_release(store: Store, name: str, asked: ReleaseOptions) -> ReleaseRow:
+    """Like ``create_release``, but return an existing release *name* if its settings, records, revisions and splits are the same.
+
+    Raises ``ReleaseError`` if they differ.
+    """
+    request = requested(name, **asked.given())
+    if all(release.name != name for release in list_releases(store)):
+        return freeze(store, draft_release(store, request))
+    known = get_release(store, name)
+    difference = _difference(store, known, draft_release(store, request, known=known))
+    if difference is not None:
+        raise ReleaseError(
+            f"there is a release {name!r} already, {difference}",
+            where=str(store.path),
+            remedy="Choose another name: a release never changes",
+        )
+    return known
+
+
+def _difference(store: Store, known: ReleaseRow, draft: ReleaseDraft) -> str | None:
+    if any(getattr(known, name) != getattr(draft.row, name) for name in _SETTINGS):
+        return "made with other settings"
+    before, now = set(release_members(store, known)), set(draft.members)
+    if before != now:
+        there = {record_id for record_id, _, _ in before}
+        new = sum(record_id not in there for record_id, _, _ in now)
+        return f"of other records ({len(before):,}; now there would be {len(now):,}, {new:,} of them not in it)"
+    if set(withheld_of(store, known)) != set(draft.withheld):
+        return "which withholds other records"
+    return "with other texts or labels" if known.content_sha256 not in {None, draft.row.content_sha256} else None

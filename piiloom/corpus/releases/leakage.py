@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.near_pairs import Numbers, Wordings
+from piiloom.corpus.near_duplicates import Numbers, Wordings
 from piiloom.corpus.normalising import value_form
 from piiloom.corpus.record import TRAIN, Record, in_order
 from piiloom.corpus.releases.grouping import NEAR
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class SeenShare:
     """*seen* of *of* things are in the other split, too."""
 
     seen: int
@@ -54,16 +54,16 @@ class SplitLeakage:
 
     records: int
     against: str
-    values: Seen
-    open_values: Seen
-    by_type: Mapping[str, Seen]
-    strings: Seen
-    contexts_near: Seen
-    contexts_same: Seen
-    questions_near: Seen
-    questions_same: Seen
-    stories: Seen
-    personas: Seen
+    values: SeenShare
+    open_values: SeenShare
+    by_type: Mapping[str, SeenShare]
+    strings: SeenShare
+    contexts_near: SeenShare
+    contexts_same: SeenShare
+    questions_near: SeenShare
+    questions_same: SeenShare
+    stories: SeenShare
+    personas: SeenShare
 
     def to_json(self) -> Json:
         """Return the figures as JSON values."""
@@ -82,7 +82,7 @@ class SplitLeakage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leakage:
+class LeakageReport:
     """The leakage of each split that is compared with another, in the order of the splits."""
 
     splits: Mapping[str, SplitLeakage]
@@ -101,7 +101,7 @@ class _Contents:
     keys: list[tuple[str, ...]] = field(default_factory=list)
 
 
-def measure_leakage(splits: Mapping[str, Iterable[Record]], taxonomy: Taxonomy) -> Leakage:
+def measure_leakage(splits: Mapping[str, Iterable[Record]], taxonomy: Taxonomy) -> LeakageReport:
     """Measure the leakage between *splits*, whose records are read once, split by split in order (``split_names``).
 
     Nothing is compared if there is only one split.
@@ -126,7 +126,7 @@ def measure_leakage(splits: Mapping[str, Iterable[Record]], taxonomy: Taxonomy) 
         if name != TRAIN and others:
             texts = (*in_contexts[number], *in_questions[number])
             found[name] = _compared(contents[name], others, TRAIN if TRAIN in contents else OTHER_FOLDS, texts, taxonomy)
-    return Leakage(splits=found)
+    return LeakageReport(splits=found)
 
 
 class _Texts:
@@ -141,7 +141,7 @@ class _Texts:
         self._texts.append(text)
         self._splits.append(split)
 
-    def seen(self, count: int, train: int | None) -> dict[int, tuple[Seen, Seen]]:
+    def seen(self, count: int, train: int | None) -> dict[int, tuple[SeenShare, SeenShare]]:
         """Return, for each of *count* splits, how many texts nearly repeat one of train, and how many have the same words.
 
         If *train* is None, they are compared with all other splits.
@@ -164,7 +164,7 @@ class _Texts:
         near_counts = np.bincount(split, weights=near[wordings.of_text, split], minlength=count).astype(int).tolist()
         same_counts = np.bincount(split, weights=same[wordings.of_text, split], minlength=count).astype(int).tolist()
         counts = enumerate(zip(near_counts, same_counts, numbers, strict=True))
-        return {at: (Seen(seen=near_count, of=of), Seen(seen=same_count, of=of)) for at, (near_count, same_count, of) in counts}
+        return {at: (SeenShare(seen=near_count, of=of), SeenShare(seen=same_count, of=of)) for at, (near_count, same_count, of) in counts}
 
 
 def _compared_with(held: NDArray[np.bool_], train: int | None) -> NDArray[np.bool_]:
@@ -175,7 +175,7 @@ def _compared_with(held: NDArray[np.bool_], train: int | None) -> NDArray[np.boo
 
 
 def _compared(
-    held: _Contents, others: Sequence[_Contents], against: str, texts: tuple[Seen, Seen, Seen, Seen], taxonomy: Taxonomy
+    held: _Contents, others: Sequence[_Contents], against: str, texts: tuple[SeenShare, SeenShare, SeenShare, SeenShare], taxonomy: Taxonomy
 ) -> SplitLeakage:
     known: set[tuple[str, str]] = set().union(*(other.values for other in others))
     keys = {key for other in others for own in other.keys for key in own}
@@ -198,10 +198,10 @@ def _compared(
     )
 
 
-def _seen(values: set[T], known: Collection[T]) -> Seen:
-    return Seen(seen=len(values.intersection(known)), of=len(values))
+def _seen(values: set[T], known: Collection[T]) -> SeenShare:
+    return SeenShare(seen=len(values.intersection(known)), of=len(values))
 
 
-def _seen_keys(keys: Iterable[tuple[str, ...]], known: Collection[str], prefixes: tuple[str, ...]) -> Seen:
+def _seen_keys(keys: Iterable[tuple[str, ...]], known: Collection[str], prefixes: tuple[str, ...]) -> SeenShare:
     own = [[key for key in of_record if key.startswith(prefixes)] for of_record in keys]
-    return Seen(seen=sum(any(key in known for key in of_record) for of_record in own), of=sum(map(bool, own)))
+    return SeenShare(seen=sum(any(key in known for key in of_record) for of_record in own), of=sum(map(bool, own)))

@@ -9,7 +9,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport
@@ -17,6 +16,7 @@ from piiloom.corpus.record import Record
 from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.version import __version__
 from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
 
 SCHEMA = 1
@@ -109,7 +109,7 @@ def producer_of(record: Record) -> str:
     return "imported" if record.source is not None else "of unstated origin"
 
 
-def describe(counts: Mapping[str, SplitCounts]) -> str:
+def described_release(counts: Mapping[str, SplitCounts]) -> str:
     """Return a paragraph that describes the release."""
     producers = sum((split.producers for split in counts.values()), Counter[str]())
     origin = ", ".join(f"{count} {words}" for words, count in sorted(producers.items()))
@@ -120,7 +120,7 @@ def describe(counts: Mapping[str, SplitCounts]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReleaseFacts:
+class ManifestFacts:
     """What a release is, besides its records.
 
     ``statuses``: number of records by the status of their revision. ``new_values``: number of mentions drawn anew. ``own_types``: the
@@ -138,7 +138,7 @@ class ReleaseFacts:
 
 
 def manifest(
-    facts: ReleaseFacts,
+    facts: ManifestFacts,
     format_name: str,
     *,
     counts: Mapping[str, SplitCounts],
@@ -156,8 +156,8 @@ def manifest(
         "content_sha256": row.content_sha256,
         "license": row.license,
         "format": format_name,
-        "description": describe(counts),
-        "piiloom": piiloom_version(),
+        "description": described_release(counts),
+        "piiloom": __version__,
         "frozen_by": row.piiloom,
         "schema_version": row.schema_version,
         "seed": row.seed,
@@ -221,14 +221,6 @@ def types_beside(file: Path) -> OwnTypes:
     if is_ours:
         read_manifest(path)
     return from_json(about.get(OWN_TYPES, []))
-
-
-def piiloom_version() -> str:
-    """Return the installed version, or "not installed" in a checkout without installation."""
-    try:
-        return version("piiloom")
-    except PackageNotFoundError:
-        return "not installed"
 
 
 # Prefix of the reason that the format's reader gave.

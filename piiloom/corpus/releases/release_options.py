@@ -1,7 +1,11 @@
-"""The options of a release: its name, version and licence, the choice of records, and the splits."""
+"""The options of a release: its name, version and licence, the choice of records, and the splits.
+
+The size of a test or validation split is a count ("200"), a fraction ("0.1") or none ("0").
+"""
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -12,11 +16,119 @@ from pydantic import model_validator
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import TEST, VALIDATION
-from piiloom.corpus.releases.settings import GROUP_BY, Balance, GroupBy, OverlapBy, RecordChoice, SplitSettings
-from piiloom.corpus.releases.sizes import parse_size
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import Settings, setting, takes_keywords
+from piiloom.foundation.words import counted
 from piiloom.taxonomy.locales import resolve_locale
+
+BalanceBy = Literal["relevance", "type", "locale"]
+# What keeps records together: group keys (story, scenario, persona, document, contrast group …), near-duplicate contexts, near-duplicate
+# questions, rare values that they share, and parents that they were derived from.
+GroupBy = Literal["keys", "contexts", "questions", "values", "parents"]
+GROUP_BY: tuple[GroupBy, ...] = ("keys", "contexts", "questions", "values", "parents")
+# What becomes of a value that may not be in two splits: drawn anew in the text, its records moved to the other split, or left out.
+OverlapBy = Literal["redraw", "move", "withhold"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitSettings:
+    """How to split. Sizes are counts or fractions (see ``sizes``); with ``folds``, they are not used.
+
+    ``max_value_overlap``: the largest share of the distinct values of open types in a test or validation split that may be in the
+    train split, too (of a fold: in any other fold); None sets no limit. ``balance``: see ``balancing``. ``keep_split_of``: the name of
+    a release whose records keep their splits.
+    """
+
+    test_size: float = 0.1
+    validation_size: float = 0
+    folds: int = 0
+    seed: int = 7
+    group_by: tuple[GroupBy, ...] = GROUP_BY
+    balance: BalanceBy | None = None
+    max_value_overlap: float | None = None
+    overlap_by: OverlapBy = "redraw"
+    keep_split_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordChoice:
+    """Which records a release takes. ``status``: "any", or one of the statuses of a record, or "adjudicated".
+
+    ``min_agreement``: the least share of annotators' labels that must be equal. ``judged``: "agree" leaves out records with a value
+    that a judge saw otherwise than the plan; "any" takes all.
+    """
+
+    status: str = "any"
+    run_id: str | None = None
+    locale: str | None = None
+    min_agreement: float | None = None
+    judged: Literal["any", "agree"] = "any"
+
+
+_REMEDY = "Give a number of records (200), a fraction between 0 and 1 (0.1), or 0 for no such split"
+
+
+class IndivisibleError(UsageError):
+    """There are too few records, or too few groups of them, for a test or validation split beside a train split.
+
+    ``cure``: what makes more groups, where these are too few.
+    """
+
+    cure: str = ""
+
+
+def parse_size(text: str, split: str) -> int | float:
+    """Parse the size of *split*: ``"200"`` → 200, ``"0.1"`` → 0.1, ``"0"`` → 0.
+
+    Raises ``UsageError``, which names the split, for anything else, also for 1.0 and 0.0.
+    """
+    try:
+        return _checked(int(text), split)
+    except ValueError:
+        pass
+    try:
+        return _checked(float(text), split)
+    except ValueError:
+        raise UsageError(f"the {split} size is not a number", where=f"{split} size", remedy=_REMEDY) from None
+
+
+def split_sizes(settings: SplitSettings, records: int) -> dict[str, int]:
+    """Return how many of *records* the test and the validation split get, the test split first; a split of size 0 is left out.
+
+    Raises ``UsageError`` if a size is out of range, and ``IndivisibleError`` if both together leave nothing to train on.
+    """
+    test, validation = records_of_size(settings.test_size, records, TEST), records_of_size(settings.validation_size, records, VALIDATION)
+    if test and validation and test + validation >= records:
+        raise IndivisibleError(
+            f"a test split of {test} and a validation split of {validation} leave nothing to train on: there are "
+            f"{counted(records, 'record')}",
+            where="split sizes",
+            remedy="Ask for fewer",
+        )
+    return {split: count for split, count in ((TEST, test), (VALIDATION, validation)) if count}
+
+
+def records_of_size(size: float, records: int, split: str) -> int:
+    """Return how many of *records* a split of *size* gets; a fraction is rounded half up and gives at least one.
+
+    Raises ``UsageError`` if the size is negative or a fraction outside (0, 1), and ``IndivisibleError`` if it leaves nothing to train on.
+    """
+    _checked(size, split)
+    count = size if isinstance(size, int) else max(1, math.floor(size * records + 0.5))
+    if count and count >= records:
+        raise IndivisibleError(
+            f"a {split} split of {count} leaves nothing to train on: there are {counted(records, 'record')}",
+            where=f"{split} size",
+            remedy="Ask for fewer, or for 0",
+        )
+    return count
+
+
+def _checked(size: float, split: str) -> int | float:
+    if size < 0 or (isinstance(size, float) and not 0.0 < size < 1.0):
+        raise UsageError(f"the {split} size is out of range", where=f"{split} size", remedy=_REMEDY)
+    return size
+
 
 T = TypeVar("T", SplitSettings, RecordChoice)
 
@@ -61,7 +173,7 @@ class ReleaseOptions(Settings):
         metavar="LIST",
         panel=_SPLITS,
     )
-    balance: Balance | None = setting(None, "Property by which the splits are balanced by withholding records.", panel=_SPLITS)
+    balance: BalanceBy | None = setting(None, "Property by which the splits are balanced by withholding records.", panel=_SPLITS)
     max_value_overlap: float | None = setting(
         None, "Largest share of distinct values of a test split that may also be in train.", metavar="SHARE", panel=_SPLITS
     )

@@ -1,9 +1,14 @@
 """Splits that share as little as possible: groups stay together, sizes are exact, and splits are alike.
 
-``split_members`` does all steps in turn: ``balancing`` leaves records out, ``grouping`` finds what stays together, ``choosing`` (train,
-validation and test) or ``folds`` assign the groups, ``spreading`` makes the splits alike, ``covering`` keeps every pair and type in
-train, ``value_overlap`` limits the values that two splits have in common. ``keeping`` gives records the splits that they have in an
-earlier release. The result depends on records, settings and seed, and not on the order of the records.
+``split_members`` does all steps in turn: ``balance_members`` leaves records out, ``group_members`` finds what stays together,
+``choose_groups`` (train, validation and test) or ``assign_folds`` assign the groups, ``spread`` makes the splits alike, ``covering`` keeps
+every pair and type in train, ``limit_overlap`` limits the values that two splits have in common. The result depends on records, settings
+and seed, and not on the order of the records.
+
+``keep_places`` gives records the splits that they have in an earlier release. A record that the release has in the same revision is
+*settled*. All others are new, or edited. A new record takes the split of the records that a key, a text, a value or a parent links it with,
+directly or through other new records. A record that is linked with two splits is withheld; of two new records that are linked with each
+other and take different splits, one is.
 """
 
 from __future__ import annotations
@@ -16,25 +21,103 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from piiloom.corpus.record import TRAIN, Record, fold_name, in_order
-from piiloom.corpus.releases.balancing import balance_members
-from piiloom.corpus.releases.choosing import choose_groups
-from piiloom.corpus.releases.covering import Needs, Parts, cover, lost_names
-from piiloom.corpus.releases.folds import assign_folds
-from piiloom.corpus.releases.grouping import Group, cure_of_few, group_members
-from piiloom.corpus.releases.keeping import Places, keep_places, unsettled
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.redrawing import Draw
-from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.sizes import IndivisibleError, split_sizes
-from piiloom.corpus.releases.spreading import features, spread
-from piiloom.corpus.releases.value_overlap import limit_overlap
+from piiloom.corpus.releases.assigning import assign_folds, balance_members, choose_groups, features, spread_groups
+from piiloom.corpus.releases.covering import SplitNeeds, cover, lost_names
+from piiloom.corpus.releases.grouping import Group, Grouping, Member, Parts, cure_of_few, group_members, group_of
+from piiloom.corpus.releases.release_options import IndivisibleError, SplitSettings, split_sizes
+from piiloom.corpus.releases.value_overlap import ValueDraw, limit_overlap
 from piiloom.corpus.store.releases import NewValue
 from piiloom.foundation.errors import ReleaseError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy
 
-__all__ = ["Draw", "Member", "Split", "split_members", "split_records"]
+# The revision and the split of each record of a release.
+KeptPlaces = Mapping[str, tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """Groups without the records that are withheld, the split of each (None: free), and what the user should know."""
+
+    groups: tuple[Group, ...]
+    splits: tuple[str | None, ...]
+    withheld: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def unsettled(members: Iterable[Member], places: KeptPlaces) -> set[str]:
+    """Return the ids of the new and the edited records."""
+    return {member.id for member in members if places.get(member.id, (None, ""))[0] != member.revision}
+
+
+def keep_places(members: Mapping[str, Member], grouping: Grouping, places: KeptPlaces, release: str) -> Kept:
+    """Return the groups of *members* with the splits that *places*, those of *release*, give them; *grouping* has the links."""
+    fresh = unsettled(members.values(), places)
+    settled = {record_id: places[record_id][1] for record_id in members if record_id not in fresh}
+    edited = {record_id: places[record_id][1] for record_id in fresh if record_id in places}
+    split_of, withheld = _follow(fresh, edited, settled, grouping.ties)
+    reason = f"it belongs with records that release {release} has in different splits"
+    together: dict[tuple[int, str | None], list[Member]] = {}
+    for number, group in enumerate(grouping.groups):
+        for record_id in group.ids:
+            if record_id not in withheld:
+                together.setdefault((number, split_of.get(record_id)), []).append(members[record_id])
+    found = sorted(((group_of(own), split) for (_, split), own in together.items()), key=lambda pair: pair[0].ids[0])
+    gone = len(places.keys() - members.keys())
+    notes = [f"{counted(gone, 'record')} of release {release} {'is' if gone == 1 else 'are'} not among the records of this one"]
+    return Kept(
+        groups=tuple(group for group, _ in found),
+        splits=tuple(split for _, split in found),
+        withheld=dict.fromkeys(sorted(withheld), reason),
+        notes=tuple(notes if gone else []),
+    )
+
+
+def _follow(
+    fresh: Iterable[str], edited: Mapping[str, str], settled: Mapping[str, str], ties: Sequence[Sequence[str]]
+) -> tuple[dict[str, str], set[str]]:
+    """Return the split of each record that is settled or follows others, and the records that cannot be in any split."""
+    split_of, withheld, pending = dict(settled), set[str](), set(fresh)
+    ties_of: dict[str, list[int]] = {}
+    taken: list[set[str]] = []
+    for number, tie in enumerate(ties):
+        taken.append({split_of[record_id] for record_id in tie if record_id in split_of})
+        for record_id in pending.intersection(tie):
+            ties_of.setdefault(record_id, []).append(number)
+    own = {record_id: {split} for record_id, split in edited.items()}
+    while True:
+        claims = {
+            record_id: set[str]().union(own.get(record_id, ()), *(taken[number] for number in ties_of.get(record_id, ())))
+            for record_id in sorted(pending)
+        }
+        torn = {record_id for record_id, splits in claims.items() if len(splits) > 1}
+        following = {record_id: min(splits) for record_id, splits in claims.items() if len(splits) == 1}
+        torn |= _outvoted(following, edited, ties, sorted({number for record_id in following for number in ties_of.get(record_id, ())}))
+        withheld |= torn
+        pending -= torn | following.keys()
+        following = {record_id: split for record_id, split in following.items() if record_id not in torn}
+        split_of |= following
+        for record_id, split in following.items():
+            for number in ties_of.get(record_id, ()):
+                taken[number].add(split)
+        if not following:
+            return split_of, withheld
+
+
+def _outvoted(following: Mapping[str, str], edited: Mapping[str, str], ties: Sequence[Sequence[str]], numbers: Sequence[int]) -> set[str]:
+    """Return the records that are linked with others of another split, so that the links left are within one; edited records stay first."""
+    out: set[str] = set()
+    for number in numbers:
+        voters = [record_id for record_id in ties[number] if record_id in following and record_id not in out]
+        votes = Counter(following[record_id] for record_id in voters)
+        if len(votes) > 1:
+            of_edited = Counter(following[record_id] for record_id in voters if record_id in edited)
+            order = in_order(votes)
+            kept = max(order, key=lambda split: (of_edited[split], votes[split], -order.index(split)))
+            out.update(record_id for record_id in voters if following[record_id] != kept)
+    return out
+
 
 # The share of the records that a split may withhold without a warning, and the most that it withholds to meet a size once it
 # had to assign groups anew for a lost pair or type.
@@ -57,12 +140,14 @@ class Split:
     warnings: tuple[str, ...] = ()
 
 
-def split_records(records: Iterable[Record], settings: SplitSettings, taxonomy: Taxonomy, *, draw: Draw | None = None) -> Split:
+def split_records(records: Iterable[Record], settings: SplitSettings, taxonomy: Taxonomy, *, draw: ValueDraw | None = None) -> Split:
     """Split *records*, an iterable that is read once; see ``split_members``."""
     return split_members([Member.of(record, taxonomy) for record in records], settings, draw=draw)
 
 
-def split_members(members: Sequence[Member], settings: SplitSettings, *, draw: Draw | None = None, places: Places | None = None) -> Split:
+def split_members(
+    members: Sequence[Member], settings: SplitSettings, *, draw: ValueDraw | None = None, places: KeptPlaces | None = None
+) -> Split:
     """Split *members* as *settings* say; *draw* gives new values (without it, a value that cannot be in two splits is left out).
 
     *places* are those of the release ``settings.keep_split_of``.
@@ -119,7 +204,7 @@ class _Divided:
     whole: Mapping[str, int] = field(default_factory=dict)
 
 
-def _divide(members: Sequence[Member], settings: SplitSettings, draw: Draw | None, places: Places | None) -> _Divided:
+def _divide(members: Sequence[Member], settings: SplitSettings, draw: ValueDraw | None, places: KeptPlaces | None) -> _Divided:
     """Group *members*, assign the groups, and limit the values in common."""
     sizes = {} if settings.folds else split_sizes(settings, len(members))
     if not (settings.folds or sizes):
@@ -179,8 +264,8 @@ def _folds(groups: Sequence[Group], by_id: Mapping[str, Member], names: Sequence
         raise UsageError("all records form one group that must stay together", where="folds", remedy=remedy)
     parts = assign_folds(groups, len(names), derive_rng("folds", seed), kept=[_part(group, kept, names) for group in groups])
     if not kept:
-        parts = spread(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=None)
-    needs = Needs(groups, by_id, folds=len(names), fixed=[group.ids[0] in kept for group in groups])
+        parts = spread_groups(parts, features(groups, by_id), groups, derive_rng("spread", seed), train=None)
+    needs = SplitNeeds(groups, by_id, folds=len(names), fixed=[group.ids[0] in kept for group in groups])
     covered = cover(parts, needs)
     warnings = () if (covered == parts).all() else ("folds differ in size by more, so that no pair or type is in one fold only",)
     even = int(needs.off(needs.totals(covered))) <= max(1, int(needs.off(needs.totals(parts))))
@@ -214,8 +299,8 @@ def _train_and_others(
     parts = np.array([part_of.get(group.ids[0], 0) for group in groups], dtype=np.int64)
     fixed = np.array([group.ids[0] in kept for group in groups], dtype=np.bool_)
     if free:
-        parts[~fixed] = spread(parts[~fixed], features(free, by_id), free, derive_rng("spread", seed), train=0)
-    return _covering(parts, Needs(groups, by_id, sizes=[*counts.values()], fixed=fixed), names, exact=not kept)
+        parts[~fixed] = spread_groups(parts[~fixed], features(free, by_id), free, derive_rng("spread", seed), train=0)
+    return _covering(parts, SplitNeeds(groups, by_id, sizes=[*counts.values()], fixed=fixed), names, exact=not kept)
 
 
 def _chosen(rest: Sequence[Group], count: int, there: int, rng: random.Random) -> Sequence[Group]:
@@ -227,7 +312,7 @@ def _chosen(rest: Sequence[Group], count: int, there: int, rng: random.Random) -
     return [] if there and _records(chosen) - wanted > wanted else chosen
 
 
-def _covering(parts: Parts, needs: Needs, names: Sequence[str], *, exact: bool) -> _Assigned:
+def _covering(parts: Parts, needs: SplitNeeds, names: Sequence[str], *, exact: bool) -> _Assigned:
     """Return the assignment *parts*, or one that loses fewer pairs and types; *exact*: sizes are met exactly otherwise."""
     surplus = _surplus(parts, needs, names) if exact else {}
     lost = needs.missing(needs.covered(parts, without=surplus))
@@ -243,13 +328,13 @@ def _covering(parts: Parts, needs: Needs, names: Sequence[str], *, exact: bool) 
     return _assigned(parts, needs, names, surplus, ())
 
 
-def _assigned(parts: Parts, needs: Needs, names: Sequence[str], surplus: Mapping[str, str], warnings: tuple[str, ...]) -> _Assigned:
+def _assigned(parts: Parts, needs: SplitNeeds, names: Sequence[str], surplus: Mapping[str, str], warnings: tuple[str, ...]) -> _Assigned:
     totals = zip(names[1:], needs.totals(parts)[1:].tolist(), needs.sizes.tolist(), strict=True)
     whole = {split: total for split, total, size in totals if total > size} if surplus else {}
     return _Assigned([names[part] for part in parts.tolist()], surplus, warnings, whole)
 
 
-def _other_sizes(totals: Parts, needs: Needs, names: Sequence[str], saved: Sequence[tuple[int, int]]) -> tuple[str, ...]:
+def _other_sizes(totals: Parts, needs: SplitNeeds, names: Sequence[str], saved: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     """Return a warning for each split that has not the size asked for; *saved* are the pairs and types that would be lost otherwise."""
     told = ", ".join(f"{names[part]} the {kind} {name}" for part, (kind, name) in ((part, needs.names[at]) for part, at in saved))
     return tuple(
@@ -263,7 +348,7 @@ def _records(groups: Iterable[Group]) -> int:
     return sum(group.size for group in groups)
 
 
-def _surplus(parts: Parts, needs: Needs, names: Sequence[str]) -> dict[str, str]:
+def _surplus(parts: Parts, needs: SplitNeeds, names: Sequence[str]) -> dict[str, str]:
     """Return id and reason of the records to withhold so that sizes are exact: the last ones of the largest groups of each split."""
     surplus: dict[str, str] = {}
     for number, (split, size) in enumerate(zip(names[1:], needs.sizes.tolist(), strict=True), start=1):

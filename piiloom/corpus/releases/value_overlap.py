@@ -1,4 +1,4 @@
-"""Hold the share of values of open types that a split has in common with train under a limit.
+"""Limit the share of values of open types that a split has in common with train.
 
 ``limit_overlap`` changes a division of records into splits in one of three ways (``OverlapBy``): values are drawn anew in the texts of
 the test split, their records are moved to train, or left out. The values for which the fewest records change go first (ties: by type
@@ -10,18 +10,131 @@ from __future__ import annotations
 
 import heapq
 import random
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from piiloom.corpus.normalising import value_form
+from piiloom.corpus.normalising import value_form, without_separators
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, in_order
-from piiloom.corpus.releases.members import Member
-from piiloom.corpus.releases.redrawing import Draw, Key, TextRedraw, can_redraw, draw_for
-from piiloom.corpus.releases.settings import OverlapBy, SplitSettings
+from piiloom.corpus.releases.grouping import Member, Value
+from piiloom.corpus.releases.release_options import OverlapBy, SplitSettings
 from piiloom.corpus.store.releases import NewValue
+from piiloom.foundation.articles import article
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
+
+ValueKey = tuple[str, str]
+
+_SHORTEST_NAME_PART = 3
+_BEFORE = 8  # characters before a value in which an article is looked for
+_ARTICLE = re.compile(r"(?i)(?<!\w)(an?)\s+$")
+
+
+class ValueDraw(Protocol):
+    """Draws another value of the same kind that is not in *avoid*, in whatever spelling; None if there is none."""
+
+    def __call__(
+        self, entity_type: str, subtype: str | None, value: str, *, locale: str, rng: random.Random, avoid: Container[str]
+    ) -> str | None:
+        """Draw a value for *value*, which has this type, subtype and locale."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRedraw:
+    """A value (type and form) and all records of one text in a split, as (position, member); all of them mark it alike."""
+
+    key: ValueKey
+    records: Sequence[tuple[int, Member]]
+
+    @property
+    def first(self) -> tuple[Member, Value]:
+        """The first mention of the value."""
+        member = self.records[0][1]
+        return member, _mentions(member, self.key)[0]
+
+    def allows(self, new: str) -> bool:
+        """Whether *new* fits: no text or question holds it (as an unmarked mention), and an article before a mention stays right."""
+        return all(
+            new.casefold() not in text.casefold() for _, member in self.records for text in (member.context, member.question or "")
+        ) and all(_fits_article(member, value, new) for _, member in self.records for value in _mentions(member, self.key))
+
+    def with_value(self, new: str) -> Iterator[tuple[int, list[NewValue]]]:
+        """Yield, for each record, the mentions with their new value; a mention in capitals gets it in capitals."""
+        for at, member in self.records:
+            changes = [(value.start, value.end, _in_case_of(member.text_of(value), new)) for value in _mentions(member, self.key)]
+            yield (
+                at,
+                [NewValue(record_id=member.id, revision=member.revision, start=start, end=end, value=text) for start, end, text in changes],
+            )
+
+
+def can_redraw(member: Member, key: ValueKey) -> bool:
+    """Whether the value *key* can be replaced in *member*: all of it is marked, and nothing else in the record depends on it.
+
+    Not so if it also stands unmarked in the context, as a value of another type, or in the question; if a mention of other wording is of
+    the same value or person (``value_id``); or, for a name, if a part of it stands elsewhere.
+    """
+    mentions = _mentions(member, key)
+    ids = {value.value_id for value in mentions} - {None}
+    if not mentions or any(value.value_id in ids and member.key_of(value) != key for value in member.values):
+        return False
+    parts = {value_form("", member.text_of(mention)) for mention in mentions}
+    if key[0] == "name":
+        parts |= {part for part in re.findall(r"\w+", key[1]) if len(part) >= _SHORTEST_NAME_PART}
+    elsewhere = [value_form("", text) for text in (member.question or "", _around(member.context, mentions))]
+    if key[1] not in parts and any(key[1] in without_separators(text) for text in elsewhere):
+        return False
+    return not any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) for part in parts for text in elsewhere)
+
+
+def draw_for(redraws: Sequence[TextRedraw], draw: ValueDraw, rng: random.Random, known: Collection[str]) -> str | None:
+    """Draw one value for all *redraws*, of the kind and locale of the first; None if none is new to all of them and to *known*."""
+    member, mention = redraws[0].first
+    avoid = _Avoided(known, redraws)
+    new = draw(mention.entity_type, mention.subtype, member.text_of(mention), locale=member.locale, rng=rng, avoid=avoid)
+    return new if new is not None and new.strip() and new not in avoid else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Avoided:
+    """Values that exist already (*known*, their forms) and those that do not fit into all texts."""
+
+    known: Collection[str]
+    redraws: Sequence[TextRedraw]
+
+    def __contains__(self, value: object) -> bool:
+        if not isinstance(value, str):
+            return False
+        form = value_form(self.redraws[0].key[0], value)
+        return form in self.known or not all(redraw.allows(value) for redraw in self.redraws)
+
+
+def _mentions(member: Member, key: ValueKey) -> list[Value]:
+    return [value for value in member.values if member.key_of(value) == key]
+
+
+def _fits_article(member: Member, value: Value, new: str) -> bool:
+    """Whether an English indefinite article before *value* is right before *new*, too."""
+    found = _ARTICLE.search(member.context, max(0, value.start - _BEFORE), value.start) if member.locale.startswith("en") else None
+    return found is None or article(new, member.locale) == found[1].lower()
+
+
+def _around(context: str, mentions: Sequence[Value]) -> str:
+    """Return *context* without *mentions*, each of which leaves a NUL, so that nothing new arises."""
+    pieces, done = [], 0
+    for mention in mentions:
+        pieces.append(context[done : mention.start])
+        done = mention.end
+    return "\0".join([*pieces, context[done:]])
+
+
+def _in_case_of(old: str, new: str) -> str:
+    """Return *new* in capitals if *old* is, and otherwise as it is; never another value."""
+    capitals = new.upper() if old.isupper() and len(old) > 1 else new
+    return capitals if capitals.casefold() == new.casefold() else new
+
 
 _ROUNDING = 1e-9
 
@@ -37,7 +150,7 @@ class Limited:
 
 
 def limit_overlap(
-    members: Sequence[Member], split_of: Mapping[str, str], groups: Sequence[Sequence[str]], settings: SplitSettings, draw: Draw | None
+    members: Sequence[Member], split_of: Mapping[str, str], groups: Sequence[Sequence[str]], settings: SplitSettings, draw: ValueDraw | None
 ) -> Limited:
     """Return a division whose splits keep ``settings.max_value_overlap``; *groups* are the ids that must stay together.
 
@@ -76,14 +189,14 @@ class _Holdings:
         self.of_text: dict[str, list[int]] = {}
         self.keys = [{member.key_of(value) for value in member.values if value.open} for member in members]
         self.known = {text for member in members for _, text in map(member.key_of, member.values)}
-        self.holders: dict[Key, list[int]] = {}
-        self.spelling: dict[Key, Key] = {}
+        self.holders: dict[ValueKey, list[int]] = {}
+        self.spelling: dict[ValueKey, ValueKey] = {}
         for member in members:
             for value in member.values:
                 key, spelt = member.key_of(value), member.spelling_of(value)
                 self.spelling[key] = min(spelt, self.spelling.get(key, spelt))
-        self._counts: dict[str, Counter[Key]] = {split: Counter() for split in set(split_of.values())}
-        self._everywhere: Counter[Key] = Counter()
+        self._counts: dict[str, Counter[ValueKey]] = {split: Counter() for split in set(split_of.values())}
+        self._everywhere: Counter[ValueKey] = Counter()
         self.against = TRAIN if TRAIN in self._counts else "another fold"
         for at, member in enumerate(members):
             self.of_text.setdefault(member.context, []).append(at)
@@ -91,19 +204,19 @@ class _Holdings:
                 self.holders.setdefault(key, []).append(at)
                 self._count(key, self.split[at], 1)
 
-    def _count(self, key: Key, split: str | None, by: int) -> None:
+    def _count(self, key: ValueKey, split: str | None, by: int) -> None:
         if split is not None:
             self._counts[split][key] += by
             self._everywhere[key] += by
             if not self._counts[split][key]:
                 del self._counts[split][key]
 
-    def is_shared(self, key: Key, split: str) -> bool:
+    def is_shared(self, key: ValueKey, split: str) -> bool:
         """Whether *split* has the value and so has train (for a fold: any other fold)."""
         here = self._counts[split][key]
         return here > 0 and (self._counts[TRAIN][key] > 0 if TRAIN in self._counts else self._everywhere[key] > here)
 
-    def shared(self, split: str) -> list[Key]:
+    def shared(self, split: str) -> list[ValueKey]:
         """The values of *split* that are in train, too."""
         return [key for key in self._counts[split] if self.is_shared(key, split)]
 
@@ -122,7 +235,7 @@ class _Holdings:
             self._count(key, split, 1)
         self.split[at] = split
 
-    def exchange(self, at: int, old: Key, new: Key) -> None:
+    def exchange(self, at: int, old: ValueKey, new: ValueKey) -> None:
         """Put a new value in the place of one that the record has."""
         self.keys[at].remove(old)
         self._count(old, self.split[at], -1)
@@ -134,7 +247,7 @@ class _Holdings:
 class _Work:
     """What has been changed so far, and how the next value is dealt with."""
 
-    def __init__(self, holdings: _Holdings, limit: float, by: OverlapBy, draw: Draw | None) -> None:
+    def __init__(self, holdings: _Holdings, limit: float, by: OverlapBy, draw: ValueDraw | None) -> None:
         self._holdings, self._limit, self._by, self._draw = holdings, limit, by, draw
         self._withheld: dict[str, str] = {}
         self._redrawn: dict[int, list[NewValue]] = {}
@@ -166,7 +279,7 @@ class _Work:
                     remedy="Raise the limit, or have values drawn anew (redraw)",
                 )
 
-    def _changing(self, key: Key, split: str) -> list[int]:
+    def _changing(self, key: ValueKey, split: str) -> list[int]:
         """Return the records of *split* that have the value; if records move, with the groups that they must stay in."""
         holdings = self._holdings
         holding = [at for at in holdings.holders[key] if holdings.split[at] == split and key in holdings.keys[at]]
@@ -174,7 +287,7 @@ class _Work:
             return holding
         return sorted({other for at in holding for other in holdings.group_of[at] if holdings.split[other] == split})
 
-    def _deal_with(self, key: Key, split: str) -> set[Key]:
+    def _deal_with(self, key: ValueKey, split: str) -> set[ValueKey]:
         """Take the value out of *split*; return all values whose counts may have changed."""
         holdings = self._holdings
         changing = self._changing(key, split)
@@ -194,7 +307,7 @@ class _Work:
             self._withheld[holdings.members[at].id] = f"it has a value of type {key[0]} that is also in {holdings.against}"
         return touched
 
-    def _redraw(self, key: Key, split: str, holding: Sequence[int]) -> list[int]:
+    def _redraw(self, key: ValueKey, split: str, holding: Sequence[int]) -> list[int]:
         """Draw the value anew in all texts of *split* that allow it; return the positions of the records that do not."""
         holdings = self._holdings
         texts = dict.fromkeys(holdings.members[at].context for at in holding)

@@ -10,13 +10,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import select
+from piiloom.corpus.store.database import AMONG_RECORDS, Store, conditions, field_names
 
-Outcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
+DecisionOutcome = Literal["agreed", "adjudicated", "validated", "rejected", "reopened"]
 
-_COLUMNS = ("record_id", "adjudicator", "outcome", "document", "made_at", "event")
-_AMONG = "WHERE (?::VARCHAR[] IS NULL OR record_id IN (SELECT unnest(?::VARCHAR[]))) ORDER BY event"
 _LAST = "SELECT record_id, arg_max(outcome, event) FROM adjudications GROUP BY record_id"
 # Per record and annotator: the newest stale edit (made on an outdated version, so not applied) that is newer than the last decision.
 _LATE = """
@@ -50,7 +47,7 @@ class Adjudication:
 
     record_id: str
     adjudicator: str
-    outcome: Outcome
+    outcome: DecisionOutcome
     document: Mapping[str, Any]
     made_at: str
     event: int
@@ -60,6 +57,7 @@ class Adjudication:
 class StoredRevision:
     """One revision of a record in the store, without its texts."""
 
+    id: str
     record_order: int
     run_id: str | None
     plan_index: int | None
@@ -68,7 +66,7 @@ class StoredRevision:
 
 
 @dataclass(frozen=True, slots=True)
-class Disputed:
+class DisputedRecord:
     """A record that may need a decision. ``differ``: whether its finished versions differ.
 
     ``newest`` is the event number of the last edit among these versions. ``late`` is the event number of the newest stale edit by the
@@ -83,60 +81,49 @@ class Disputed:
 
 def add_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
     """Add decisions. The caller must add their events in the same transaction."""
-    store.append("adjudications", _COLUMNS, [_values(row) for row in rows])
-
-
-def replace_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
-    """Replace all stored decisions by *rows*."""
-    with store.writing():
-        store.change("DELETE FROM adjudications")
-        add_adjudications(store, rows)
+    documents = [json.dumps(dict(row.document), ensure_ascii=False, sort_keys=True) for row in rows]
+    values = [
+        (row.record_id, row.adjudicator, row.outcome, text, row.made_at, row.event) for row, text in zip(rows, documents, strict=True)
+    ]
+    store.append("adjudications", field_names(Adjudication), values)
 
 
 def load_adjudications(store: Store, record_ids: Collection[str] | None = None) -> list[Adjudication]:
     """Return the decisions on *record_ids* (None: on all records), oldest first."""
-    ids = None if record_ids is None else list(record_ids)
-    rows = store.rows(select(_COLUMNS, "adjudications", _AMONG), [ids, ids])
-    return [Adjudication(**{**dict(zip(_COLUMNS, row, strict=True)), "document": json.loads(row[3])}) for row in rows]
+    condition, parameters = conditions((AMONG_RECORDS, record_ids))
+    return store.objects(Adjudication, f"FROM adjudications {condition} ORDER BY event", parameters, decoded=["document"])
 
 
-def last_decisions(store: Store) -> dict[str, Outcome]:
+def last_decisions(store: Store) -> dict[str, DecisionOutcome]:
     """Return the last outcome of each record that has a decision, by record id."""
     return dict(store.rows(_LAST))
 
 
 def unreleasable_records(store: Store) -> set[str]:
     """Return the ids that must not be released: rejected, reopened without a new decision, and copies made to test annotators."""
-    copies = store.rows("SELECT id FROM records WHERE status = 'control'")
-    return {row[0] for row in copies} | {name for name, outcome in last_decisions(store).items() if outcome in {"rejected", "reopened"}}
+    copies = set(store.column("SELECT id FROM records WHERE status = 'control'"))
+    return copies | {name for name, outcome in last_decisions(store).items() if outcome in {"rejected", "reopened"}}
 
 
-def disputed_records(store: Store) -> list[Disputed]:
+def disputed_records(store: Store) -> list[DisputedRecord]:
     """Return records finished by as many people as wanted whose versions differ or have stale edits; highest priority first."""
-    return [Disputed(*row) for row in store.rows(_DISPUTED)]
+    return [DisputedRecord(*row) for row in store.rows(_DISPUTED)]
 
 
 def records_with_late_edits(store: Store, record_ids: Collection[str]) -> set[str]:
     """Return those of *record_ids* with a stale edit that is newer than their last decision."""
-    return {row[0] for row in store.rows(_LATE_AMONG, [list(record_ids)])}
+    return set(store.column(_LATE_AMONG, [list(record_ids)]))
 
 
 def finished_records(store: Store, until: str) -> list[str]:
     """Return the open records that as many people as wanted have finished, all by *until* (a timestamp as in the event log)."""
-    return [row[0] for row in store.rows(_READY, [until])]
+    return store.column(_READY, [until])
 
 
 def stored_revisions(store: Store, record_ids: Collection[str]) -> dict[str, list[StoredRevision]]:
     """Return all revisions of *record_ids* by record id, oldest first."""
-    columns = ("id", "record_order", "run_id", "plan_index", "revision", "status")
-    among = "WHERE id IN (SELECT unnest(?::VARCHAR[])) ORDER BY record_order"
     found: dict[str, list[StoredRevision]] = {}
-    for record_id, order, run_id, index, revision, status in store.rows(select(columns, "records", among), [list(record_ids)]):
-        row = StoredRevision(record_order=order, run_id=run_id, plan_index=index, revision=revision, status=status)
-        found.setdefault(record_id, []).append(row)
+    sql = "FROM records WHERE id IN (SELECT unnest(?::VARCHAR[])) ORDER BY record_order"
+    for row in store.objects(StoredRevision, sql, [list(record_ids)]):
+        found.setdefault(row.id, []).append(row)
     return found
-
-
-def _values(row: Adjudication) -> tuple[object, ...]:
-    document = json.dumps(dict(row.document), ensure_ascii=False, sort_keys=True)
-    return row.record_id, row.adjudicator, row.outcome, document, row.made_at, row.event

@@ -1,21 +1,21 @@
-"""Assignments and leases of records to annotators, and the queries that choose an annotator's next record.
+"""Assignments and leases of records to annotators, control records, and the queries that choose an annotator's next record.
 
 Each record has ``wanted`` places. An annotator takes one by finishing the record (document accepted or rejected), by holding an
-unexpired lease, or by being assigned it. Whether somebody has finished is stored only in ``annotation_documents``, not here.
+unexpired lease, or by being assigned it. Whether somebody has finished is stored only in ``annotation_documents``, not here. The answer
+to a control record is known: practice and test records, gold records, and records with a planted error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import select
+from piiloom.corpus.store.database import Store, conditions, field_names
 
 State = Literal["assigned", "leased", "released", "skipped"]
 Why = Literal["resumed", "assigned", "new", "skipped"]
-_COLUMNS = ("record_id", "annotator", "state", "leased_until", "changed_at")
 _RANKS: tuple[Why, ...] = ("resumed", "assigned", "new", "skipped")
 
 # Parameter: now. UNION removes duplicates, so each person counts once per record.
@@ -78,7 +78,7 @@ _LOADS = """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assignment:
+class RecordAssignment:
     """The state of a record for one person. ``leased_until`` is a timestamp as in the event log, None unless leased."""
 
     record_id: str
@@ -89,7 +89,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class RecordStanding:
     """A record of the work list as one person sees it.
 
     ``others``: how many of the ``wanted`` places other people have taken. ``stored``: whether the store still has the record.
@@ -105,20 +105,18 @@ class Standing:
     stored: bool
 
 
-def put_assignments(store: Store, rows: Sequence[Assignment]) -> None:
+def put_assignments(store: Store, rows: Sequence[RecordAssignment]) -> None:
     """Insert or update assignments. If *rows* has a pair of record and person twice, the last one counts."""
     last = {(row.record_id, row.annotator): row for row in rows}
     if not last:
         return
-    values = [(row.record_id, row.annotator, row.state, row.leased_until, row.changed_at) for row in last.values()]
-    store.change(_PUT, [list(column) for column in zip(*values, strict=True)])
+    store.change(_PUT, [[getattr(row, name) for row in last.values()] for name in field_names(RecordAssignment)])
 
 
-def load_assignments(store: Store, *, annotator: str | None = None, record_id: str | None = None) -> list[Assignment]:
+def load_assignments(store: Store, *, annotator: str | None = None, record_id: str | None = None) -> list[RecordAssignment]:
     """Return all assignments, or those of a person and/or a record, sorted by record and person."""
-    clause = "WHERE (?::VARCHAR IS NULL OR annotator = ?) AND (?::VARCHAR IS NULL OR record_id = ?) ORDER BY record_id, annotator"
-    found = store.rows(select(_COLUMNS, "annotation_assignments", clause), [annotator, annotator, record_id, record_id])
-    return [Assignment(**dict(zip(_COLUMNS, row, strict=True))) for row in found]
+    condition, parameters = conditions(("annotator = ?", annotator), ("record_id = ?", record_id))
+    return store.objects(RecordAssignment, f"FROM annotation_assignments {condition} ORDER BY record_id, annotator", parameters)
 
 
 def best_offer(store: Store, person: str, now: str, besides: Collection[str] = ()) -> tuple[str, Why, str | None] | None:
@@ -145,10 +143,10 @@ def held_open(store: Store, person: str, now: str) -> tuple[int, str | None]:
 
 def ever_had(store: Store, person: str) -> int:
     """Count the records that *person* has ever been given, in any state. The number never decreases."""
-    return int(store.rows("SELECT count(*) FROM annotation_assignments WHERE annotator = ?", [person])[0][0])
+    return int(store.value("SELECT count(*) FROM annotation_assignments WHERE annotator = ?", [person]))
 
 
-def standing(store: Store, person: str, record_id: str, now: str) -> Standing | None:
+def standing(store: Store, person: str, record_id: str, now: str) -> RecordStanding | None:
     """Return the state of *record_id* for *person*; None if the record is not in the work list."""
     item = store.rows(_ITEM, [record_id])
     if not item:
@@ -159,7 +157,7 @@ def standing(store: Store, person: str, record_id: str, now: str) -> Standing | 
     live = {name for name, (state, until) in states.items() if state == "assigned" or (state == "leased" and until > now)}
     taken = live | {name for name, verdict in verdicts.items() if verdict in {"accepted", "rejected"}}
     state, leased_until = states.get(person, (None, None))
-    return Standing(
+    return RecordStanding(
         role=role,
         status=status,
         wanted=wanted,
@@ -174,3 +172,75 @@ def standing(store: Store, person: str, record_id: str, now: str) -> Standing | 
 def assigned_loads(store: Store) -> dict[str, int]:
     """Count the assigned, unfinished records of each person; people without any are left out."""
     return dict(store.rows(_LOADS))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlRow:
+    """A control record. ``source_id`` is the record it was made from; ``entry`` holds the known answer as JSON values."""
+
+    record_id: str
+    kind: str
+    source_id: str
+    entry: Mapping[str, Any]
+
+
+def add_controls(store: Store, rows: Sequence[ControlRow]) -> None:
+    """Add *rows*. The caller ensures that none of their records has a row yet."""
+    values = [(row.record_id, row.kind, row.source_id, json.dumps(dict(row.entry), ensure_ascii=False, sort_keys=True)) for row in rows]
+    store.append("annotation_controls", field_names(ControlRow), values)
+
+
+def load_controls(store: Store, kinds: Collection[str] | None = None) -> list[ControlRow]:
+    """Return all control records, or those of *kinds*, sorted by record id."""
+    condition, parameters = conditions(("list_contains(?::VARCHAR[], kind)", kinds))
+    return store.objects(ControlRow, f"FROM annotation_controls {condition} ORDER BY record_id", parameters, decoded=["entry"])
+
+
+def find_control(store: Store, record_id: str) -> ControlRow | None:
+    """Return the control row of *record_id*, or None."""
+    return next(iter(store.objects(ControlRow, "FROM annotation_controls WHERE record_id = ?", [record_id], decoded=["entry"])), None)
+
+
+def known_record_ids(store: Store, record_ids: Collection[str]) -> set[str]:
+    """Return those of *record_ids* that exist in the store."""
+    return set(store.column("SELECT DISTINCT id FROM records WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(record_ids)]))
+
+
+def control_orders(store: Store, record_ids: Collection[str]) -> dict[str, int]:
+    """Return the ``record_order`` of each of *record_ids* that is stored with status "control"."""
+    sql = "SELECT id, record_order FROM records WHERE status = 'control' AND id IN (SELECT unnest(?::VARCHAR[]))"
+    return dict(store.rows(sql, [list(record_ids)]))
+
+
+# Finished control records count and unfinished ones do not, so that annotators cannot tell how many there are.
+# Two scans took half the time of one join.
+_FINISHED = """
+    SELECT count(*) FROM annotation_documents WHERE annotator = ? AND verdict <> 'open'
+    AND record_id NOT IN (SELECT record_id FROM annotation_items WHERE role NOT IN ('work', 'control'))"""
+# Records that the person has finished or could still get. Finishing one of them does not change their number.
+# Parameters: now, person, person, person.
+_SHARE = """{places}, others AS (SELECT record_id, count(*) AS taken FROM places WHERE annotator <> ? GROUP BY record_id),
+    own AS (SELECT record_id FROM annotation_documents WHERE annotator = ? AND verdict <> 'open'),
+    dealt AS (SELECT record_id FROM annotation_assignments WHERE annotator = ? AND state = 'assigned')
+    SELECT count(*) FROM annotation_items i LEFT JOIN others ON others.record_id = i.record_id
+    WHERE i.role = 'work' AND (i.record_id IN (SELECT record_id FROM own) OR (i.status IN ('generated', 'annotated')
+        AND (coalesce(others.taken, 0) < i.wanted OR i.record_id IN (SELECT record_id FROM dealt))))""".replace("{places}", PLACES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnStanding:
+    """One person's work: ``done`` records are finished, hidden controls among them; about ``left`` more can come.
+
+    A finished control lowers ``left`` as any other record does, or people could tell controls. So ``left`` is too low by as many as
+    the person has finished.
+    """
+
+    done: int
+    left: int
+
+
+def own_standing(store: Store, annotator: str, now: str) -> OwnStanding:
+    """Return how far *annotator* is at *now* (a timestamp as in the event log)."""
+    done = store.value(_FINISHED, [annotator])
+    share = store.value(_SHARE, [now, annotator, annotator, annotator])
+    return OwnStanding(done=done, left=max(0, share - done))

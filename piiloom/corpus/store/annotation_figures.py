@@ -5,10 +5,8 @@ Documents are read by the event number of their newest edit, so that callers can
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, fields
-from functools import lru_cache
+from dataclasses import dataclass
 
 from piiloom.corpus.store.database import Store
 
@@ -25,10 +23,11 @@ _CONTEXTS = """
     SELECT record_id, annotator, state->>'$.document.context' FROM annotation_documents
     WHERE record_id IN (SELECT unnest(?::VARCHAR[]))"""
 _BASES = """
-    SELECT i.record_id, i.record_order, i.facts->>'$.pair', r.hash, r.question, r.characters, r.made
+    SELECT i.record_id, i.record_order, i.facts->>'$.pair', r.hash, r.question, r.characters, r.stage, r.provider, r.model, r.templates
     FROM annotation_items i
     JOIN (SELECT record_order, hash(context) AS hash, hash(coalesce(question, '')) AS question, length(context) AS characters,
-        [provenance->>'$.stage', provenance->>'$.provider', provenance->>'$.model', provenance->>'$.templates'] AS made FROM records
+        provenance->>'$.stage' AS stage, provenance->>'$.provider' AS provider, provenance->>'$.model' AS model,
+        coalesce(provenance->>'$.templates[*][0]', []) AS templates FROM records
     ) r ON r.record_order = i.record_order
     WHERE i.role = 'work' AND i.record_id IN (SELECT unnest(?::VARCHAR[]))"""
 _BASE_SPANS = """
@@ -71,12 +70,10 @@ class BaseRow:
 
 def changed_documents(store: Store, after: int) -> Iterator[DocumentRow]:
     """Iterate over all documents whose newest edit has an event number above *after*, including practice and control records."""
-    names = tuple(field.name for field in fields(DocumentRow))
     events = store.integers("SELECT event FROM annotation_documents WHERE event > ? ORDER BY event", [after])
     for at in range(0, len(events), _CHUNK):
         chunk = events[at : at + _CHUNK]
-        for row in store.rows(_CHANGED, [chunk[0], chunk[-1]]):
-            yield DocumentRow(**dict(zip(names, row, strict=True)))
+        yield from store.objects(DocumentRow, _CHANGED, [chunk[0], chunk[-1]])
 
 
 def edited_contexts(store: Store, record_ids: Collection[str]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
@@ -88,22 +85,7 @@ def edited_contexts(store: Store, record_ids: Collection[str]) -> tuple[dict[str
 
 def base_rows(store: Store, record_ids: Collection[str]) -> dict[str, BaseRow]:
     """Return by record id the revision that annotation started from, for those of *record_ids* with the role "work"."""
-    found = {}
-    for record_id, order, pair, context, question, characters, made in store.rows(_BASES, [list(record_ids)]):
-        stage, provider, model, templates = made
-        found[record_id] = BaseRow(
-            record_id=record_id,
-            record_order=order,
-            pair=pair,
-            context_hash=context,
-            question_hash=question,
-            characters=characters,
-            stage=stage,
-            provider=provider,
-            model=model,
-            templates=_names(templates),
-        )
-    return found
+    return {row.record_id: row for row in store.objects(BaseRow, _BASES, [list(record_ids)])}
 
 
 def base_spans(store: Store, orders: Collection[int]) -> dict[int, list[tuple[int, int, str, str | None]]]:
@@ -119,7 +101,7 @@ def base_spans(store: Store, orders: Collection[int]) -> dict[int, list[tuple[in
 def work_record_ids(store: Store) -> set[str]:
     """Return the ids of the records of the work list that have not been deleted from the store."""
     sql = "SELECT i.record_id FROM annotation_items i JOIN records r ON r.record_order = i.record_order WHERE i.role = 'work'"
-    return {row[0] for row in store.rows(sql)}
+    return set(store.column(sql))
 
 
 def status_counts(store: Store) -> dict[str, int]:
@@ -134,7 +116,7 @@ def work_left(store: Store) -> int:
         LEFT JOIN (SELECT record_id, count(*) AS finished FROM annotation_documents WHERE verdict <> 'open' GROUP BY record_id) d
         ON d.record_id = i.record_id
         WHERE i.role = 'work' AND i.status IN ('generated', 'annotated')"""
-    return int(store.rows(sql)[0][0])
+    return int(store.value(sql))
 
 
 def finished_by_day(store: Store, roles: Collection[str] = ("work",)) -> list[tuple[str, str, str, int]]:
@@ -143,7 +125,7 @@ def finished_by_day(store: Store, roles: Collection[str] = ("work",)) -> list[tu
         SELECT d.changed_at[:10] AS day, d.annotator, d.verdict, count(*) FROM annotation_documents d
         JOIN annotation_items i ON i.record_id = d.record_id
         WHERE list_contains(?::VARCHAR[], i.role) AND d.verdict <> 'open' GROUP BY ALL ORDER BY ALL"""
-    return [tuple(row) for row in store.rows(sql, [list(roles)])]
+    return store.rows(sql, [list(roles)])
 
 
 def work_by_day(store: Store, pause_s: float) -> list[tuple[str, str, int, float]]:
@@ -154,9 +136,4 @@ def work_by_day(store: Store, pause_s: float) -> list[tuple[str, str, int, float
                 - lag(epoch(happened_at[:23]::TIMESTAMP)) OVER (PARTITION BY actor, happened_at[:10] ORDER BY event) AS gap
             FROM annotation_events WHERE kind = 'edit')
         GROUP BY ALL ORDER BY ALL"""
-    return [tuple(row) for row in store.rows(sql, [pause_s])]
-
-
-@lru_cache(maxsize=4096)
-def _names(templates: str | None) -> tuple[str, ...]:
-    return tuple(name for name, _ in json.loads(templates)) if templates else ()
+    return store.rows(sql, [pause_s])

@@ -8,11 +8,10 @@ still pending, or was sent again in a later batch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
-from typing import Any, Literal, cast, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import select
+from piiloom.corpus.store.database import Store, conditions, field_names
 
 BatchState = Literal["preparing", "submitted", "ended", "collected", "cancelled", "failed"]
 BATCH_STATES: tuple[BatchState, ...] = get_args(BatchState)
@@ -66,10 +65,6 @@ class OpenBatch:
     owed: tuple[OwedRequest, ...]
 
 
-_BATCH = tuple(field.name for field in fields(BatchRow))
-_REQUEST = tuple(field.name for field in fields(BatchRequestRow))
-
-
 def save_batches(store: Store, rows: Sequence[BatchRow]) -> None:
     """Save batches. A stored row with the same id is replaced; if *rows* has an id twice, the last one counts."""
     latest = {row.id: row for row in rows}
@@ -77,24 +72,18 @@ def save_batches(store: Store, rows: Sequence[BatchRow]) -> None:
         return
     with store.writing():
         store.change("DELETE FROM batches WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(latest)])
-        store.append("batches", _BATCH, [astuple(row) for row in latest.values()])
+        store.add("batches", list(latest.values()))
 
 
 def save_batch_requests(store: Store, rows: Sequence[BatchRequestRow]) -> None:
     """Save the requests of batches. The caller must save each only once."""
-    store.append("batch_requests", _REQUEST, [astuple(row) for row in rows])
+    store.add("batch_requests", rows)
 
 
 def load_batches(store: Store, run_id: str | None = None, *, states: Sequence[BatchState] = BATCH_STATES) -> list[BatchRow]:
     """The batches of a run (None: of all runs) in one of *states*, oldest first."""
-    rest = "WHERE list_contains(?::VARCHAR[], state) AND (?::VARCHAR IS NULL OR run_id = ?) ORDER BY created_at, id"
-    return [_batch(row) for row in store.rows(select(_BATCH, "batches", rest), [list(states), run_id, run_id])]
-
-
-def load_batch_requests(store: Store, batch_id: str) -> list[BatchRequestRow]:
-    """The requests of a batch, in the order they were written."""
-    found = store.rows(select(_REQUEST, "batch_requests", "WHERE batch_id = ? ORDER BY rowid"), [batch_id])
-    return [BatchRequestRow(**dict(zip(_REQUEST, row, strict=True))) for row in found]
+    condition, parameters = conditions(("list_contains(?::VARCHAR[], state)", states), ("run_id = ?", run_id))
+    return store.objects(BatchRow, f"FROM batches {condition} ORDER BY created_at, id", parameters)
 
 
 def load_open_batches(store: Store, run_id: str | None = None) -> list[OpenBatch]:
@@ -119,11 +108,6 @@ def _owed(store: Store, batch_id: str) -> tuple[OwedRequest, ...]:
         WHERE r.batch_id = ? AND NOT EXISTS (
             SELECT 1 FROM call_events e WHERE e.key = r.key AND e.run_id = r.run_id AND e.kind = 'reply')
         ORDER BY r.rowid"""
+    names = field_names(BatchRequestRow)
     found = store.rows(sql, [batch_id])
-    return tuple(OwedRequest(row=BatchRequestRow(**dict(zip(_REQUEST, values, strict=True))), tries=tries) for *values, tries in found)
-
-
-def _batch(row: tuple[Any, ...]) -> BatchRow:
-    values = dict(zip(_BATCH, row, strict=True))
-    values["state"] = cast("BatchState", values["state"])
-    return BatchRow(**values)
+    return tuple(OwedRequest(row=BatchRequestRow(**dict(zip(names, values, strict=True))), tries=tries) for *values, tries in found)

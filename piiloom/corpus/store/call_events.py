@@ -1,19 +1,30 @@
-"""The journal of calls: an append-only table of events (sent, reply, failed, verdict, used).
+"""The journal of calls: an append-only table of events (sent, reply, failed, verdict, used), and its export to JSON Lines.
 
 The table has few columns, one of them JSON, because every call is written three times and the time of a commit grows with the number
 of columns. A call's ``key`` is a hash of everything that shapes its answer. One key may have several tries, and even several
-replies if one was lost. Nothing is overwritten, except that ``purging`` removes texts, so costs can always be summed up.
+replies if one was lost. Nothing is overwritten, except that ``deleting.purge_texts`` removes texts, so costs can always be summed up.
+
+An event's ``item_id`` is the plan index of its item, optionally with a part after a slash (``12/0``: the first aside of item 12).
+For stages that run once per pair or topic it is the key of the pair or topic; these keys never begin with a digit.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from array import array
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import list_runs
+from piiloom.foundation.errors import OutputError
+from piiloom.foundation.version import __version__
+from piiloom.foundation.whole_files import drafted
 
 EventKind = Literal["sent", "reply", "failed", "verdict", "used"]
 ReplyVerdict = Literal["accepted", "refused_by_validator", "error"]
@@ -62,7 +73,7 @@ def save_call_events(store: Store, run_id: str, events: Sequence[CallEvent]) -> 
 def save_prompt_texts(store: Store, texts: Sequence[tuple[str, str]]) -> None:
     """Save (SHA-256, text) of prompts that many calls share. Those already stored are left unchanged."""
     latest = dict(texts)
-    known = {sha for (sha,) in store.rows("SELECT sha256 FROM prompt_texts WHERE sha256 IN (SELECT unnest(?::VARCHAR[]))", [list(latest)])}
+    known = set(store.column("SELECT sha256 FROM prompt_texts WHERE sha256 IN (SELECT unnest(?::VARCHAR[]))", [list(latest)]))
     store.append("prompt_texts", ("sha256", "text"), [(sha, text) for sha, text in latest.items() if sha not in known])
 
 
@@ -85,3 +96,125 @@ def find_replies(store: Store, keys: Sequence[str]) -> dict[str, KnownReply]:
         "AND json_extract_string(entry, '$.reply') IS NOT NULL ORDER BY rowid"
     )
     return {key: KnownReply(run_id=run, entry=json.loads(entry)) for key, run, entry in store.rows(sql, [list(keys)])}
+
+
+_CHUNK = 2_000
+# The plan index of an event: the part of item_id before the first slash, or NULL if that is no number.
+_INDEX = "try_cast(split_part(item_id, '/', 1) AS BIGINT)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalEvent(CallEvent):
+    """One stored event."""
+
+    run_id: str
+
+
+def events_of_item(store: Store, run_id: str, index: int) -> list[JournalEvent]:
+    """Return all events of plan item *index* and its parts, in order."""
+    return _events(store, f"WHERE run_id = ? AND {_INDEX} = ?", [run_id, index])
+
+
+def events_of_key(store: Store, run_id: str, stage: str, item_id: str) -> list[JournalEvent]:
+    """Return all events of *stage* for one pair or topic, in order."""
+    return _events(store, "WHERE run_id = ? AND stage = ? AND item_id = ?", [run_id, stage, item_id])
+
+
+def paid_events(store: Store, run_id: str, keys: Sequence[str]) -> list[JournalEvent]:
+    """Return the events "sent", "reply" and "failed" of run *run_id* for *keys*, in order."""
+    where = "WHERE run_id = ? AND kind IN ('sent', 'reply', 'failed') AND key IN (SELECT unnest(?::VARCHAR[]))"
+    return _events(store, where, [run_id, list(keys)])
+
+
+def iter_events(store: Store, run_id: str | None = None) -> Iterator[JournalEvent]:
+    """Iterate over all events of a run (None: of all runs), in order. Memory: 8 bytes an event, plus a batch of events."""
+    places = store.integers("SELECT rowid FROM call_events WHERE (?::VARCHAR IS NULL OR run_id = ?) ORDER BY rowid", [run_id, run_id])
+    for at in range(0, len(places), _CHUNK):
+        chunk = places[at : at + _CHUNK]
+        yield from _events(
+            store, "WHERE rowid BETWEEN ? AND ? AND (?::VARCHAR IS NULL OR run_id = ?)", [chunk[0], chunk[-1], run_id, run_id]
+        )
+
+
+def count_events(store: Store, run_id: str | None = None) -> dict[str, int]:
+    """Count the events of a run (of all runs when None) by kind."""
+    sql = "SELECT kind, count(*) FROM call_events WHERE (?::VARCHAR IS NULL OR run_id = ?) GROUP BY kind ORDER BY kind"
+    return dict(store.rows(sql, [run_id, run_id]))
+
+
+def prompt_names(store: Store, run_id: str | None = None) -> list[str]:
+    """List the SHA-256 of the system prompts that a run (any run when None) has sent."""
+    sql = (
+        "SELECT DISTINCT entry->>'$.system' AS name FROM call_events WHERE kind = 'sent' AND (?::VARCHAR IS NULL OR run_id = ?) "
+        "AND entry->>'$.system' IS NOT NULL ORDER BY name"
+    )
+    return store.column(sql, [run_id, run_id])
+
+
+def load_prompts(store: Store, names: Sequence[str]) -> dict[str, str]:
+    """The texts of the system prompts *names* (SHA-256) that the store still has."""
+    sql = "SELECT sha256, text FROM prompt_texts WHERE text IS NOT NULL AND sha256 IN (SELECT unnest(?::VARCHAR[])) ORDER BY sha256"
+    return dict(store.rows(sql, [list(names)]))
+
+
+def _events(store: Store, where: str, parameters: Sequence[object]) -> list[JournalEvent]:
+    return store.objects(JournalEvent, f"FROM call_events {where} ORDER BY rowid", parameters, decoded=["entry"])
+
+
+SCHEMA = 1
+_PROMPTS = "prompt_texts"
+
+
+def export_journal(store: Store, out: Path, run_id: str | None) -> Counter[str]:
+    """Write the journal of a run (of all runs if None) to *out*; return the number of its rows by kind.
+
+    Raises ``OutputError`` if it cannot be written, or is not on disk as the store has it; *out* is then as it was.
+    """
+    with drafted(out, "the journal", remedy="Name another file with --out") as file:
+        written = _write(file, _rows(store, run_id))
+        found = _read_back(Path(file.name), written, out)
+        _compare(found, store, run_id, out)
+    return found
+
+
+def _rows(store: Store, run_id: str | None) -> Iterator[dict[str, Any]]:
+    runs = [run_id] if run_id else [run.id for run in list_runs(store)]
+    yield {"table": "journal", "schema": SCHEMA, "piiloom": __version__, "runs": runs}
+    names = prompt_names(store, run_id)
+    yield from ({"table": _PROMPTS, "sha256": name, "text": text} for name, text in load_prompts(store, names).items())
+    yield from ({"table": "call_events", **{name: getattr(event, name) for name in _COLUMNS}} for event in iter_events(store, run_id))
+
+
+def _write(file: BinaryIO, rows: Iterator[dict[str, Any]]) -> str:
+    """Write *rows* to *file*; return its SHA-256."""
+    sha256 = hashlib.sha256()
+    for row in rows:
+        line = json.dumps(row, ensure_ascii=False).encode() + b"\n"
+        sha256.update(line)
+        file.write(line)
+    file.flush()
+    os.fsync(file.fileno())
+    return sha256.hexdigest()
+
+
+def _read_back(draft: Path, written: str, out: Path) -> Counter[str]:
+    """Read the file again and count its rows by kind. Raises ``OutputError`` if its hash is not *written*."""
+    sha256, counts = hashlib.sha256(), Counter[str]()
+    with draft.open("rb") as file:
+        for number, line in enumerate(file):
+            sha256.update(line)
+            row = json.loads(line)
+            if number:
+                counts[row.get("kind", _PROMPTS)] += 1
+    if sha256.hexdigest() != written:
+        raise OutputError("the file on disk is not what was written", where=str(out), remedy="The disk may be failing: use another one")
+    return counts
+
+
+def _compare(found: Counter[str], store: Store, run_id: str | None, out: Path) -> None:
+    wanted = Counter(count_events(store, run_id))
+    wanted[_PROMPTS] = len(load_prompts(store, prompt_names(store, run_id)))
+    if found != +wanted:
+        raise OutputError(
+            "the file does not hold all rows of the journal", where=str(out), remedy="Nothing was written; please report this"
+        )

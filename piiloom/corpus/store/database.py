@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import fields
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import duckdb
 
-from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.faults import (
     Settings,
     bounded,
@@ -23,10 +24,13 @@ from piiloom.corpus.store.faults import (
     opening_fault,
     refuse_lone_surrogates,
 )
+from piiloom.corpus.store.store_files import log_of
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, upgrade
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 
+T = TypeVar("T")
+Parameters = Sequence[object] | Mapping[str, object]
 # Compared by identity. A path ":memory:" that a user typed is an ordinary file; otherwise everything written to it would be lost.
 MEMORY = Path(":memory:")
 # Bytes before the first block of a DuckDB file. A file with a table has at least one block, or a write-ahead log beside it.
@@ -35,6 +39,27 @@ _HEADERS = 3 * 4096
 _ONE_UPGRADE = Lock()
 # Rows per fetch where a result is read in batches.
 _FETCH = 10_000
+
+
+def field_names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass."""
+    return tuple(field.name for field in fields(kind))
+
+
+def select(columns: Sequence[str], rest: str) -> str:
+    """Return ``SELECT columns rest``, where *rest* begins with FROM. Nothing is escaped: no argument may contain a value from outside."""
+    return f"SELECT {', '.join(columns)} {rest}"
+
+
+# A condition on any table with record ids.
+AMONG_RECORDS = "record_id IN (SELECT unnest(?::VARCHAR[]))"
+
+
+def conditions(*given: tuple[str, Any]) -> tuple[str, list[object]]:
+    """Return a WHERE clause and its parameters, of the conditions (constant SQL, the value of each ``?``) whose value is not None."""
+    held = [(sql, value if isinstance(value, str | int) else list(value)) for sql, value in given if value is not None]
+    clause = f"WHERE {' AND '.join(sql for sql, _ in held)}" if held else ""
+    return clause, [value for sql, value in held for _ in range(sql.count("?"))]
 
 
 class Store:
@@ -105,7 +130,7 @@ class Store:
         self.close()
 
     def beside(self) -> Self:
-        """Return another store on the same open file, for another thread (``piiloom.corpus.store.shared``). It is closed separately."""
+        """Return another store on the same open file, for another thread (``piiloom.corpus.store.opening``). It is closed separately."""
         self._check_open()
         return type(self)(self._connection.cursor(), self.path)
 
@@ -155,12 +180,33 @@ class Store:
             with self.transaction():
                 yield
 
-    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return all rows of a query."""
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query; *parameters* by place (``?``) or by name (``$name``)."""
         with duckdb_errors(self.path):
             return list(self._execute(sql, parameters).fetchall())
 
-    def integers(self, sql: str, parameters: Sequence[object] = ()) -> array[int]:
+    def column(self, sql: str, parameters: Parameters = ()) -> list[Any]:
+        """Return the first column of a query."""
+        return [row[0] for row in self.rows(sql, parameters)]
+
+    def value(self, sql: str, parameters: Parameters = ()) -> Any:
+        """Return the first value of the first row of a query."""
+        return self.rows(sql, parameters)[0][0]
+
+    def objects(self, kind: type[T], sql: str, parameters: Parameters = (), *, decoded: Collection[str] = ()) -> list[T]:
+        """Return the rows of a query as objects of the dataclass *kind*, with tuples for lists. Its fields *decoded* are JSON in the store.
+
+        *sql* begins with FROM, then the columns are those that *kind* has fields for; or it selects the values of the fields in order.
+        """
+        names = field_names(kind)
+        found: list[T] = []
+        for row in self.rows(select(names, sql) if sql.startswith("FROM") else sql, parameters):
+            values = dict(zip(names, row, strict=True))
+            values.update({name: json.loads(values[name]) for name in decoded})
+            found.append(kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}))
+        return found
+
+    def integers(self, sql: str, parameters: Parameters = ()) -> array[int]:
         """Return the first column of a query as a compact array of 64-bit integers (8 bytes each)."""
         numbers: array[int] = array("q")
         with duckdb_errors(self.path):
@@ -169,10 +215,16 @@ class Store:
                 numbers.extend(row[0] for row in batch)
         return numbers
 
-    def change(self, sql: str, parameters: Sequence[object] = ()) -> None:
+    def change(self, sql: str, parameters: Parameters = ()) -> None:
         """Run one statement that returns no rows."""
         with duckdb_errors(self.path), created_without(OWNER_ONLY):
             self._execute(sql, parameters)
+
+    def add(self, table: str, rows: Sequence[Any]) -> None:
+        """Insert *rows*, objects of one dataclass with a field for each column that is set."""
+        if rows:
+            names = field_names(type(rows[0]))
+            self.append(table, names, [tuple(getattr(row, name) for name in names) for row in rows])
 
     def append(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Insert *rows*. Raise ``DataError`` for text that UTF-8 cannot encode; the message identifies the row by its first column.
@@ -190,12 +242,12 @@ class Store:
                 refuse_lone_surrogates(table, columns, rows)
                 raise
 
-    def _execute(self, sql: str, parameters: Sequence[object]) -> duckdb.DuckDBPyConnection:
+    def _execute(self, sql: str, parameters: Parameters) -> duckdb.DuckDBPyConnection:
         self._check_open()
         try:
-            return self._connection.execute(sql, list(parameters))
+            return self._connection.execute(sql, dict(parameters) if isinstance(parameters, Mapping) else list(parameters))
         except duckdb.InvalidInputException:
-            for value in parameters:
+            for value in parameters.values() if isinstance(parameters, Mapping) else parameters:
                 refuse_lone_surrogates("query", ["parameter"], [[one] for one in (value if isinstance(value, list) else [value])])
             raise
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import duckdb
 
-from piiloom.corpus.store.snapshot_files import restore_hint
+from piiloom.corpus.store.store_files import restore_hint
 from piiloom.foundation.errors import DataError, NotAStore, OutputError, PiiloomError, StoreError, StoreLocked, StoreTooNew
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ def _message_without_data(error: duckdb.Error) -> str | None:
 def opening_fault(error: duckdb.Error, path: Path) -> PiiloomError:
     """Return piiloom's error for one that DuckDB raised when opening *path*."""
     text = str(error)
-    if is_locked(error):
+    if is_store_locked(error):
         return _locked(holding_process(error), path, reads=is_read_elsewhere(error))
     if isinstance(error, duckdb.ConnectionException):
         return StoreLocked("this process has the store open already, with other settings", where=str(path), remedy="Close it there first")
@@ -138,7 +138,7 @@ def _is_duckdb_file(path: Path) -> bool:
         return True  # an unreadable file may still be a DuckDB file
 
 
-def is_locked(error: BaseException) -> bool:
+def is_store_locked(error: BaseException) -> bool:
     """Whether DuckDB could not open a file because another process holds it."""
     return "Could not set lock" in str(error)
 
@@ -151,7 +151,7 @@ def holding_process(error: duckdb.Error) -> int | None:
 
 def is_read_elsewhere(error: BaseException) -> bool:
     """Whether DuckDB could not open a file for writing because others read it (its message then suggests read-only mode)."""
-    return is_locked(error) and "read-only mode" in str(error)
+    return is_store_locked(error) and "read-only mode" in str(error)
 
 
 def _locked(pid: int | None, path: Path, *, reads: bool) -> StoreLocked:

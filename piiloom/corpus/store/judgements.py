@@ -1,4 +1,4 @@
-"""Judgements of LLM judges and trained detectors on records, and figures about detectors' suggestions.
+"""Judgements of LLM judges and trained detectors on records.
 
 A judgement never changes the planned labels. It is stored once per run, plan item, kind of judgement and value; adding an equal judgement
 again is a no-op.
@@ -6,15 +6,12 @@ again is a no-op.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Literal
+from typing import Literal
 
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import select
-from piiloom.corpus.store.suggestions import ORIGIN
+from piiloom.corpus.store.database import AMONG_RECORDS, Store, conditions, field_names, select
 
 # "unlisted": a trained detector finds a value that the record has not; it has no span, and its place stands for a value's id.
 JudgementKind = Literal["relevance", "leak", "unlisted"]
@@ -52,7 +49,7 @@ class JudgementRow:
     judgement: Judgement
 
 
-_SAID = tuple(field.name for field in fields(Judgement))
+_SAID = field_names(Judgement)
 _COLUMNS = ("record_id", "run_id", "plan_index", *_SAID)
 _ORDER = "ORDER BY run_id, plan_index, kind, rowid"
 
@@ -65,7 +62,8 @@ def save_judgements(store: Store, run_id: str, rows: Sequence[tuple[int, str, Ju
     clause = "WHERE run_id = ? AND plan_index BETWEEN ? AND ?"
     fresh: list[tuple[object, ...]] = []
     with store.writing():
-        known = set(store.rows(select(("plan_index", "kind", "value_id"), "judgements", clause), [run_id, min(indexes), max(indexes)]))
+        sql = f"SELECT plan_index, kind, value_id FROM judgements {clause}"  # noqa: S608 - the constant above
+        known = set(store.rows(sql, [run_id, min(indexes), max(indexes)]))
         for index, record_id, said in rows:
             key = (index, said.kind, said.value_id)
             if key not in known:
@@ -77,21 +75,19 @@ def save_judgements(store: Store, run_id: str, rows: Sequence[tuple[int, str, Ju
 
 def load_judgements(store: Store, run_id: str | None = None, record_id: str | None = None) -> list[JudgementRow]:
     """Return the judgements of a run and/or a record, or all; sorted by run, plan index and kind, then in the order saved."""
-    return _load(
-        store, "(?::VARCHAR IS NULL OR run_id = ?) AND (?::VARCHAR IS NULL OR record_id = ?)", [run_id, run_id, record_id, record_id]
-    )
+    return _load(store, *conditions(("run_id = ?", run_id), ("record_id = ?", record_id)))
 
 
 def records_judged_otherwise(store: Store, run_id: str | None = None) -> set[str]:
     """Return the ids of records (None: of all runs) with a judgement that disagrees with the plan."""
     sql = "SELECT DISTINCT record_id FROM judgements WHERE NOT agrees AND (?::VARCHAR IS NULL OR run_id = ?)"
-    return {record_id for (record_id,) in store.rows(sql, [run_id, run_id])}
+    return set(store.column(sql, [run_id, run_id]))
 
 
 def judgements_of(store: Store, record_ids: Collection[str]) -> dict[str, tuple[JudgementRow, ...]]:
     """Return the judgements on *record_ids* by record id, each in the order of ``load_judgements``."""
     found: dict[str, list[JudgementRow]] = {}
-    for row in _load(store, "record_id IN (SELECT unnest(?::VARCHAR[]))", [list(record_ids)]):
+    for row in _load(store, *conditions((AMONG_RECORDS, record_ids))):
         found.setdefault(row.record_id, []).append(row)
     return {record_id: tuple(rows) for record_id, rows in found.items()}
 
@@ -105,12 +101,12 @@ def unlisted_in(store: Store, run_id: str) -> JudgedCount:
 
 def disagreements(store: Store, run_id: str) -> dict[str, tuple[JudgementRow, ...]]:
     """Return by record id, in plan order, the judgements of a run that disagree with the plan. Annotators should check these."""
-    against = _load(store, "run_id = ? AND NOT agrees", [run_id])
+    against = _load(store, "WHERE run_id = ? AND NOT agrees", [run_id])
     return {record_id: tuple(rows) for record_id, rows in groupby(against, key=lambda row: row.record_id)}
 
 
 def _load(store: Store, condition: str, parameters: Sequence[object]) -> list[JudgementRow]:
-    found = store.rows(select(_COLUMNS, "judgements", f"WHERE {condition} {_ORDER}"), parameters)
+    found = store.rows(select(_COLUMNS, f"FROM judgements {condition} {_ORDER}"), parameters)
     return [
         JudgementRow(record_id=record_id, run_id=run_id, plan_index=index, judgement=Judgement(**dict(zip(_SAID, said, strict=True))))
         for record_id, run_id, index, *said in found
@@ -134,10 +130,7 @@ def judged_in_release(store: Store, name: str) -> list[JudgedCount]:
         "JOIN records r ON r.id = j.record_id AND r.run_id = j.run_id JOIN release_members m ON m.record_order = r.record_order "
         "WHERE m.release_name = ? GROUP BY j.kind ORDER BY j.kind"
     )
-    return [
-        JudgedCount(kind=kind, judged=judged, disagree=against, records=records)
-        for kind, judged, against, records in store.rows(sql, [name])
-    ]
+    return store.objects(JudgedCount, sql, [name])
 
 
 def judged_among(store: Store, record_ids: Collection[str]) -> list[JudgedCount]:
@@ -146,116 +139,4 @@ def judged_among(store: Store, record_ids: Collection[str]) -> list[JudgedCount]
         "SELECT kind, count(*), count(*) FILTER (NOT agrees), count(DISTINCT record_id) FILTER (NOT agrees) FROM judgements "
         "WHERE record_id IN (SELECT unnest(?::VARCHAR[])) GROUP BY kind ORDER BY kind"
     )
-    return [
-        JudgedCount(kind=kind, judged=judged, disagree=against, records=records)
-        for kind, judged, against, records in store.rows(sql, [list(record_ids)])
-    ]
-
-
-_NEAREST = """
-    SELECT record_id, arg_min(score, (abs(score - 0.5), score)) FROM suggestions
-    WHERE withdrawn IS NULL AND score IS NOT NULL AND (?::VARCHAR[] IS NULL OR record_id IN (SELECT unnest(?::VARCHAR[])))
-    GROUP BY record_id"""
-# A detector that looked at a record and found nothing there disagrees with one that found something.
-_APART = """
-    WITH looked AS (
-        SELECT DISTINCT o.record_id, r.detector FROM suggested_records o JOIN suggestion_runs r ON r.id = o.run_id
-        WHERE ?::VARCHAR[] IS NULL OR o.record_id IN (SELECT unnest(?::VARCHAR[]))),
-    own AS (SELECT record_id, detector, record_order, span_start, span_end, entity_type FROM suggestions WHERE withdrawn IS NULL),
-    sizes AS (SELECT record_id, detector, count(*) AS size FROM own GROUP BY ALL),
-    alike AS (
-        SELECT a.record_id, a.detector AS one, b.detector AS other, count(*) AS both FROM own a
-        JOIN own b USING (record_id, record_order, span_start, span_end, entity_type) WHERE a.detector < b.detector GROUP BY ALL)
-    SELECT l.record_id, max(CASE WHEN coalesce(s.size, 0) + coalesce(t.size, 0) = 0 THEN 0
-        ELSE 1 - 2 * coalesce(a.both, 0) / (coalesce(s.size, 0) + coalesce(t.size, 0)) END)::DOUBLE
-    FROM looked l JOIN looked m ON m.record_id = l.record_id AND l.detector < m.detector
-    LEFT JOIN sizes s ON s.record_id = l.record_id AND s.detector = l.detector
-    LEFT JOIN sizes t ON t.record_id = m.record_id AND t.detector = m.detector
-    LEFT JOIN alike a ON a.record_id = l.record_id AND a.one = l.detector AND a.other = m.detector
-    GROUP BY l.record_id"""
-# Documents with their decisions, one row for each suggestion that its author could see; base and own contexts only where they differ.
-_SHOWN = """
-    SELECT s.id, s.detector, s.entity_type, s.score, s.withdrawn, s.record_id, d.annotator, d.state->'$.decided'
-    FROM suggestions s JOIN annotation_items i ON i.record_id = s.record_id AND i.role = 'work'
-    LEFT JOIN annotation_documents d ON d.record_id = s.record_id
-    ORDER BY s.record_id, d.annotator, s.span_start, s.id"""
-_EDITED = """
-    SELECT d.record_id, d.annotator, d.state->'$.document' FROM annotation_documents d
-    JOIN annotation_items i ON i.record_id = d.record_id AND i.role = 'work'
-    JOIN records r ON r.record_order = i.record_order
-    WHERE d.record_id IN (SELECT record_id FROM suggestions) AND hash(d.state->>'$.document.context') <> hash(r.context)"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncertainty:
-    """How unsure detectors are about a record.
-
-    ``nearest`` is the score nearest to 0.5 of its suggestions, None if none has a score. ``apart`` is the greatest disagreement of two
-    detectors that looked at it: 1 - F1 of their suggestions, equal in ends and type; None unless two looked.
-    """
-
-    nearest: float | None = None
-    apart: float | None = None
-
-    @property
-    def value(self) -> float:
-        """The greater of ``1 - |2 · nearest - 1|`` and ``apart``: from 0 to 1; 0 if nothing is known."""
-        near = 0.0 if self.nearest is None else 1 - abs(2 * self.nearest - 1)
-        return max(near, self.apart or 0.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownSuggestion:
-    """A suggestion as one person has it; ``annotator`` is None if nobody has worked on its record yet.
-
-    ``how`` is "accepted", "changed" or "refused", None if it is not decided. ``withdrawn`` says why its detector took it back.
-    """
-
-    id: str
-    detector: str
-    entity_type: str
-    score: float | None
-    withdrawn: str | None
-    record_id: str
-    annotator: str | None
-    how: str | None
-
-
-def uncertainties(store: Store, record_ids: Collection[str] | None = None) -> dict[str, Uncertainty]:
-    """Return the uncertainty of each record with suggestions, of *record_ids* or of all."""
-    ids = None if record_ids is None else list(record_ids)
-    nearest = dict(store.rows(_NEAREST, [ids, ids]))
-    apart = dict(store.rows(_APART, [ids, ids]))
-    return {name: Uncertainty(nearest=nearest.get(name), apart=apart.get(name)) for name in nearest | apart}
-
-
-def shown_suggestions(store: Store) -> Iterator[ShownSuggestion]:
-    """Iterate over the suggestions for the work list, once for each person who has worked on the record (once if nobody has)."""
-    read: tuple[str, str | None] | None = None
-    outcomes: dict[str, str] = {}
-    for suggestion, detector, kind, score, withdrawn, record_id, annotator, decided in store.rows(_SHOWN):
-        if read != (record_id, annotator):
-            read, outcomes = (record_id, annotator), {one["suggestion"]: one["how"] for one in json.loads(decided or "[]")}
-        yield ShownSuggestion(
-            id=suggestion,
-            detector=detector,
-            entity_type=kind,
-            score=score,
-            withdrawn=withdrawn,
-            record_id=record_id,
-            annotator=annotator,
-            how=outcomes.get(suggestion),
-        )
-
-
-def suggested_spans(store: Store, release_name: str) -> dict[str, int]:
-    """Count the spans of a release that annotators made of suggestions, by the detector that suggested them first."""
-    sql = """
-        SELECT g.detector, count(*) FROM release_members m JOIN spans s ON s.record_order = m.record_order
-        JOIN suggestions g ON s.id = ? || g.id WHERE m.release_name = ? GROUP BY 1 ORDER BY 1"""
-    return dict(store.rows(sql, [ORIGIN, release_name]))
-
-
-def edited_documents(store: Store) -> dict[tuple[str, str], Any]:
-    """Return, by record id and person, the JSON documents of records with suggestions whose context that person has edited."""
-    return {(record_id, annotator): json.loads(document) for record_id, annotator, document in store.rows(_EDITED)}
+    return store.objects(JudgedCount, sql, [list(record_ids)])

@@ -1,6 +1,6 @@
 """Partition stores: a share of a run's plan items in a separate file, which another process works on and which is merged back.
 
-The partition of ``work.duckdb`` is the file ``work.<run>.part-<number>.duckdb``. ``deal`` creates it with what the other process
+The partition of ``work.duckdb`` is the file ``work.<run>.part-<number>.duckdb``. ``deal_partition`` creates it with what the other process
 needs: the run, and the journal's replies that may answer calls of these items. A table ``partition_ticket`` in it holds the
 partition's id and run. The main store records the state of each partition ("dealt", "merged" or "lost") among its shared results.
 So a file left by a killed process is found, and no partition is merged twice.
@@ -9,16 +9,16 @@ So a file left by a killed process is found, and no partition is merged twice.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from piiloom.corpus.store.copying import log_of
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_shared_results, save_shared_results
+from piiloom.corpus.store.runs import load_shared_results, save_shared_results
+from piiloom.corpus.store.store_files import attached, log_of
 from piiloom.foundation.errors import OutputError, StoreError
 
 # The stage name of the partitions in the main store's shared results; the key is the partition id.
@@ -57,20 +57,20 @@ def partition_path(store: Store, run_id: str, number: int, folder: Path | None =
     return (folder or store.path.absolute().parent) / f"{store.path.stem}.{run_id}.part-{number:04d}.duckdb"
 
 
-def deal(store: Store, run_id: str, number: int, indexes: Sequence[int], *, folder: Path | None = None) -> Partition:
+def deal_partition(store: Store, run_id: str, number: int, indexes: Sequence[int], *, folder: Path | None = None) -> Partition:
     """Create the store of partition *number* for the plan items *indexes*, in *folder* or beside the main store.
 
     An existing file of that name is deleted, so merge left-over partitions first (``left_over``). The partition is recorded before its
     file is begun, and the file gets its name when it is whole: whenever the process is killed, the partition is left over or missing.
     """
     path = partition_path(store, run_id, number, folder)
-    remove(path)
+    remove_partition(path)
     partition = Partition(id=uuid4().hex, run_id=run_id, number=number, path=path, items=len(indexes))
     _note(store, partition, "dealt")
     draft = _draft(path)
-    remove(draft)
+    remove_partition(draft)
     Store.open(draft).close()
-    with _attached(store, draft):
+    with attached(store.change, draft, "part"):
         with store.transaction():
             _lend(store, partition, indexes)
         store.change("CHECKPOINT part")  # so that the file is whole without a log, and can be renamed
@@ -83,14 +83,14 @@ def _draft(path: Path) -> Path:
     return path.with_name(f"{path.name}.new")
 
 
-def merge(store: Store, run_id: str, path: Path) -> Merge:
+def merge_partition(store: Store, run_id: str, path: Path) -> Merge:
     """Merge the partition store at *path* into *store* in one transaction, and delete the file after the commit.
 
     Merging the same partition again changes nothing. Raises ``StoreLocked`` while a process still has it open, and ``StoreError``
     if it is not a partition of *run_id*.
     """
     Store.open(path, create=False).close()  # replays the log that a killed process left, and upgrades an older schema
-    with _attached(store, path, read_only=True):
+    with attached(store.change, path, "part", read_only=True):
         partition, lent = _ticket(store, run_id, path)
         with store.transaction():
             if _states(store, run_id).get(partition.id, {}).get("state") == "merged":
@@ -98,7 +98,7 @@ def merge(store: Store, run_id: str, path: Path) -> Merge:
             else:
                 merged = _take_over(store, run_id, lent)
                 _note(store, partition, "merged", **asdict(merged))
-    remove(path)
+    remove_partition(path)
     return merged
 
 
@@ -121,11 +121,11 @@ def missing(store: Store, run_id: str) -> tuple[Partition, ...]:
 def note_lost(store: Store, partition: Partition) -> None:
     """Record that the store of *partition* is lost for good; its items count as open again. A half-made store is deleted."""
     with suppress(OutputError):
-        remove(_draft(partition.path))  # it only takes up room; where it is in the way, the next ``deal`` of its name says so
+        remove_partition(_draft(partition.path))  # it only takes up room; if it is in the way, ``deal_partition`` reports it
     _note(store, partition, "lost")
 
 
-def remove(path: Path) -> None:
+def remove_partition(path: Path) -> None:
     """Delete a partition store and its log, if they are there. Raises ``OutputError``."""
     try:
         # Delete the log first: a log left alone would be replayed into the next store of this name.
@@ -187,15 +187,3 @@ def _states(store: Store, run_id: str) -> dict[str, dict[str, Any]]:
 def _note(store: Store, partition: Partition, state: str, **more: object) -> None:
     noted = {"number": partition.number, "path": str(partition.path), "items": partition.items, "state": state, **more}
     save_shared_results(store, partition.run_id, [(STAGE, partition.id, json.dumps(noted))])
-
-
-@contextmanager
-def _attached(store: Store, path: Path, *, read_only: bool = False) -> Iterator[None]:
-    """Attach the store at *path* to the connection of *store* under the name ``part``."""
-    # ATTACH takes no parameters. Only a quote could end the string literal, so quotes are doubled.
-    quoted = str(path.absolute()).replace("'", "''")
-    store.change(f"ATTACH '{quoted}' AS part{' (READ_ONLY)' if read_only else ''}")
-    try:
-        yield
-    finally:
-        store.change("DETACH part")

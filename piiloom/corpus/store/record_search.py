@@ -6,13 +6,13 @@ Only the newest revision of a record is found, unless all are requested or a rel
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import READING_ORDER, records_at, select
+from piiloom.corpus.store.database import Store, conditions, select
+from piiloom.corpus.store.records import READING_ORDER, records_at
 from piiloom.corpus.store.releases import count_members, get_release
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import StoreError, UsageError
@@ -20,10 +20,14 @@ from piiloom.foundation.settings import Settings, setting
 from piiloom.taxonomy.locales import resolve_locale
 
 _CHUNK = 1_000
-_PLACES = select(("record_order", "run_id", "plan_index", "status"), "records", "WHERE record_order IN (SELECT unnest(?::BIGINT[]))")
-_JOINED = "records LEFT JOIN runs ON runs.id = records.run_id"
+_PLACES = "SELECT record_order, run_id, plan_index, status FROM records WHERE record_order IN (SELECT unnest(?::BIGINT[]))"
+_FOUND = "SELECT records.record_order FROM records LEFT JOIN runs ON runs.id = records.run_id"
 # Per record id and run: the newest revision, and if that is stored twice, the last one added.
 _NEWEST = """records.record_order IN (SELECT arg_max(record_order, (revision, record_order)) FROM records GROUP BY id, run_id)"""
+_IN_RELEASE = "records.record_order IN (SELECT record_order FROM release_members WHERE release_name = ?)"
+_IN_SPLIT = "records.record_order IN (SELECT record_order FROM release_members WHERE [release_name, split] = ?::VARCHAR[])"
+_PAIRED = "list_sort([records.plan->>'$.pair[0]', records.plan->>'$.pair[1]']) = list_sort(?::VARCHAR[])"
+_IN_TEXT = "(contains(lower(records.context), lower(?)) OR contains(lower(coalesce(records.question, '')), lower(?)))"
 _VALUE = "substring(records.context, s.span_start + 1, s.span_end - s.span_start)"
 
 
@@ -53,28 +57,6 @@ class TextConditions(RecordConditions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordFilter:
-    """The search conditions in the terms of the store. All that are not None must hold.
-
-    ``text`` is a substring, matched in any case, in the context or question, or in the text of a span with ``in_values``.
-    ``entity_types`` (one of them), ``relevance`` ("none": spans without one) and, with ``in_values``, ``text`` must match the same span.
-    ``pair`` matches in either order. ``split`` only counts together with ``release``.
-    """
-
-    run_id: str | None = None
-    release: str | None = None
-    split: str | None = None
-    status: str | None = None
-    locale: str | None = None
-    pair: tuple[str, str] | None = None
-    entity_types: tuple[str, ...] = ()
-    relevance: str | None = None
-    text: str | None = None
-    in_values: bool = False
-    all_revisions: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRecord:
     """A record with its run, plan index and status. Imports have no run and no plan index."""
 
@@ -84,40 +66,56 @@ class StoredRecord:
     status: str
 
 
-def search_records(store: Store, wanted: RecordFilter, *, limit: int = 0, offset: int = 0) -> tuple[int, Iterator[StoredRecord]]:
-    """Return the total number of matches, and an iterator over at most *limit* (0: all) of them from *offset* on, in reading order."""
-    where, parameters = _conditions(wanted)
-    orders = store.integers(select(("records.record_order",), _JOINED, f"WHERE {where} {READING_ORDER}"), parameters)
+def search_records(store: Store, asked: RecordConditions, *, limit: int = 0, offset: int = 0) -> tuple[int, Iterator[StoredRecord]]:
+    """Return the total number of matches, and an iterator over at most *limit* (0: all) of them from *offset* on, in reading order.
+
+    Types, relevance ("none": spans without one) and a text to find in values must match the same span. Pairs match in either order. Raises
+    ``UsageError`` for a value that no record of the store has.
+    """
+    where, parameters = _conditions(store, asked)
+    orders = store.integers(f"{_FOUND} {where} {READING_ORDER}", parameters)
     chosen = orders[offset : offset + limit] if limit else orders[offset:]
     return len(orders), _read(store, list(chosen))
 
 
-def filter_of(store: Store, asked: RecordConditions) -> RecordFilter:
-    """Return the filter of *asked*. Raises ``UsageError`` for a value that no record of the store has."""
+def _conditions(store: Store, asked: RecordConditions) -> tuple[str, list[object]]:
+    """Return the conditions as SQL, and their parameters."""
     text, in_values = (asked.text, asked.in_values) if isinstance(asked, TextConditions) else (None, False)
+    types = [name.strip() for name in asked.only_types.split(",")] if asked.only_types else []
+    _check_values(store, asked, types)
+    if text == "":
+        raise UsageError("there is nothing to look for", where="TEXT", remedy="piiloom records list lists all records")
+    of_spans, span_parameters = conditions(
+        ("s.record_order = records.record_order", True),
+        ("s.entity_type IN (SELECT unnest(?::VARCHAR[]))", types or None),
+        ("s.relevance IS NOT DISTINCT FROM nullif(?, 'none')", asked.relevance),
+        (f"contains(lower({_VALUE}), lower(?))", text if in_values else None),
+    )
+    where, parameters = conditions(
+        # A release has its own revision of a record, even if there are newer ones.
+        (_NEWEST, None if asked.all_revisions or asked.release is not None else True),
+        ("records.status <> 'control'", True if asked.status is None else None),
+        ("records.run_id = ?", None if asked.run is None else get_run(store, asked.run).id),
+        ("records.status = ?", asked.status),
+        ("records.locale = ?", None if asked.locale is None else _locale(asked.locale, values_there(store, "locale"))),
+        (_IN_RELEASE, asked.release),
+        (_IN_SPLIT, None if asked.split is None else [asked.release, asked.split]),
+        (_PAIRED, None if asked.pair is None else _pair(asked.pair)),
+        (_IN_TEXT, None if in_values else text),
+    )
+    if not span_parameters:
+        return where or "WHERE true", parameters
+    return f"{where or 'WHERE true'} AND EXISTS (SELECT 1 FROM spans s {of_spans})", [*parameters, *span_parameters]  # noqa: S608
+
+
+def _check_values(store: Store, asked: RecordConditions, types: Sequence[str]) -> None:
     if asked.split is not None and asked.release is None:
         raise UsageError("only a release has splits", where="--split", remedy="Name one with --release")
     if asked.release is not None:
         _check("--split", asked.split, list(count_members(store, get_release(store, asked.release))))
-    types = tuple(name.strip() for name in asked.only_types.split(",")) if asked.only_types else ()
     for option, value, column in [("--status", asked.status, "status"), *(("--only-types", name, "entity_type") for name in types)]:
         if value is not None:
             _check(option, value, values_there(store, column))
-    if text == "":
-        raise UsageError("there is nothing to look for", where="TEXT", remedy="piiloom records list lists all records")
-    return RecordFilter(
-        run_id=None if asked.run is None else get_run(store, asked.run).id,
-        release=asked.release,
-        split=asked.split,
-        status=asked.status,
-        locale=None if asked.locale is None else _locale(asked.locale, values_there(store, "locale")),
-        pair=None if asked.pair is None else _pair(asked.pair),
-        entity_types=types,
-        relevance=asked.relevance,
-        text=text,
-        in_values=in_values,
-        all_revisions=asked.all_revisions,
-    )
 
 
 def _check(option: str, value: str | None, there: list[str]) -> None:
@@ -145,7 +143,7 @@ def _pair(text: str) -> tuple[str, str]:
 def values_there(store: Store, what: str) -> list[str]:
     """Return the distinct values of *what* ("status", "locale" or "entity_type") in the store, sorted."""
     table = "spans" if what == "entity_type" else "records"
-    return [value for (value,) in store.rows(select((f"DISTINCT {what}",), table, f"ORDER BY {what}"))]
+    return store.column(f"SELECT DISTINCT {what} FROM {table} ORDER BY {what}")  # noqa: S608 - constants
 
 
 def _read(store: Store, orders: list[int]) -> Iterator[StoredRecord]:
@@ -155,50 +153,6 @@ def _read(store: Store, orders: list[int]) -> Iterator[StoredRecord]:
         for order, record in zip(chunk, records_at(store, chunk), strict=True):
             run_id, index, status = places[order]
             yield StoredRecord(record=record, run_id=run_id, plan_index=index, status=status)
-
-
-def _conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
-    """Return the conditions as SQL, and their parameters."""
-    conditions, parameters = [] if wanted.all_revisions else [_NEWEST], list[object]()
-    if wanted.status is None:
-        conditions.append("records.status <> 'control'")
-    for column, value in (("run_id", wanted.run_id), ("status", wanted.status), ("locale", wanted.locale)):
-        if value is not None:
-            conditions.append(f"records.{column} = ?")
-            parameters.append(value)
-    if wanted.release is not None:
-        # A release keeps its revision of a record even if there are newer ones.
-        conditions = [condition for condition in conditions if condition != _NEWEST]
-        of_split = "" if wanted.split is None else " AND split = ?"
-        conditions.append(f"records.record_order IN (SELECT record_order FROM release_members WHERE release_name = ?{of_split})")  # noqa: S608
-        parameters += [wanted.release, *([] if wanted.split is None else [wanted.split])]
-    if wanted.pair is not None:
-        conditions.append("list_sort([records.plan->>'$.pair[0]', records.plan->>'$.pair[1]']) = list_sort(?::VARCHAR[])")
-        parameters.append(list(wanted.pair))
-    if wanted.text is not None and not wanted.in_values:
-        conditions.append("(contains(lower(records.context), lower(?)) OR contains(lower(coalesce(records.question, '')), lower(?)))")
-        parameters += [wanted.text, wanted.text]
-    of_spans, values = _span_conditions(wanted)
-    if of_spans:
-        conditions.append(f"EXISTS (SELECT 1 FROM spans s WHERE s.record_order = records.record_order AND {of_spans})")  # noqa: S608
-        parameters += values
-    return " AND ".join(conditions) or "true", parameters
-
-
-def _span_conditions(wanted: RecordFilter) -> tuple[str, list[object]]:
-    conditions, parameters = list[str](), list[object]()
-    if wanted.entity_types:
-        conditions.append("s.entity_type IN (SELECT unnest(?::VARCHAR[]))")
-        parameters.append(list(wanted.entity_types))
-    if wanted.relevance == "none":
-        conditions.append("s.relevance IS NULL")
-    elif wanted.relevance is not None:
-        conditions.append("s.relevance = ?")
-        parameters.append(wanted.relevance)
-    if wanted.text is not None and wanted.in_values:
-        conditions.append(f"contains(lower({_VALUE}), lower(?))")
-        parameters.append(wanted.text)
-    return " AND ".join(conditions), parameters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,17 +167,14 @@ class RecordRelease:
 def find_stored(
     store: Store, *, prefix: str | None = None, run_id: str | None = None, plan_index: int | None = None, at_most: int = 20
 ) -> list[StoredRecord]:
-    """Return the newest revisions of the records whose id begins with *prefix*; newest first, *at_most* of them.
+    """Return the newest revisions of the records of which all that is given holds, newest first, *at_most* of them.
 
-    Without *prefix*, those of plan item *plan_index* of run *run_id*. With it, *run_id* and *plan_index* are ignored.
+    *prefix*: the beginning of the id. *run_id* and *plan_index*: the run and its plan item.
     """
-    chosen = "run_id = ? AND plan_index = ?" if prefix is None else "starts_with(id, ?)"
-    found = store.integers(
-        f"SELECT arg_max(record_order, (revision, record_order)) AS newest FROM records WHERE {chosen} "  # noqa: S608 - constants
-        "GROUP BY id, run_id ORDER BY newest DESC LIMIT ?",
-        [*([run_id, plan_index] if prefix is None else [prefix]), at_most],
-    )
-    return list(_read(store, list(found)))
+    where, parameters = conditions(("starts_with(id, ?)", prefix), ("run_id = ?", run_id), ("plan_index = ?", plan_index))
+    newest = "arg_max(record_order, (revision, record_order)) AS newest"
+    sql = select([newest], f"FROM records {where} GROUP BY id, run_id ORDER BY newest DESC LIMIT ?")
+    return list(_read(store, list(store.integers(sql, [*parameters, at_most]))))
 
 
 def find_one(store: Store, wanted: str) -> StoredRecord:
@@ -240,7 +191,7 @@ def find_one(store: Store, wanted: str) -> StoredRecord:
         raise StoreError(f"there is no record {wanted!r}", where=str(store.path), remedy=remedy)
     exact = [one for one in found if one.record.id == wanted]
     if len({(one.record.id, one.run_id) for one in found}) > 1 and not exact:
-        raise several(wanted, [f"{one.record.id}{f' of {one.run_id}' if one.run_id else ''}" for one in found])
+        raise several_records(wanted, [f"{one.record.id}{f' of {one.run_id}' if one.run_id else ''}" for one in found])
     return (exact or found)[0]
 
 
@@ -251,7 +202,7 @@ def check_prefix(wanted: str) -> None:
         raise UsageError(f"{wanted!r} is too short", where="ID", remedy=remedy)
 
 
-def several(wanted: str, names: list[str]) -> UsageError:
+def several_records(wanted: str, names: list[str]) -> UsageError:
     """Return the error of an id *wanted* that fits the records *names*."""
     more = ", …" if len(names) > 5 else ""
     return UsageError(f"{wanted!r} fits several records", where="ID", remedy=f"Name one of {', '.join(names[:5])}{more}")
@@ -263,4 +214,4 @@ def releases_of(store: Store, record_id: str, run_id: str | None) -> list[Record
         "SELECT m.release_name, m.split, r.revision FROM release_members m JOIN records r ON r.record_order = m.record_order "
         "JOIN releases ON releases.name = m.release_name WHERE r.id = ? AND r.run_id IS NOT DISTINCT FROM ? ORDER BY releases.created_order"
     )
-    return [RecordRelease(name=name, split=split, revision=revision) for name, split, revision in store.rows(sql, [record_id, run_id])]
+    return store.objects(RecordRelease, sql, [record_id, run_id])

@@ -21,7 +21,7 @@ from operator import itemgetter
 from typing import Any
 
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
-from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.database import Store, select
 
 Encodable = RecordPlan | SourceReference | Provenance
 
@@ -76,11 +76,6 @@ def decode_provenance(text: str | None) -> Provenance | None:
 def _set_fields(value: Any) -> dict[str, Any]:
     found = {field.name: getattr(value, field.name) for field in fields(value)}
     return {name: held for name, held in found.items() if held is not None}
-
-
-def select(columns: Sequence[str], table: str, rest: str = "") -> str:
-    """Return ``SELECT columns FROM table rest``. No argument may contain a value from outside: nothing is escaped here."""
-    return f"SELECT {', '.join(columns)} FROM {table} {rest}"  # noqa: S608 - see the docstring
 
 
 _CHUNK = 2_000
@@ -153,7 +148,7 @@ def iter_records(
 def count_records(store: Store, *, run_id: str | None = None, status: str | None = None) -> int:
     """Count the records that ``iter_records`` would yield for this run and status."""
     where, parameters = _selection(run_id, status)
-    return int(store.rows(select(("count(*)",), "records", f"WHERE {where}"), parameters)[0][0])
+    return int(store.value(f"SELECT count(*) FROM records WHERE {where}", parameters))  # noqa: S608 - constants of this module
 
 
 def drawn_on(store: Store, run_id: str) -> tuple[int, int, int]:
@@ -161,21 +156,20 @@ def drawn_on(store: Store, run_id: str) -> tuple[int, int, int]:
     where, parameters = _selection(run_id, "generated")
     story = 'nullif(regexp_extract(plan, \'"scenario": "([^"]*)"\', 1), \'\')'
     counts = tuple(f"count(DISTINCT {column})" for column in (story, "context", "question"))
-    stories, texts, questions = store.rows(select(counts, "records", f"WHERE {where}"), parameters)[0]
+    stories, texts, questions = store.rows(select(counts, f"FROM records WHERE {where}"), parameters)[0]
     return int(stories), int(texts), int(questions)
 
 
 def record_ids(store: Store, *, run_id: str | None = None, status: str | None = None) -> set[str]:
     """Return the ids of the records that ``iter_records`` would yield for this run and status."""
     where, parameters = _selection(run_id, status)
-    return {record_id for (record_id,) in store.rows(select(("DISTINCT id",), "records", f"WHERE {where}"), parameters)}
+    return set(store.column(f"SELECT DISTINCT id FROM records WHERE {where}", parameters))  # noqa: S608 - constants of this module
 
 
 def records_in(store: Store, clause: str, parameters: Sequence[object]) -> Iterator[Record]:
     """Iterate over the records that *clause* (constant SQL: joins and conditions on ``records``) selects, in ``READING_ORDER``."""
-    sql = select(("records.record_order",), "records LEFT JOIN runs ON runs.id = records.run_id", f"{clause} {READING_ORDER}")
-    orders = store.integers(sql, parameters)
-    return records_at(store, orders)
+    sql = f"SELECT records.record_order FROM records LEFT JOIN runs ON runs.id = records.run_id {clause} {READING_ORDER}"  # noqa: S608
+    return records_at(store, store.integers(sql, parameters))
 
 
 def records_at(store: Store, orders: Sequence[int]) -> Iterator[Record]:
@@ -183,8 +177,8 @@ def records_at(store: Store, orders: Sequence[int]) -> Iterator[Record]:
     for at in range(0, len(orders), _CHUNK):
         wanted = list(orders[at : at + _CHUNK])
         where, parameters = _among(wanted)
-        spans = _spans_by_record(store.rows(select(_SPAN_COLUMNS, "spans", f"{where} ORDER BY record_order, position"), parameters))
-        records = {row[0]: row for row in store.rows(select(_READ_COLUMNS, "records", where), parameters)}
+        spans = _spans_by_record(store.rows(select(_SPAN_COLUMNS, f"FROM spans {where} ORDER BY record_order, position"), parameters))
+        records = {row[0]: row for row in store.rows(select(_READ_COLUMNS, f"FROM records {where}"), parameters)}
         for order in wanted:
             yield _record(records[order], spans.get(order, ()))
 
@@ -216,11 +210,11 @@ def _without_known(store: Store, run_id: str | None, rows: Sequence[tuple[int | 
     known: set[tuple[object, ...]] = set()
     if indexes:
         # The indexes of a batch are almost contiguous: reading the whole range is three times as fast as looking up each.
-        sql = select(("plan_index", "revision"), "records", f"WHERE {same_run} AND plan_index BETWEEN ? AND ?")
+        sql = f"SELECT plan_index, revision FROM records WHERE {same_run} AND plan_index BETWEEN ? AND ?"  # noqa: S608 - constants
         known.update(store.rows(sql, [*run, min(indexes), max(indexes)]))
     if ids:
-        among = "plan_index IS NULL AND id IN (SELECT unnest(?::VARCHAR[]))"
-        known.update(store.rows(select(("id", "revision"), "records", f"WHERE {same_run} AND {among}"), [*run, ids]))
+        among = f"WHERE {same_run} AND plan_index IS NULL AND id IN (SELECT unnest(?::VARCHAR[]))"
+        known.update(store.rows(f"SELECT id, revision FROM records {among}", [*run, ids]))  # noqa: S608 - constants
     fresh: list[tuple[int | None, Record]] = []
     for index, record in rows:
         key = (record.id if index is None else index, record.revision)

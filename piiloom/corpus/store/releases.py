@@ -11,15 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from piiloom.corpus.record import Record, in_order
-from piiloom.corpus.replacing import with_values
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.records import records_at, records_in, select
+from piiloom.corpus.record import Record, in_order, with_span_values
+from piiloom.corpus.store.database import Store, select
+from piiloom.corpus.store.records import records_at, records_in
 from piiloom.foundation.errors import ReleaseError, StoreError
 from piiloom.foundation.frames import Framed
 from piiloom.taxonomy.own_types import OwnTypes, differences, extended, from_json, to_json
-
-Json = Mapping[str, Any]
 
 _AS_THEY_ARE = (
     "name",
@@ -37,7 +34,6 @@ _AS_THEY_ARE = (
 _AS_JSON = ("split_settings", "record_choice", "left_out", "notes", "leakage")
 _COLUMNS = (*_AS_THEY_ARE, *_AS_JSON)
 WARNING = "warning: "  # begins those of the notes that a user must not overlook
-_SELECT = select(_COLUMNS, "releases")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,18 +57,18 @@ class ReleaseRow(Framed):
     license: str | None = None
     piiloom: str | None = None
     schema_version: int | None = None
-    split_settings: Json = field(default_factory=dict)
-    record_choice: Json = field(default_factory=dict)
+    split_settings: Mapping[str, Any] = field(default_factory=dict)
+    record_choice: Mapping[str, Any] = field(default_factory=dict)
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    leakage: Json | None = None
+    leakage: Mapping[str, Any] | None = None
 
     @property
     def warnings(self) -> list[str]:
         """The notes that are warnings, without their mark: pairs and types that a split lacks, sizes not met, many withheld records."""
         return [note.removeprefix(WARNING) for note in self.notes if note.startswith(WARNING)]
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, Any]:
         """Return the release as JSON values, without its records."""
         return {
             "release": self.name,
@@ -120,8 +116,7 @@ def insert_release(
         if store.rows("SELECT 1 FROM releases WHERE name = ?", [row.name]):
             raise ReleaseError(f"there is a release {row.name!r} already", where=str(store.path), remedy="Choose another name")
         numbers = _record_numbers(store, row, members)
-        order = store.rows("SELECT coalesce(max(created_order), 0) + 1 FROM releases")[0][0]
-        kept = replace(row, created_order=order)
+        kept = replace(row, created_order=store.value("SELECT coalesce(max(created_order), 0) + 1 FROM releases"))
         store.append("releases", _COLUMNS, [_values(kept)])
         store.append(
             "release_members",
@@ -143,9 +138,9 @@ def insert_release(
 
 def get_release(store: Store, name: str) -> ReleaseRow:
     """Return the release *name*. Raises ``ReleaseError`` if it does not exist; the remedy lists the known releases."""
-    found = store.rows(f"{_SELECT}WHERE name = ?", [name])
+    found = _releases(store, "WHERE name = ?", name)
     if found:
-        return _release(found[0])
+        return found[0]
     names = ", ".join(release.name for release in list_releases(store))
     known = f"Known releases: {names}" if names else "The store has no releases yet; make one with `piiloom release --name …`"
     raise ReleaseError(f"there is no release {name!r}", where=str(store.path), remedy=known)
@@ -153,7 +148,7 @@ def get_release(store: Store, name: str) -> ReleaseRow:
 
 def list_releases(store: Store) -> list[ReleaseRow]:
     """All releases, oldest first."""
-    return [_release(row) for row in store.rows(f"{_SELECT}ORDER BY created_order")]
+    return _releases(store, "ORDER BY created_order")
 
 
 def iter_release_records(store: Store, release: ReleaseRow, split: str) -> Iterator[Record]:
@@ -184,16 +179,16 @@ def release_records_at(store: Store, release: ReleaseRow, orders: Sequence[int])
 def types_in(store: Store, release: ReleaseRow) -> set[str]:
     """Return the types of the spans in the release, in all of its splits."""
     sql = "SELECT DISTINCT s.entity_type FROM release_members AS m JOIN spans AS s USING (record_order) WHERE m.release_name = ?"
-    return {entity_type for (entity_type,) in store.rows(sql, [release.name])}
+    return set(store.column(sql, [release.name]))
 
 
-def members_of(store: Store, release: ReleaseRow) -> list[tuple[str, int, str]]:
+def release_members(store: Store, release: ReleaseRow) -> list[tuple[str, int, str]]:
     """Return the members of the release as (record id, revision, split), in no particular order."""
     sql = "SELECT r.id, r.revision, m.split FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ?"
-    return [(record_id, revision, split) for record_id, revision, split in store.rows(sql, [release.name])]
+    return store.rows(sql, [release.name])
 
 
-def places_of(store: Store, release: ReleaseRow) -> dict[str, tuple[int, str]]:
+def release_places(store: Store, release: ReleaseRow) -> dict[str, tuple[int, str]]:
     """Return (``record_order``, split) of each member by record id, sorted by id."""
     sql = (
         "SELECT r.id, m.record_order, m.split FROM release_members AS m JOIN records AS r USING (record_order) "
@@ -214,13 +209,13 @@ def count_statuses(store: Store, release: ReleaseRow) -> dict[str, int]:
         "SELECT r.status, count(*) FROM release_members AS m JOIN records AS r USING (record_order) WHERE m.release_name = ? "
         "GROUP BY r.status ORDER BY r.status"
     )
-    return {status: int(count) for status, count in store.rows(sql, [release.name])}
+    return dict(store.rows(sql, [release.name]))
 
 
 def withheld_of(store: Store, release: ReleaseRow) -> list[tuple[str, str]]:
     """Return the withheld records as (record id, reason), in the order given."""
     sql = "SELECT record_id, reason FROM release_withheld WHERE release_name = ? ORDER BY position"
-    return [(record_id, reason) for record_id, reason in store.rows(sql, [release.name])]
+    return store.rows(sql, [release.name])
 
 
 def new_values_of(store: Store, release: ReleaseRow) -> list[NewValue]:
@@ -229,10 +224,7 @@ def new_values_of(store: Store, release: ReleaseRow) -> list[NewValue]:
         "SELECT r.id, r.revision, v.span_start, v.span_end, v.value FROM release_values AS v JOIN records AS r USING (record_order) "
         "WHERE v.release_name = ? ORDER BY r.id, v.span_start"
     )
-    return [
-        NewValue(record_id=record_id, revision=revision, start=start, end=end, value=value)
-        for record_id, revision, start, end, value in store.rows(sql, [release.name])
-    ]
+    return store.objects(NewValue, sql, [release.name])
 
 
 def _with_new_values(records: Iterable[Record], new_values: Sequence[NewValue]) -> Iterator[Record]:
@@ -241,7 +233,7 @@ def _with_new_values(records: Iterable[Record], new_values: Sequence[NewValue]) 
         by_record.setdefault((one.record_id, one.revision), {})[one.start, one.end] = one.value
     for record in records:
         drawn = by_record.get((record.id, record.revision))
-        yield with_values(record, [drawn.get((span.start, span.end)) for span in record.spans]) if drawn else record
+        yield with_span_values(record, [drawn.get((span.start, span.end)) for span in record.spans]) if drawn else record
 
 
 def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, int, str]]) -> dict[tuple[str, int], int]:
@@ -267,23 +259,25 @@ def _values(row: ReleaseRow) -> tuple[object, ...]:
     return (*(getattr(row, column) for column in _AS_THEY_ARE), *(_encoded(getattr(row, column)) for column in _AS_JSON))
 
 
-def _encoded(value: Json | tuple[str, ...] | None) -> str | None:
+def _encoded(value: Mapping[str, Any] | tuple[str, ...] | None) -> str | None:
     if value is None:
         return None
     return json.dumps(dict(value) if isinstance(value, Mapping) else list(value), ensure_ascii=False)
 
 
-def _release(row: tuple[Any, ...]) -> ReleaseRow:
-    held = dict(zip(_COLUMNS, row, strict=True))
-    for column in _AS_JSON:
-        held[column] = None if held[column] is None else json.loads(held[column])
-    return ReleaseRow(**{**held, "notes": tuple(held["notes"])})
+def _releases(store: Store, clause: str, *parameters: object) -> list[ReleaseRow]:
+    found = []
+    for row in store.rows(select(_COLUMNS, f"FROM releases {clause}"), parameters):
+        values = dict(zip(_COLUMNS, row, strict=True))
+        decoded: dict[str, Any] = {name: None if values[name] is None else json.loads(values[name]) for name in _AS_JSON}
+        found.append(ReleaseRow(**{**values, **decoded, "notes": tuple(decoded["notes"])}))
+    return found
 
 
 def types_of(store: Store) -> OwnTypes:
     """Return the user-defined types of *store*, in the order they were added."""
-    rows = store.rows("SELECT definition FROM own_types ORDER BY position")
-    return from_json([json.loads(definition) for (definition,) in rows]) if rows else ()
+    definitions = store.column("SELECT definition FROM own_types ORDER BY position")
+    return from_json([json.loads(definition) for definition in definitions]) if definitions else ()
 
 
 def keep_types(store: Store, own: OwnTypes) -> int:

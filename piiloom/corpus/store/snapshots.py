@@ -11,10 +11,9 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.copying import identifier, locked, log_of, remove, sync, text_literal
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.faults import duckdb_errors, opening_fault
-from piiloom.corpus.store.snapshot_files import list_snapshots, next_snapshot
+from piiloom.corpus.store.store_files import attached, identifier, list_snapshots, locked, log_of, next_snapshot, remove_files, sync
 from piiloom.corpus.store.upgrading import MIGRATIONS, refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
@@ -29,7 +28,7 @@ class OldSnapshotsRemain(OutputError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class RestoredStore:
     """The restored store, the snapshot it came from, and the path of the former file (None if there was none)."""
 
     store: Path
@@ -62,7 +61,7 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
             sync(snapshot.parent)
         except (PiiloomError, OSError) as error:
             with suppress(OSError):
-                remove(partial)
+                remove_files(partial)
             cause = error.message if isinstance(error, PiiloomError) else str(error.strerror)
             raise OutputError(
                 f"no snapshot of the store could be made ({cause})",
@@ -73,8 +72,8 @@ def take_snapshot(store: Store, now: datetime, keep: int) -> Path:
     return snapshot
 
 
-def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
-    """Replace the store at *path* by a copy of *snapshot*. The current file is renamed and kept (``Restored.aside``).
+def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> RestoredStore:
+    """Replace the store at *path* by a copy of *snapshot*. The current file is renamed and kept (``RestoredStore.aside``).
 
     Raises, without changing anything, ``StoreLocked`` (the store is open somewhere), ``StoreError`` (the snapshot is absent or
     damaged), ``StoreTooNew``, ``NotAStore`` or ``OutputError`` (no room). If the current file was renamed and can get neither a
@@ -100,10 +99,10 @@ def restore_snapshot(snapshot: Path, path: Path, now: datetime) -> Restored:
         ) from error
     finally:
         with suppress(OSError):
-            remove(partial)
+            remove_files(partial)
     with suppress(OSError):
         sync(target.parent)  # after a power cut the renaming may have to be repeated; both files are whole either way
-    return Restored(store=path, snapshot=snapshot, aside=aside if found else None)
+    return RestoredStore(store=path, snapshot=snapshot, aside=aside if found else None)
 
 
 def _prune(path: Path, keep: int) -> None:
@@ -124,13 +123,10 @@ def _prune(path: Path, keep: int) -> None:
 
 
 def _copy(store: Store, partial: Path) -> None:
-    source = store.rows("SELECT current_database()")[0][0]
-    store.change(f"ATTACH {text_literal(str(partial))} AS {_COPY}")
-    try:
+    source = store.value("SELECT current_database()")
+    with attached(store.change, partial, _COPY):
         store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
         store.change(f"CHECKPOINT {_COPY}")  # so that the copy is a single file without a log
-    finally:
-        store.change(f"DETACH {_COPY}")
 
 
 def _check(snapshot: Path) -> None:

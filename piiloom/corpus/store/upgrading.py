@@ -15,8 +15,8 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.copying import identifier, remove, sync, text_literal
 from piiloom.corpus.store.faults import duckdb_errors, raise_if_interrupted, translate
+from piiloom.corpus.store.store_files import attached, identifier, remove_files, sync
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
 
 Apply = Callable[[duckdb.DuckDBPyConnection], None]
@@ -298,18 +298,15 @@ def back_up(connection: duckdb.DuckDBPyConnection, path: Path, version: int) -> 
     """
     partial = path.with_name(f"{path.name}.v{version}.bak.part")
     try:
-        remove(partial)
+        remove_files(partial)
         with duckdb_errors(partial):
             source = connection.execute("SELECT current_database()").fetchall()[0][0]
-            connection.execute(f"ATTACH {text_literal(str(partial.absolute()))} AS piiloom_backup")
-            try:
+            with attached(connection.execute, partial, "piiloom_backup"):
                 connection.execute(f"COPY FROM DATABASE {identifier(source)} TO piiloom_backup")
-            finally:
-                connection.execute("DETACH piiloom_backup")
         sync(partial)
         return _claim(partial, path, version)
     except (PiiloomError, OSError) as error:
-        remove(partial)
+        remove_files(partial)
         raise OutputError(
             f"the store could not be copied before its upgrade ({_cause(error)})",
             where=str(path),

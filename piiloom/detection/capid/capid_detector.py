@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Final, Literal, Self
 
 from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, message, values_message
-from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
 from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, Listed, read_entries
@@ -25,6 +24,7 @@ from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.words import Range
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 

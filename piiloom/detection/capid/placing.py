@@ -15,10 +15,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.row_reading import find_values
-from piiloom.corpus.mention_search import FoundValue, Range, SearchableText, without_overlaps
+from piiloom.corpus.mention_search import FoundValue, SearchableText, without_overlaps
 from piiloom.detection.capid.entries import PHASE, Entry
 from piiloom.detection.findings import SetAside
-from piiloom.foundation.words import STOP_WORDS
+from piiloom.foundation.words import STOP_WORDS, Range
 
 _SURE: Final = 5  # a number with so many characters is the same thing everywhere
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderOptions, EncoderSettings
 from piiloom.detection.encoder.onnx_backend import MODEL
 from piiloom.detection.training.base_model import base_facts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of, each_once
 from piiloom.detection.detector_settings import ModelSettings
@@ -17,6 +16,7 @@ from piiloom.detection.hybrid.short_numbers import Check, by_cues
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Lost
 from piiloom.foundation.seeding import digest
+from piiloom.foundation.words import Range
 from piiloom.providers.protocol import Provider
 
 

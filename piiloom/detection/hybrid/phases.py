@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from piiloom.corpus.mention_search import Range
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
@@ -19,6 +18,7 @@ from piiloom.detection.hybrid.places import MARGIN, Ambiguity, Place, ambiguitie
 from piiloom.detection.hybrid.short_numbers import Check, checks
 from piiloom.detection.registry import PatternDetector
 from piiloom.detection.sentences import Sentences
+from piiloom.foundation.words import Range
 from piiloom.patterns.engine import FLOOR
 from piiloom.patterns.resolving import disjoint
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue

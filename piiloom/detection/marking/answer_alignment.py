@@ -27,11 +27,11 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from piiloom.corpus.markers import TYPES, MarkerSet
-from piiloom.corpus.mention_search import Range, SearchableText, occurrences, stands_alone, without_overlaps
+from piiloom.corpus.mention_search import SearchableText, occurrences, stands_alone, without_overlaps
 from piiloom.corpus.normalising import extends
 from piiloom.detection.findings import SetAside
 from piiloom.detection.marking.answer_reading import TOKEN, Answer, LostMark, Mark, read_answer
-from piiloom.foundation.words import trimmed
+from piiloom.foundation.words import Range, trimmed
 from piiloom.taxonomy.entity_types import Taxonomy
 
 _LEAST: Final = 3  # characters, without blanks, of a certain stretch

@@ -15,7 +15,6 @@ from typing import Final
 
 from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.markers import TYPES, MarkerSet
-from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
 from piiloom.detection.chunking import cut_text
@@ -29,7 +28,7 @@ from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest
-from piiloom.foundation.words import trimmed
+from piiloom.foundation.words import Range, trimmed
 from piiloom.providers.protocol import Message, Provider, SamplingSettings
 from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -15,11 +15,12 @@ import orjson
 from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossReport, WriteOptions
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.export_drafts import ExportDrafts, check_folder, new_folders, sha256_of
-from piiloom.corpus.releases.exporting import try_out
-from piiloom.corpus.releases.manifest import MANIFEST, OWN_TYPES, SCHEMA, ExportedFile, SplitCounts, files_to_json, piiloom_version
+from piiloom.corpus.releases.exporting import ExportDrafts, check_export_folder, try_out
+from piiloom.corpus.releases.manifest import MANIFEST, OWN_TYPES, SCHEMA, ExportedFile, SplitCounts, files_to_json
 from piiloom.detection.running.worker import OWN_KEYS, RELEVANCE_SCORE, record_from
 from piiloom.foundation.errors import OutputError
+from piiloom.foundation.version import __version__
+from piiloom.foundation.whole_files import new_folders, sha256_of
 
 SPLIT: Final = "detected"
 
@@ -40,7 +41,7 @@ class Export:
         """
         with _output_errors(self.out):
             try_out(self.format, self.options)
-            check_folder(self.out, {self._file, *beside}, force=self.force or again)
+            check_export_folder(self.out, {self._file, *beside}, force=self.force or again)
 
     @property
     def _file(self) -> str:
@@ -82,7 +83,7 @@ class Export:
             "name": self.out.name,
             "format": self.format.name,
             "description": "Texts in which piiloom detect has marked personal information. Nobody has checked the marks.",
-            "piiloom": piiloom_version(),
+            "piiloom": __version__,
             "splits": {SPLIT: counts.to_json()},
             "files": files_to_json(files),
             "loss": loss.to_json(),

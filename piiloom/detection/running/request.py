@@ -179,14 +179,15 @@ class DetectionRequest(DetectionSettings, InputSettings):
     @property
     def about(self) -> dict[str, Any]:
         """The settings that decide the result beside the texts."""
-        from piiloom.corpus.releases.manifest import OWN_TYPES, piiloom_version
+        from piiloom.corpus.releases.manifest import OWN_TYPES
+        from piiloom.foundation.version import __version__
         from piiloom.taxonomy.own_types import to_json
 
         mask, own = self.masking, self.own_types
         about: dict[str, Any] = {
             "schema": _SCHEMA,
             "tool": "piiloom detect",
-            "piiloom": piiloom_version(),
+            "piiloom": __version__,
             "input": self.input_identity,
             "detector": self.identity,
             "mask": None if mask is None else asdict(mask),

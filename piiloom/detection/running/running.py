@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from piiloom.corpus.releases.export_drafts import new_folders
 from piiloom.detection.findings import Findings
 from piiloom.detection.running.chunks import MOST_DOCUMENTS, Chunk, Refused, Tally, chunks
 from piiloom.detection.running.model_driver import ModelDriver
@@ -23,6 +22,7 @@ from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, ma
 from piiloom.foundation.errors import Interrupted, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.repeated_ids import IdDigests, digests_of
+from piiloom.foundation.whole_files import new_folders
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entities.entity_catalogue import ENGLISH
 

@@ -20,6 +20,7 @@ from piiloom.detection.running.chunks import Chunk, Tally
 from piiloom.detection.running.worker import Detected
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
+from piiloom.foundation.whole_files import replaced
 
 ROWS, MASKED, SET_ASIDE, REJECTS = "rows.jsonl", "masked.jsonl", "set-aside.jsonl", "detect-rejects.jsonl"
 FAILED: Final = "failed.jsonl"
@@ -113,7 +114,8 @@ class UnfinishedRun:
                 path.unlink()
 
     def _open(self) -> None:
-        _write_whole(self.folder / _ABOUT, json.dumps(self._about, ensure_ascii=False, indent=2) + "\n")
+        with replaced(self.folder / _ABOUT) as file:
+            file.write(json.dumps(self._about, ensure_ascii=False, indent=2).encode() + b"\n")
         (self.folder / _NOTES).touch()
         ends, size = (0,) * len(_LINES), 0
         for note, end in self._sound_notes():
@@ -175,7 +177,8 @@ class UnfinishedRun:
     def publish(self, moves: Iterable[Move], stale: Iterable[Path], report: Mapping[str, Any]) -> None:
         """Move files of the folder to their places and remove *stale* ones; ``roll_forward`` does it if the process is killed meanwhile."""
         told = {"moves": [[name, str(to)] for name, to in moves], "stale": [str(path) for path in stale], "report": report}
-        _write_whole(self.folder / _PUBLISH, json.dumps(told, ensure_ascii=False))
+        with replaced(self.folder / _PUBLISH) as file:
+            file.write(json.dumps(told, ensure_ascii=False).encode())
         self.roll_forward()
 
     def roll_forward(self) -> dict[str, Any]:
@@ -217,12 +220,6 @@ def _note(line: bytes) -> Note | None:
         return Note(told["digest"], tuple(told["ends"]), Tally.from_json(told["tally"]))
     except (ValueError, KeyError, TypeError):
         return None
-
-
-def _write_whole(path: Path, text: str) -> None:
-    draft = path.with_name(path.name + ".new")
-    draft.write_text(text, encoding="utf-8", newline="\n")
-    draft.replace(path)
 
 
 def cannot_write(out: Path, error: OSError) -> OutputError:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.whole_files import sha256_of
 
 # One of these files is what a tokenizer is loaded from.
 _TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "vocab.json")

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
-from piiloom.corpus.releases.settings import SplitSettings
-from piiloom.corpus.releases.sizes import parse_size
+from piiloom.corpus.releases.release_options import SplitSettings, parse_size
 from piiloom.corpus.releases.splits import split_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in, types_of
 from piiloom.detection.training.training_files import OneFile, read_file
 from piiloom.detection.training.training_options import TrainingInput

@@ -11,9 +11,9 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.formats.registry import NativeFormat, get_readable_format
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.export_drafts import sha256_of
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.whole_files import sha256_of
 from piiloom.foundation.words import counted
 from piiloom.taxonomy.own_types import OwnTypes, extended
 

@@ -19,7 +19,7 @@ from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.verifier import BLANK, COUNTS, FILES, NO_TWIN, counts_of
 from piiloom.corpus.record import TRAIN, VALIDATION, Record, Span
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.detection.detector_settings import OF_MODELS, ModelSettings
 from piiloom.detection.training.training_data import read_input
 from piiloom.detection.training.training_files import read_file

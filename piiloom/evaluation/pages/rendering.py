@@ -15,8 +15,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.evaluation.pages.tables import printable
+from piiloom.foundation.version import __version__
 
 Shown = dict[str, Any]  # what a template lays out, by name
 
@@ -29,7 +29,7 @@ def render_page(package: str, page: object, *, script: str, style: str | None = 
     """
     styled = _asset(__package__, "page.css") + (_asset(package, style) if style is not None else "")
     scripts = _asset(__package__, "theme.js") + _asset(package, script)
-    return _filled(package, "page.html.j2", styled, scripts, page=page, piiloom=piiloom_version())
+    return _filled(package, "page.html.j2", styled, scripts, page=page, piiloom=__version__)
 
 
 def render_table(package: str, template: str, style: str, table: object) -> str:

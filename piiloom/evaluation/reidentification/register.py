@@ -23,7 +23,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.corpus.releases.links import Links
+from piiloom.corpus.releases.grouping import Links
 
 # Combinations of up to three values are tried, of the twelve rarest of a document: 298 at most.
 LARGEST: Final = 3

@@ -12,7 +12,7 @@ from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_o
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_of
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.inputs.opening import PairSettings, open_pairs

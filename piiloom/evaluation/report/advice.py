@@ -9,12 +9,11 @@ from typing import Any
 
 import yaml
 
-from piiloom.corpus.releases.manifest import piiloom_version
-from piiloom.corpus.releases.release_options import settings_json
-from piiloom.corpus.releases.settings import RecordChoice, SplitSettings
+from piiloom.corpus.releases.release_options import RecordChoice, SplitSettings, settings_json
 from piiloom.evaluation.pages.tables import as_decimal, as_percent, count
 from piiloom.evaluation.report.figures import ReportFigures
 from piiloom.evaluation.report.sources import NO_LOCALE, Background, Corpus, ReportSource, RunFacts
+from piiloom.foundation.version import __version__
 
 # Settings that decide what a run makes. Left out: those about how calls are sent, which may name hosts, prices or paths.
 _SETTINGS = (
@@ -72,7 +71,7 @@ def citation(title: str, version: str | None, content_sha256: str | None, licens
     rows = [
         ("title", title),
         ("version", version),
-        ("note", f"Made with piiloom {piiloom_version()}" + (f"; content sha256 {content_sha256}" if content_sha256 else "")),
+        ("note", f"Made with piiloom {__version__}" + (f"; content sha256 {content_sha256}" if content_sha256 else "")),
         ("license", license_name),
     ]
     fields = [f"  {name} = {{{_UNQUOTABLE.sub('', value)}}}" for name, value in rows if value]

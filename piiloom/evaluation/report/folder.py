@@ -19,7 +19,6 @@ from pydantic import model_validator
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.registry import READABLE
-from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.corpus.store import StoreSettings
 from piiloom.evaluation.pages.tables import count
 from piiloom.evaluation.report.figures import DEFAULT_SEED, ReportFigures, StepWatch, measure
@@ -40,6 +39,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.markdown import escaped
 from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import OptionalPath, setting
+from piiloom.foundation.version import __version__
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.taxonomy.own_types_file import read_types_file
 
@@ -145,7 +145,7 @@ def make_report(settings: ReportSettings, agreement: MeasureAgreement, *, watch:
 def report_json(source: ReportSource, figures: ReportFigures) -> Json:
     """Return the content of ``report.json``. It holds no time and no path, only the bare name of the file that was read."""
     measured = figures.to_json()
-    return {"schema": measured.pop("schema"), "piiloom": piiloom_version(), "source": source.to_json(), **measured}
+    return {"schema": measured.pop("schema"), "piiloom": __version__, "source": source.to_json(), **measured}
 
 
 def write_report(out: Path, corpus: Corpus, figures: ReportFigures, *, force: bool = False) -> tuple[tuple[str, ...], str | None]:

@@ -21,11 +21,10 @@ from piiloom.corpus.store.adjudications import last_decisions, unreleasable_reco
 from piiloom.corpus.store.costs import ReplyCosts, reply_costs
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import JudgedCount, JudgementRow, judged_among, judgements_of
-from piiloom.corpus.store.progress import count_reasons, records_by_origin
-from piiloom.corpus.store.reading import Sight, open_to_read
+from piiloom.corpus.store.opening import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, iter_release_records, types_of, withheld_of
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import count_reasons, get_run, records_by_origin
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -256,7 +255,7 @@ class Corpus:
 def corpus_of_store(path: Path, *, run: str | None = None, tell: Tell | None = None, wanted: Wanted | None = None) -> Corpus:
     """Return the records of a run (``"last"`` works), or of all runs and imports: the latest revisions that a release would take.
 
-    *tell* is called with what is read if another process is writing the store (see ``piiloom.corpus.store.reading``). With *wanted*,
+    *tell* is called with what is read if another process is writing the store (see ``piiloom.corpus.store.opening``). With *wanted*,
     the background is read, too. Raises ``StoreError`` if there are no records.
     """
     with open_to_read(path, tell=tell) as store:

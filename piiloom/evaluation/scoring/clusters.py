@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.corpus.releases.links import Links
+from piiloom.corpus.releases.grouping import Links
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.foundation.errors import UsageError
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.manifest import piiloom_version
 from piiloom.evaluation.report.sources import Corpus, Tell, corpus_of_file, corpus_of_release
 from piiloom.evaluation.utility.asking import AskedModels, RequestWatch, ask_models
 from piiloom.evaluation.utility.cases import UtilityCase, utility_cases
@@ -19,6 +18,7 @@ from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.version import __version__
 from piiloom.foundation.whole_files import check_folder
 from piiloom.providers.prices import load_models
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -66,7 +66,7 @@ class UtilityResult:
         asked = self.asked
         return {
             "schema": SCHEMA,
-            "piiloom": piiloom_version(),
+            "piiloom": __version__,
             "method": self.method,
             "stand_in": asked is None,
             "author": None if asked is None else {"provider": asked.author[0], "model": asked.author[1]},

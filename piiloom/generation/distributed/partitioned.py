@@ -11,9 +11,8 @@ from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
 
-from piiloom.corpus.store.progress import load_rejects, plan_indexes
-from piiloom.corpus.store.runs import set_run_status
-from piiloom.corpus.store.spending import spending
+from piiloom.corpus.store.costs import spending
+from piiloom.corpus.store.runs import load_rejects, plan_indexes, set_run_status
 from piiloom.execution.call_channel import CallPolicy, close_open_sends
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.ordering import StopSignal

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from piiloom.corpus.store.partitions import Partition, deal, remove
+from piiloom.corpus.store.partitions import Partition, deal_partition, remove_partition
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Calls
@@ -116,7 +116,7 @@ class Workers:
         run, config = self.opened.run, self.opened.config
         most = PLANNED_AT_MOST * planned_for(config.samples, config.margin)
         indexes = [index for index in range(most) if self._number_of(index) == number]
-        partition = deal(self.opened.store, run.id, number, indexes, folder=None if self.returned else self.folder)
+        partition = deal_partition(self.opened.store, run.id, number, indexes, folder=None if self.returned else self.folder)
         # Twice an equal share of the calls in flight, so that a worker can use slots that others leave free.
         share = min(self.policy.concurrency, 2 * ceil(self.policy.concurrency / self.count))
         assignment = Assignment(
@@ -189,5 +189,5 @@ class Workers:
         with suppress(RunError):  # the coordinator has ended as well; all calls fail for that
             spent = await answer(self.coordinator.release.remote(member.partition.id))
         if self.returned:
-            remove(member.partition.path)
+            remove_partition(member.partition.path)
             charge_lost(self.opened.store, member.partition, spent)

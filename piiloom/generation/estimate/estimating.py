@@ -14,8 +14,7 @@ from typing import Any, TypeVar
 
 from piiloom.corpus.marks import MarkedText
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import load_shared_results, plan_indexes
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.runs import get_run, load_shared_results, plan_indexes
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Answer, Calls
 from piiloom.execution.money.budget import prompt_bytes, schema_bytes

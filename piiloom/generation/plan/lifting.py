@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, drop_shared_results, lift_rejects, load_rejects, load_shared_results
-from piiloom.corpus.store.runs import RunRow
+from piiloom.corpus.store.runs import RejectRow, RunRow, drop_shared_results, lift_rejects, load_rejects, load_shared_results
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.plan.planning import pair_order, text_of
 from piiloom.generation.settings.setting_checks import make_config

@@ -6,7 +6,7 @@ import time
 
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.partitions import Partition, left_over, merge, missing, note_lost
+from piiloom.corpus.store.partitions import Partition, left_over, merge_partition, missing, note_lost
 from piiloom.execution.call_entries import failure_entry
 from piiloom.foundation.errors import RunError, StoreLocked
 
@@ -26,7 +26,7 @@ def merge_leftover_partitions(store: Store, run_id: str, *, patience_s: float = 
     for path in found:
         while True:
             try:
-                merge(store, run_id, path)
+                merge_partition(store, run_id, path)
                 break
             except StoreLocked as error:
                 if time.monotonic() > deadline:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from packaging.requirements import Requirement
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.errors import PiiloomError

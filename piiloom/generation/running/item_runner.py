@@ -13,8 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, StageResultRow, load_rejects, load_stage_results, plan_indexes
-from piiloom.corpus.store.runs import RunStatus, set_run_status
+from piiloom.corpus.store.runs import RejectRow, RunStatus, StageResultRow, load_rejects, load_stage_results, plan_indexes, set_run_status
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.committing import Batch
 from piiloom.execution.ordering import OrderedRun, StopSignal

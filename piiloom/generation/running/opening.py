@@ -11,10 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import lift_rejects
+from piiloom.corpus.store.opening import store_for_writing
 from piiloom.corpus.store.releases import keep_types
-from piiloom.corpus.store.runs import RunRow, create_run, find_run, forget_untouched_run, get_run, set_run_config, set_run_samples
-from piiloom.corpus.store.writing import store_for_writing
+from piiloom.corpus.store.runs import (
+    RunRow,
+    create_run,
+    find_run,
+    forget_untouched_run,
+    get_run,
+    lift_rejects,
+    set_run_config,
+    set_run_samples,
+)
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from piiloom.corpus.store.progress import RejectRow
+from piiloom.corpus.store.runs import RejectRow
 from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.frames import Framed

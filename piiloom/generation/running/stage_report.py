@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from piiloom.corpus.store.call_history import ItemCalls, calls_by_item, calls_by_key
+from piiloom.corpus.store.costs import ItemCalls, calls_by_item, calls_by_key
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import (
+from piiloom.corpus.store.records import count_records
+from piiloom.corpus.store.runs import (
     RejectRow,
+    RunRow,
     count_attempts,
     count_by_furthest_stage,
     count_reasons,
     load_rejects,
     load_shared_results,
 )
-from piiloom.corpus.store.records import count_records
-from piiloom.corpus.store.runs import RunRow
 from piiloom.generation.plan.lifting import lost_pairs
 from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.settings.setting_checks import make_config

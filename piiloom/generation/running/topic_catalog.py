@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow, load_rejects, load_shared_results
+from piiloom.corpus.store.runs import RejectRow, load_rejects, load_shared_results
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching import events

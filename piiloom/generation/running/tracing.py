@@ -7,12 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from piiloom.corpus.store.call_history import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
+from piiloom.corpus.store.call_events import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.progress import RejectRow
-from piiloom.corpus.store.record_search import check_prefix, several
-from piiloom.corpus.store.row_ledger import FoundItem, fate_of, find_records, rejects_of_key
-from piiloom.corpus.store.runs import get_run
+from piiloom.corpus.store.record_search import StoredRecord, check_prefix, find_stored, several_records
+from piiloom.corpus.store.runs import RejectRow, fate_of, get_run, rejects_of_key
 from piiloom.foundation.errors import RunError
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.subtopics import topic_key
@@ -63,13 +61,13 @@ def find_trace(store: Store, wanted: str, run_id: str | None = None) -> Trace:
         run = get_run(store, run_name).id
         return _trace_item(store, run, int(item)) if item.isdecimal() else _trace_key(store, run, item)
     check_prefix(wanted)
-    found = _only(store, wanted, find_records(store, wanted, get_run(store, run_id).id if run_id else None))
+    found = _only(store, wanted, find_stored(store, prefix=wanted, run_id=get_run(store, run_id).id if run_id else None))
     if found.run_id is None or found.plan_index is None:
-        raise RunError(f"record {found.record_id} was imported", where=str(store.path), remedy="Only generated records have calls")
+        raise RunError(f"record {found.record.id} was imported", where=str(store.path), remedy="Only generated records have calls")
     return _trace_item(store, found.run_id, found.plan_index)
 
 
-def _only(store: Store, wanted: str, found: Sequence[FoundItem]) -> FoundItem:
+def _only(store: Store, wanted: str, found: Sequence[StoredRecord]) -> StoredRecord:
     if not found:
         raise RunError(
             f"no record's id begins with {wanted!r}",
@@ -77,7 +75,7 @@ def _only(store: Store, wanted: str, found: Sequence[FoundItem]) -> FoundItem:
             remedy="Take one from an export, or RUN:INDEX as `piiloom rejects` prints it",
         )
     if len(found) > 1:
-        raise several(wanted, [f"{item.run_id}:{item.plan_index} ({item.record_id})" for item in found])
+        raise several_records(wanted, [f"{item.run_id}:{item.plan_index} ({item.record.id})" for item in found])
     return found[0]
 
 

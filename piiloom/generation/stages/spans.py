@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.alignment import Alignment, Located, Unresolved, align, locate_reply
+from piiloom.corpus.alignment import Located, Unresolved, ValueAlignment, align, locate_reply
 from piiloom.corpus.marks import BROKEN_MARK, MarkedText
 from piiloom.corpus.record import Span
 from piiloom.foundation.words import content_words, count_words
@@ -91,7 +91,7 @@ def _read_span(reply: str, text: str, value: ItemValue) -> str:
     return surface
 
 
-def _aligned(passage: MarkedText, surfaces: Mapping[str, str], item: Item, ctx: StageContext) -> Alignment:
+def _aligned(passage: MarkedText, surfaces: Mapping[str, str], item: Item, ctx: StageContext) -> ValueAlignment:
     wanted = (replace(value, text=surfaces[value.id]) for value in item.values)
     return align(passage.text, passage.mentions, targets_of(wanted, inflects=ctx.locale.inflects))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from piiloom.corpus.marks import MarkedText, Mention
+from piiloom.corpus.marks import MarkedMention, MarkedText
 from piiloom.corpus.record import Span
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.story_writing import ToldStory, wordings_in_turn
@@ -90,7 +90,7 @@ def _filled(item: Item, text: ToldStory, number: int) -> Item:
         )
         for place, span in enumerate(text.spans, 1)
     )
-    mentions = tuple(Mention(value_id=ids[span.fact], start=span.start, end=span.end) for span in text.spans)
+    mentions = tuple(MarkedMention(value_id=ids[span.fact], start=span.start, end=span.end) for span in text.spans)
     question = Question(draft=asked.text, personal=asked.text, abstracted=asked.text)
     rationale = "; ".join(f"{first[fact].value} ({first[fact].entity_type}): {asked.high[fact]}" for fact in ids if fact in asked.high)
     passage = MarkedText(text=text.text, mentions=mentions)

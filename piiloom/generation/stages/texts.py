@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from piiloom.corpus.alignment import Target, align
-from piiloom.corpus.marks import BROKEN_MARK, MarkedText, Mention, strip_marks
+from piiloom.corpus.alignment import AlignmentTarget, align
+from piiloom.corpus.marks import BROKEN_MARK, MarkedMention, MarkedText, strip_marks
 from piiloom.corpus.record import Record
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band, Item, ItemValue
@@ -43,7 +43,7 @@ def read_marked(reply: str, values: Sequence[ItemValue], *, inflects: bool = Fal
     for unresolved in alignment.unresolved:
         value = by_id[unresolved.value_id]
         raise Fault(f"value_{unresolved.reason}", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
-    mentions = tuple(Mention(value_id=s.value_id, start=s.start, end=s.end) for s in alignment.spans)
+    mentions = tuple(MarkedMention(value_id=s.value_id, start=s.start, end=s.end) for s in alignment.spans)
     for mention in mentions:
         value = by_id[mention.value_id]
         if mention.value_id not in inflected and _plain(marked.text[mention.start : mention.end]) != _plain(value.text):
@@ -51,9 +51,12 @@ def read_marked(reply: str, values: Sequence[ItemValue], *, inflects: bool = Fal
     return MarkedText(text=marked.text, mentions=mentions)
 
 
-def targets_of(values: Iterable[ItemValue], *, inflects: bool) -> list[Target]:
+def targets_of(values: Iterable[ItemValue], *, inflects: bool) -> list[AlignmentTarget]:
     """Return what a text is searched for; with *inflects*, marked values may have other endings, except for codes and account names."""
-    return [Target(value_id=v.id, text=v.text, inflects=inflects and v.entity_type != "code" and v.subtype != "username") for v in values]
+    return [
+        AlignmentTarget(value_id=v.id, text=v.text, inflects=inflects and v.entity_type != "code" and v.subtype != "username")
+        for v in values
+    ]
 
 
 def _plain(text: str) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import zlib
 from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from piiloom.foundation.errors import OutputError
+from piiloom.foundation.whole_files import drafted
 from piiloom.pii_values.names.index import CODES, HEAD, MAGIC, RANKED, UNKNOWN, VERSION
 
 GenderClass = Literal["F", "M", "N"]
@@ -116,23 +114,6 @@ def packed(tables: Mapping[str, TableWriter], countries: Mapping[str, str], sour
 
 
 def save(data: bytes, path: Path) -> None:
-    """Write *data* to *path* via a temporary file next to it; raises ``OutputError`` and never leaves a partial file."""
-    scratch: str | None = None
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, scratch = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(scratch).chmod(0o666 & ~mask)  # mkstemp allows its owner only
-        Path(scratch).replace(path)
-        scratch = None
-    except OSError as error:
-        remedy = "Name another file with --out."
-        raise OutputError(f"the names index cannot be written: {error.strerror or error}", where=str(path), remedy=remedy) from error
-    finally:
-        if scratch is not None:
-            Path(scratch).unlink(missing_ok=True)
+    """Write *data* to *path*, whole or not at all. Raises ``OutputError``."""
+    with drafted(path, "the names index", remedy="Name another file with --out.") as file:
+        file.write(data)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import DataError
+from piiloom.foundation.words import Range
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
 from piiloom.surrogates.inputs.input_settings import SourceSettings
@@ -33,7 +34,6 @@ from piiloom.surrogates.inputs.parts import (
 )
 from piiloom.surrogates.offset_map import OffsetMap
 
-Range = tuple[int, int]
 _FIRSTS: Final = (0, 1, -1)  # what a file may call the first character; -1 where it left one out
 
 

@@ -20,7 +20,7 @@ from html.entities import name2codepoint
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from piiloom.foundation.words import trimmed
+from piiloom.foundation.words import Range, trimmed
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, mentions_of
 from piiloom.surrogates.inputs.input_settings import KindOf, SourceSettings
@@ -37,7 +37,7 @@ from piiloom.surrogates.inputs.parts import (
     piece_changes,
     with_changes,
 )
-from piiloom.surrogates.inputs.standoff import BadSpan, Range, Standoff, Told, read_standoff
+from piiloom.surrogates.inputs.standoff import BadSpan, Standoff, Told, read_standoff
 
 _OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _ENTITY: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7})|#x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<name>[A-Za-z][A-Za-z0-9]*));")

@@ -7,9 +7,9 @@ import re
 from dataclasses import replace
 from itertools import count
 
+from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.spending import spending
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.surrogates.by_model.drawing import draw_by_model

@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
-from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, without_quotes
+from piiloom.corpus.mention_search import SearchableText, exact_mentions, without_quotes
 from piiloom.corpus.normalising import fold
 from piiloom.detection.findings import SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
-from piiloom.foundation.words import STOP_WORDS
+from piiloom.foundation.words import STOP_WORDS, Range
 from piiloom.taxonomy.entities.entity import Entity
 
 MODEL: Final = "model"

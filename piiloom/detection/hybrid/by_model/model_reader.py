@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
-from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asker import Asker
 from piiloom.detection.findings import SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes, described
@@ -14,6 +13,7 @@ from piiloom.detection.hybrid.candidates import Candidate
 from piiloom.detection.hybrid.places import Ambiguity
 from piiloom.detection.hybrid.short_numbers import Check
 from piiloom.execution.calls import Fault, Lost
+from piiloom.foundation.words import Range
 from piiloom.providers.protocol import JsonSchema, SamplingSettings
 
 ZERO_SHOT: Final = "detect_zero_shot"

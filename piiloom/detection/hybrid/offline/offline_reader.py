@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, Protocol
 
-from piiloom.corpus.mention_search import Range, stands_alone
+from piiloom.corpus.mention_search import stands_alone
 from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import Candidate
 from piiloom.detection.hybrid.offline.address_rules import AddressRules
@@ -20,6 +20,7 @@ from piiloom.detection.hybrid.offline.labels import LabelReader
 from piiloom.detection.hybrid.offline.uncased_names import UncasedNames
 from piiloom.detection.hybrid.offline.word_lists import WordLists
 from piiloom.detection.hybrid.phases import TextUnderWay
+from piiloom.foundation.words import Range
 
 _UNCASED: Final = frozenset({"ar", "hi"})
 _FAMILY_FIRST: Final = frozenset({"vi"})

@@ -21,10 +21,10 @@ from pydantic import BaseModel, Field
 from piiloom.corpus.formats.instruction_tuning import FEWEST_EXAMPLES, MOST_TOKENS
 from piiloom.corpus.record import TRAIN, VALIDATION, Record
 from piiloom.corpus.store.call_events import CallEvent, EventKind, save_call_events
+from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.reading import open_to_read
+from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.runs import RunStatus, asking_run, set_run_status
-from piiloom.corpus.store.spending import open_sends, spending
 from piiloom.detection.families import CAPID, MARKERS
 from piiloom.detection.training.lora.examples import written_rows
 from piiloom.detection.training.lora.lora_settings import VERIFIER_1, VERIFIER_2

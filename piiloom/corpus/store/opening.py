@@ -1,14 +1,15 @@
-"""Open a store for reading only: the file itself in read-only mode, or a copy of it while another process writes.
+"""Open a store: for writing, for the threads of a server, and for reading only, from a copy while another process writes.
 
-DuckDB lets several processes read a file, or one process write it. If no process writes the file, it is opened read-only. This also
-works in a read-only folder, and includes what a killed process left in the write-ahead log. If a process does write it, a copy is
-read (``live_copies``) and the caller is told so. Nothing here changes the store: a store with an older schema is upgraded in a copy.
+DuckDB lets several processes read a file, or one process write it. If no process writes the file, ``open_to_read`` opens it read-only. This
+also works in a read-only folder, and includes what a killed process left in the write-ahead log. If a process does write it, a copy is
+read (``store_files.copy_in_use``) and the caller is told so. Reading never changes a store: one with an older schema is upgraded in a copy.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -17,7 +18,6 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.copying import remove
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.faults import (
     Settings,
@@ -26,13 +26,106 @@ from piiloom.corpus.store.faults import (
     hide_progress_bar,
     holder_command,
     holding_process,
-    is_locked,
+    is_store_locked,
     opening_fault,
     patiently,
 )
-from piiloom.corpus.store.live_copies import copy_in_use, folder_for_copies
+from piiloom.corpus.store.records import count_records
+from piiloom.corpus.store.releases import types_of
+from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.store_files import copy_in_use, folder_for_copies, remove_files
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, refuse_newer, upgrade, version_of
-from piiloom.foundation.errors import NotAStore, StoreError
+from piiloom.foundation.errors import NotAStore, PiiloomError, StoreError
+from piiloom.taxonomy.own_types import extended
+
+
+@contextmanager
+def store_for_writing(path: Path) -> Iterator[Store]:
+    """Open the store at *path*, creating it if needed. After an error, a store that was created here and is still empty is deleted."""
+    existed = True
+    with suppress(OSError):  # what Store.open reports
+        existed = path.exists()
+    with Store.open(path) as store:
+        try:
+            yield store
+        except PiiloomError:
+            if not existed and _is_empty(store):
+                store.close()
+                path.unlink(missing_ok=True)
+            raise
+
+
+def _is_empty(store: Store) -> bool:
+    with suppress(PiiloomError):
+        return not list_runs(store) and not count_records(store)
+    return False
+
+
+class SharedStore:
+    """A thread-safe wrapper around *store*. After wrapping, use the store only through this object.
+
+    ``taxonomy``: the types that ship and those of the store, as they were then.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.path, self.taxonomy = store.path, extended(types_of(store))
+        self._store = store
+        self._writer = threading.Lock()
+        self._next = threading.Lock()
+        self._own = threading.local()
+
+    @contextmanager
+    def reading(self) -> Iterator[Store]:
+        """Give this thread's view of the store. It sees committed data, and what the thread's own open transaction has written."""
+        yield self._view()
+
+    @contextmanager
+    def writing(self) -> Iterator[Store]:
+        """Give this thread's view in a transaction: commit the block at its end, or roll it back if it raises.
+
+        Waits for the write lock. A nested block of the same thread joins the outer transaction.
+        """
+        with self._turn():
+            view = self._view()
+            with view.writing():
+                yield view
+
+    @contextmanager
+    def alone(self) -> Iterator[Store]:
+        """Give this thread's view with the write lock but no transaction, for code that opens its own transactions."""
+        with self._turn():
+            yield self._view()
+
+    def close(self) -> None:
+        """Wait for the write lock, then close the file. Views must not be used afterwards."""
+        with self._turn():
+            self._store.close()
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Acquire the write lock; reentrant. Waiting threads go before the previous holder.
+
+        So a long job that releases the lock between steps starves nobody. With a plain lock the releasing thread mostly took it
+        again, and others waited for seconds; here the next waiter already holds ``_next``, so the releasing thread queues behind.
+        """
+        if getattr(self._own, "writes", False):
+            yield
+            return
+        with self._next:
+            self._writer.acquire()
+        self._own.writes = True
+        try:
+            yield
+        finally:
+            self._own.writes = False
+            self._writer.release()
+
+    def _view(self) -> Store:
+        view: Store | None = getattr(self._own, "view", None)
+        if view is None:
+            view = self._own.view = self._store.beside()
+        return view
+
 
 _COPY = "copy.duckdb"
 _PATIENCE_S = 30.0  # to retry until a copy is consistent
@@ -108,7 +201,7 @@ def _open_file(path: Path, settings: Settings, migrations: Migrations) -> Store 
     try:
         connection = duckdb.connect(str(path.absolute()), read_only=True, config=settings)
     except duckdb.Error as error:
-        if is_locked(error):
+        if is_store_locked(error):
             pid = holding_process(error)
             return Sight(holder=pid, command=None if pid is None else holder_command(pid))
         if isinstance(error, duckdb.ConnectionException):  # this process has it open to write
@@ -148,7 +241,7 @@ def _open_copy(path: Path, why: Sight, settings: Settings, migrations: Migration
                 return _store(connection, path), replace(why, copied_at=moment)
             connection.close()
             connection = _brought_up(copy, path, limits, migrations)
-            remove(copy)
+            remove_files(copy)
             return _store(connection, path), replace(why, copied_at=moment, version=version)
         except BaseException:
             connection.close()
