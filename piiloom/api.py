@@ -48,8 +48,7 @@ from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
 from piiloom.detection.encoder.training_history import TrainingProgress
 from piiloom.detection.families import FAMILIES
-from piiloom.detection.running.request import DetectionReport, DetectionRequest, DetectionSettings
-from piiloom.detection.running.request import Watch as DetectionWatch
+from piiloom.detection.running.request import DetectionReport, DetectionRequest, DetectionSettings, DetectionWatch
 from piiloom.evaluation.comparison.comparing import Comparison
 from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
 from piiloom.evaluation.comparison_run import compare as compared

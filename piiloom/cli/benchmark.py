@@ -131,12 +131,12 @@ def write(asked: Write) -> None:
 @takes(Show)
 def show(asked: Show) -> None:
     """Show the contents of a benchmark: documents by locale, domain and length, entities and look-alikes."""
-    from piiloom.detection.benchmark.benchmark_folder import read_about
+    from piiloom.detection.benchmark.benchmark_folder import read_benchmark
 
     if asked.document is not None:
         _show_document(asked.folder, asked.document, as_json=asked.as_json)
         return
-    about = read_about(asked.folder)
+    about = read_benchmark(asked.folder)
     if asked.as_json:
         say_json(about)
     else:
@@ -166,9 +166,9 @@ def _say_counts(counts: Mapping[str, Any], folder: Path, carriers: Mapping[str, 
 
 def _show_document(folder: Path, document_id: str, *, as_json: bool) -> None:
     from piiloom.corpus.formats.native_rows import row_of
-    from piiloom.detection.benchmark.benchmark_folder import read_document
+    from piiloom.detection.benchmark.benchmark_folder import benchmark_document
 
-    record = read_document(folder, document_id)
+    record = benchmark_document(folder, document_id)
     if as_json:
         say_json(row_of(record))
         return

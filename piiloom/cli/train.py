@@ -30,8 +30,8 @@ from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from piiloom.detection.encoder.training_history import History, TrainingProgress
-    from piiloom.detection.training.openai_tuning.job_plan import Plan
+    from piiloom.detection.encoder.training_history import TrainingHistory, TrainingProgress
+    from piiloom.detection.training.openai_tuning.job_plan import TuningPlan
     from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
     from piiloom.providers.openai_jobs import OpenAIJobs
     from piiloom.tagging.model_card import About
@@ -151,7 +151,7 @@ def _print_encoder(about: About, out: Path, *, plot: bool) -> None:
     say(f"next   piiloom detect INPUT --detector encoder --model-path {out} --out FOUND.jsonl")
 
 
-def _plotted(out: Path, history: History) -> bool:
+def _plotted(out: Path, history: TrainingHistory) -> bool:
     """Draw losses and validation where matplotlib is there; it comes with the extra ``report``, and a training does not need it."""
     from piiloom.foundation.whole_files import write_folder
 
@@ -378,7 +378,7 @@ def _plan_in(folder: JobFolder, asked: _Tune) -> None:
     folder.write(contents)
 
 
-def _print_estimate(plan: Plan, *, as_json: bool) -> None:
+def _print_estimate(plan: TuningPlan, *, as_json: bool) -> None:
     from piiloom.detection.training.openai_tuning.job_plan import warnings_about
 
     if as_json:
@@ -392,7 +392,7 @@ def _print_estimate(plan: Plan, *, as_json: bool) -> None:
         say(line)
 
 
-def _estimate_lines(plan: Plan) -> list[str]:
+def _estimate_lines(plan: TuningPlan) -> list[str]:
     """Return the cost of the training, and where the price comes from."""
     from piiloom.cli.run_summary import count_text, dollars
     from piiloom.detection.training.openai_tuning.job_plan import USES, warnings_about

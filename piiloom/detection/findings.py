@@ -49,7 +49,7 @@ class Findings:
     failed: str | None = None
 
 
-class Text(NamedTuple):
+class DetectorText(NamedTuple):
     """What a detector is given."""
 
     text: str
@@ -70,7 +70,7 @@ class ExaminingDetector(Protocol):
 class BatchDetector(Protocol):
     """A detector that is faster with many texts at once."""
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*, as ``ExaminingDetector.examine`` would."""
         ...
 

@@ -12,7 +12,7 @@ from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
 from piiloom.tagging.model import TaggedSpan, TaggingModel
-from piiloom.tagging.model_folder import FAMILY, load_model
+from piiloom.tagging.model_folder import FAMILY, load_tagging_model
 
 # More tells nothing, and the CRF's last digits may differ between machines.
 _DIGITS: Final = 4
@@ -47,4 +47,4 @@ def make(settings: DetectorSettings, provider: Provider | None = None, policy: C
     """See ``registry.Make``. Raises ``UsageError`` and ``DataError`` for a folder that cannot be used."""
     del provider, policy
     assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    return ProbeDetector(model=load_model(Path(settings.local.model_path)), threshold=settings.threshold)
+    return ProbeDetector(model=load_tagging_model(Path(settings.local.model_path)), threshold=settings.threshold)

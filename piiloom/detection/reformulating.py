@@ -3,7 +3,7 @@
 A model names the details that serve the intent of a question (``related_context``) and all others (``not_related_context``). The spans of
 the first have high relevance, those of the second low. The method states no types, so the spans have the type ``untyped``.
 
-``StandIn`` is a rule in the place of the model. It carries that name wherever it has spans, since its figures say nothing of the method.
+``ReformulatingStandIn`` is a rule in the place of the model. It carries that name wherever it has spans, since its figures say nothing of the method.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Relevance
 from piiloom.detection.capid.capid_detector import LEAST_TOKENS, CapidDetector
-from piiloom.detection.capid.entries import PHASE, Entry, Listed
+from piiloom.detection.capid.entries import PHASE, ListedEntries, ListedEntry
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.families import REFORMULATING, STAND_IN
@@ -48,7 +48,7 @@ class ReformulatingDetector(CapidDetector):
     templates = (TEMPLATE,)
     instructions = ()
 
-    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> Listed | Lost:
+    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> ListedEntries | Lost:
         start, end = piece
         return await self.session().asker.ask(
             TEMPLATE,
@@ -60,11 +60,11 @@ class ReformulatingDetector(CapidDetector):
             hopeless=("truncated",),
         )
 
-    def _entries(self, reply: str, question: str | None) -> Listed:
+    def _entries(self, reply: str, question: str | None) -> ListedEntries:
         return _listed(next(iter(read_leniently(reply).values), None), question)
 
 
-def _listed(data: Any, question: str | None) -> Listed:
+def _listed(data: Any, question: str | None) -> ListedEntries:
     """Return the details of both parts. Raises ``Fault`` if neither part has a list.
 
     Set aside: "empty", and "in_both", a detail of both parts, which counts as related.
@@ -72,20 +72,20 @@ def _listed(data: Any, question: str | None) -> Listed:
     parts = {name: data.get(name) for name in _PARTS} if isinstance(data, dict) else {}
     if not any(isinstance(one, list) for one in parts.values()):
         raise Fault("no_list", "it has no JSON object with the lists related_context and not_related_context")
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ListedEntry] = {}
     refused: list[SetAside] = []
     for name, details in parts.items():
         for value in dict.fromkeys(one for one in details or () if isinstance(one, str)):
             reason = "empty" if not value.strip() else "in_both" if value in entries else None
             if reason is None:
-                entries[value] = Entry(value, UNTYPED.name, _PARTS[name] if question is not None else None)
+                entries[value] = ListedEntry(value, UNTYPED.name, _PARTS[name] if question is not None else None)
             else:
                 refused.append(SetAside(phase=PHASE, reason=reason, value=value))
-    return Listed(list(entries.values()), refused, cut_off=False)
+    return ListedEntries(list(entries.values()), refused, cut_off=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StandIn:
+class ReformulatingStandIn:
     """A rule in the place of the model: a sentence that shares a content word with the question is related context.
 
     The personal details in the sentences are those that the rules of ``hybrid-offline`` find.
@@ -113,6 +113,6 @@ class StandIn:
 make = ReformulatingDetector.made
 
 
-def make_stand_in(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> StandIn:
+def make_stand_in(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> ReformulatingStandIn:
     """See ``registry.Make``."""
-    return StandIn(details=make_offline(settings, provider, policy))
+    return ReformulatingStandIn(details=make_offline(settings, provider, policy))

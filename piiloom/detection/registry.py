@@ -17,7 +17,7 @@ from piiloom.patterns.resolving import THRESHOLD, disjoint
 from piiloom.providers.protocol import Provider
 
 
-class Make(Protocol):
+class MakeDetector(Protocol):
     """A function that makes the detector of *settings*; nothing is opened or sent yet.
 
     *provider* replaces that of the settings; *policy* decides how calls are retried, and receives their events. Both are for detectors
@@ -30,9 +30,9 @@ class Make(Protocol):
 
 
 def make_detector(settings: DetectorSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Detector:
-    """Return the detector of *settings*, see ``Make``. If ``settings.waits``, it is a ``findings.ModelDetector``."""
+    """Return the detector of *settings*, see ``MakeDetector``. If ``settings.waits``, it is a ``findings.ModelDetector``."""
     module, _, function = settings.family.make.partition(":")
-    make = cast("Make", getattr(import_module(module), function))
+    make = cast("MakeDetector", getattr(import_module(module), function))
     detector = make(settings, provider, policy)
     if settings.verify is None:
         return detector
@@ -45,7 +45,7 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
 
 
 def make_patterns(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> PatternDetector:
-    """See ``Make``."""
+    """See ``MakeDetector``."""
     del provider, policy
     return PatternDetector(
         own=settings.types, unconfirmed=settings.unconfirmed, also=settings.also, threshold=settings.threshold, backend=settings.engine

@@ -21,7 +21,7 @@ from typing import Any, Final
 import hyperscan
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.patterns.prefilter import Filtered, Places, refused
+from piiloom.patterns.prefilter import Filtered, PatternPlaces, refused
 from piiloom.patterns.writing import Loose
 
 _PER_DATABASE: Final = 60
@@ -51,7 +51,7 @@ class HyperscanPrefilter:
         self._only_whether = frozenset(number for number, pattern in enumerate(patterns) if pattern.only_whether)
         self._thread = threading.local()
 
-    def places(self, data: bytes) -> Places:
+    def places(self, data: bytes) -> PatternPlaces:
         """The patterns that match: where the literals of one begin, or where the expression of one ends."""
         found: defaultdict[int, set[int]] = defaultdict(set)
 

@@ -10,7 +10,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.patterns.writing import Loose
 
 # By the number of a pattern, in ascending order: where its literals begin, or its looser expression ends. None: somewhere in the text.
-Places = Mapping[int, Sequence[int] | None]
+PatternPlaces = Mapping[int, Sequence[int] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Prefilter(Protocol):
 
     name: str
 
-    def places(self, data: bytes) -> Places:
+    def places(self, data: bytes) -> PatternPlaces:
         """Return the patterns that may match in *data*."""
         ...
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from piiloom.foundation.errors import UsageError
-from piiloom.patterns.prefilter import Filtered, Places, Prefilter, refused
+from piiloom.patterns.prefilter import Filtered, PatternPlaces, Prefilter, refused
 
 Backend = Literal["auto", "hyperscan", "re2", "regex"]
 BACKENDS: Final[tuple[Backend, ...]] = ("auto", "hyperscan", "re2", "regex")
@@ -18,9 +18,9 @@ class EveryPattern:
     name = "regex"
 
     def __init__(self, patterns: Sequence[Filtered]) -> None:
-        self._all: Places = dict.fromkeys(range(len(patterns)))
+        self._all: PatternPlaces = dict.fromkeys(range(len(patterns)))
 
-    def places(self, data: bytes) -> Places:  # noqa: ARG002 - the protocol's signature
+    def places(self, data: bytes) -> PatternPlaces:  # noqa: ARG002 - the protocol's signature
         """All patterns, everywhere."""
         return self._all
 
@@ -48,7 +48,7 @@ class Re2Prefilter:
                 self._numbers.append(number)
         self._set.Compile()
 
-    def places(self, data: bytes) -> Places:
+    def places(self, data: bytes) -> PatternPlaces:
         """The patterns that match, everywhere."""
         return dict.fromkeys(sorted({self._numbers[one] for one in self._set.Match(data) or ()}))
 

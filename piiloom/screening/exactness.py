@@ -18,7 +18,7 @@ from piiloom.corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
 from piiloom.corpus.normalising import trim
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.words import count_words
-from piiloom.screening.gate import Expectations, ExpectedValue, Verdict
+from piiloom.screening.gate import Expectations, ExpectedValue, GateVerdict
 
 
 class PresenceGate:
@@ -27,12 +27,12 @@ class PresenceGate:
     name = "presence"
     codes = MappingProxyType({"presence.no_high_span": "a type that must be of high relevance has no such span"})
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Return a verdict for the first type without a high-relevance span."""
         present = {span.entity_type for span in record.spans if span.relevance == "high"}
         for entity_type in expected.pair if expected.high_types is None else expected.high_types:
             if entity_type not in present:
-                return Verdict(code="presence.no_high_span", detail=f"no high-relevance span of type {entity_type}")
+                return GateVerdict(code="presence.no_high_span", detail=f"no high-relevance span of type {entity_type}")
         return None
 
 
@@ -44,13 +44,13 @@ class LengthGate:
         {"length.short": "the context has fewer words than asked for", "length.long": "the context has more words than asked for"}
     )
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Count the words of the context."""
         count = count_words(record.context)
         if count < expected.min_words:
-            return Verdict(code="length.short", detail=f"{count} words, at least {expected.min_words} asked for")
+            return GateVerdict(code="length.short", detail=f"{count} words, at least {expected.min_words} asked for")
         if expected.max_words is not None and count > expected.max_words:
-            return Verdict(code="length.long", detail=f"{count} words, at most {expected.max_words} asked for")
+            return GateVerdict(code="length.long", detail=f"{count} words, at most {expected.max_words} asked for")
         return None
 
 
@@ -69,7 +69,7 @@ class ExactnessGate:
         }
     )
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Check each span, then look for values without a span, then for mentions without a span."""
         values = {value.id: value for value in expected.values}
         for span in record.spans:
@@ -79,11 +79,11 @@ class ExactnessGate:
         marked = {span.value_id for span in record.spans}
         for value in expected.values:
             if value.id not in marked:
-                return Verdict(code="exactness.missing_value", detail=f"value {value.id} ({value.entity_type}) has no span")
+                return GateVerdict(code="exactness.missing_value", detail=f"value {value.id} ({value.entity_type}) has no span")
         return _unmarked(record, expected)
 
 
-def _judge_span(record: Record, span: Span, values: dict[str, ExpectedValue]) -> Verdict | None:
+def _judge_span(record: Record, span: Span, values: dict[str, ExpectedValue]) -> GateVerdict | None:
     value = values.get(span.value_id or "")
     if trim(record.context, span.start, span.end) != (span.start, span.end) or not stands_alone(record.context, span.start, span.end):
         code = "edges"
@@ -95,12 +95,12 @@ def _judge_span(record: Record, span: Span, values: dict[str, ExpectedValue]) ->
         code = "changed_value"
     else:
         return None
-    return Verdict(
+    return GateVerdict(
         code=f"exactness.{code}", detail=f"span {span.id} [{span.start}, {span.end}) of value {span.value_id} ({span.entity_type})"
     )
 
 
-def _unmarked(record: Record, expected: Expectations) -> Verdict | None:
+def _unmarked(record: Record, expected: Expectations) -> GateVerdict | None:
     searchable = SearchableText(record.context)
     spellings = {value.text: value.id for value in expected.values}
     for span in record.spans:
@@ -110,7 +110,7 @@ def _unmarked(record: Record, expected: Expectations) -> Verdict | None:
             # A shorter value inside a longer one's mention is part of that mention.
             if not any(span.start <= start and end <= span.end for span in record.spans):
                 detail = f"value {value_id} is mentioned at [{start}, {end}) without a span"
-                return Verdict(code="exactness.unmarked_mention", detail=detail)
+                return GateVerdict(code="exactness.unmarked_mention", detail=detail)
     return None
 
 
@@ -135,18 +135,18 @@ class DuplicatesGate:
         self._questions = NearDuplicateIndex(threshold=threshold)
         self._seen: set[str] = set()
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:  # noqa: ARG002  the protocol's signature
         """Compare *record* with all earlier ones and store it if it is new."""
         if record.id in self._seen:
             return None
         asked = shingle_hashes(record.question) if record.question and self._question_counts else None
         earlier = None if asked is None else self._questions.nearest(asked)
         if earlier is not None:
-            return Verdict(code="duplicate.question", detail=f"of record {earlier}")
+            return GateVerdict(code="duplicate.question", detail=f"of record {earlier}")
         if not self._is_known(record):
             earlier = self._contexts.add(record.id, record.context)
             if earlier is not None:
-                return Verdict(code="duplicate.near", detail=f"of record {earlier}")
+                return GateVerdict(code="duplicate.near", detail=f"of record {earlier}")
             self._remember_text(record)
         self._seen.add(record.id)
         if asked is not None:

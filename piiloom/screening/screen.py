@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from piiloom.corpus.record import Record
 from piiloom.screening.exactness import DuplicatesGate, ExactnessGate, LengthGate, PresenceGate
-from piiloom.screening.gate import Expectations, Gate, MemoryGate, Verdict
+from piiloom.screening.gate import Expectations, Gate, GateVerdict, MemoryGate
 from piiloom.screening.language import LanguageGate, knows
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
@@ -16,7 +16,7 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale
 
 
-class Screen:
+class RecordScreen:
     """An ordered list of gates, all of which a record must pass."""
 
     def __init__(self, gates: Sequence[Gate]) -> None:
@@ -27,7 +27,7 @@ class Screen:
         """Explanation of every reason code that the gates can give."""
         return {code: explanation for gate in self.gates for code, explanation in gate.codes.items()}
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Return the verdict of the first gate that refuses *record*; None if it passes all."""
         for gate in self.gates:
             verdict = gate.check(record, expected)
@@ -50,7 +50,7 @@ def default_screen(
     common_words: frozenset[str] = frozenset(),
     detector: TrainedDetector | None = None,
     locale: Locale | None = None,
-) -> Screen:
+) -> RecordScreen:
     """Build the screen of all gates in their fixed order. It is stateful, so build a new one for each run.
 
     *near_duplicate_threshold* is a Jaccard similarity. With *repeated_questions*, a question may occur again with another context.
@@ -59,7 +59,7 @@ def default_screen(
     """
     foreign = locale is not None and not locale.has_word_lists
     type_words = {name: entity_type.type_words for name, entity_type in taxonomy.types.items()}
-    return Screen(
+    return RecordScreen(
         (
             ExactnessGate(),
             PresenceGate(),

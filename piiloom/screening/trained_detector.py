@@ -12,7 +12,7 @@ from typing import Final
 
 from piiloom.corpus.record import Record
 from piiloom.tagging.model import TaggedSpan, TaggingModel
-from piiloom.tagging.model_folder import FAMILY, load_model, model_digest
+from piiloom.tagging.model_folder import FAMILY, load_tagging_model, model_digest
 
 OPTION: Final = "--screen-model"
 THRESHOLD: Final = 0.9
@@ -44,7 +44,7 @@ def trained_detector(folder: Path, *, threshold: float | None = None) -> Trained
     Raises ``UsageError`` and ``DataError`` for a folder that has none.
     """
     least = THRESHOLD if threshold is None else threshold
-    return TrainedDetector(model=load_model(folder, option=OPTION), name=folder.name, threshold=least)
+    return TrainedDetector(model=load_tagging_model(folder, option=OPTION), name=folder.name, threshold=least)
 
 
 def detector_digest(folder: Path, *, threshold: float | None = None) -> tuple[str, float]:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations, Verdict
+from piiloom.screening.gate import Expectations, GateVerdict
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.trained_detector import TrainedDetector
 
@@ -54,7 +54,7 @@ class UnlistedGate:
     def __init__(self, detector: TrainedDetector | None = None) -> None:
         self._detector = detector
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Check the context, then the question; look-alikes that the story intends are not refused."""
         region = record.locale.partition("_")[2] or None
         for part, text, spans in (("context", record.context, record.spans), ("question", record.question or "", ())):
@@ -62,9 +62,9 @@ class UnlistedGate:
                 intended = any(text[start:end].casefold() in known for known in expected.lookalikes)
                 public = kind in _PUBLIC and _PUBLIC[kind].match(text, start, end)
                 if not intended and not public and not _is_covered(text, start, end, spans):
-                    return Verdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
+                    return GateVerdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
         if self._detector is not None and (found := self._detector.unlisted(record)):
-            return Verdict(code="unlisted.detected", detail=self._detector.told(found[0]))
+            return GateVerdict(code="unlisted.detected", detail=self._detector.told(found[0]))
         return None
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from piiloom.tagging.calibration import Calibration, reliability_json
-from piiloom.tagging.examples import Example
-from piiloom.tagging.held_out import parted
-from piiloom.tagging.platt import Answer, fit_calibration
+from piiloom.tagging.examples import TaggingExample
+from piiloom.tagging.held_out import split_groups
+from piiloom.tagging.platt import ScoredAnswer, fit_calibration
 from piiloom.tagging.relevance_model import RelevanceModel
 from piiloom.tagging.span_finder import SpanFinder
 from piiloom.tagging.training import OnIteration, judged_features, train_relevance, train_spans
@@ -29,12 +29,12 @@ class Calibrated:
     figures: dict[str, Any] = field(default_factory=dict)
 
 
-def calibrate_on_held_out(examples: Sequence[Example], on_iteration: OnIteration, *, seed: int) -> Calibrated:
+def calibrate_on_held_out(examples: Sequence[TaggingExample], on_iteration: OnIteration, *, seed: int) -> Calibrated:
     """Train on most of *examples*, and calibrate on the rest of them; no group of examples is in both.
 
     The models are others than those that learn from all examples, but of the same kind, and a fifth more examples change little.
     """
-    seen, held = parted(examples, HELD_OUT, seed=seed)
+    seen, held = split_groups(examples, HELD_OUT, seed=seed)
     if not held or len({one for example in seen for _, one in judged_features(example)}) < 2:
         return Calibrated(figures={"on": "nothing: there are too few groups of texts to hold one out"})
     made = calibrate_on(held, train_spans(seen, on_iteration), train_relevance(seen), seed=seed)
@@ -42,12 +42,12 @@ def calibrate_on_held_out(examples: Sequence[Example], on_iteration: OnIteration
     return Calibrated(spans=made.spans, relevance=made.relevance, figures=told)
 
 
-def calibrate_on(held: Sequence[Example], spans: SpanFinder, relevance: RelevanceModel, *, seed: int) -> Calibrated:
+def calibrate_on(held: Sequence[TaggingExample], spans: SpanFinder, relevance: RelevanceModel, *, seed: int) -> Calibrated:
     """Calibrate on *held*, which the models have not seen.
 
     The figures are those of calibrations that have not seen what they are measured on: each half is measured with that of the other.
     """
-    halves = parted(held, 0.5, seed=seed)
+    halves = split_groups(held, 0.5, seed=seed)
     by_span = [[answer for example in half for answer in _span_answers(example, spans)] for half in halves]
     by_relevance = [[answer for example in half for answer in _relevance_answers(example, relevance)] for half in halves]
     figures = {"records": len(held), "spans": _figures(*by_span), "relevance": _figures(*by_relevance)}
@@ -56,16 +56,16 @@ def calibrate_on(held: Sequence[Example], spans: SpanFinder, relevance: Relevanc
     )
 
 
-def _span_answers(example: Example, spans: SpanFinder) -> list[Answer]:
+def _span_answers(example: TaggingExample, spans: SpanFinder) -> list[ScoredAnswer]:
     gold = {(span.start, span.end, span.entity_type) for span in example.spans}
-    return [Answer(odds, tuple(span) in gold) for span, odds in spans.find_with_odds(example.context)]
+    return [ScoredAnswer(odds, tuple(span) in gold) for span, odds in spans.find_with_odds(example.context)]
 
 
-def _relevance_answers(example: Example, relevance: RelevanceModel) -> list[Answer]:
-    return [Answer(relevance.log_odds(features), gold == "high") for features, gold in judged_features(example)]
+def _relevance_answers(example: TaggingExample, relevance: RelevanceModel) -> list[ScoredAnswer]:
+    return [ScoredAnswer(relevance.log_odds(features), gold == "high") for features, gold in judged_features(example)]
 
 
-def _figures(first: Sequence[Answer], second: Sequence[Answer]) -> dict[str, Any]:
+def _figures(first: Sequence[ScoredAnswer], second: Sequence[ScoredAnswer]) -> dict[str, Any]:
     """How well calibrated the answers of both halves are, each by what the other taught, and as they are."""
     both, taught = [*first, *second], (fit_calibration(second), fit_calibration(first))
     right = [answer.right for answer in both]

@@ -7,9 +7,9 @@ from typing import TypeVar
 
 from piiloom.corpus.releases.links import Links
 from piiloom.foundation.seeding import derive_rng
-from piiloom.tagging.examples import Example
+from piiloom.tagging.examples import TaggingExample
 
-One = TypeVar("One", bound=Example)
+One = TypeVar("One", bound=TaggingExample)
 
 
 def groups_of(examples: Sequence[One]) -> list[list[One]]:
@@ -24,7 +24,7 @@ def groups_of(examples: Sequence[One]) -> list[list[One]]:
     return list(together.values())
 
 
-def parted(examples: Sequence[One], share: float, *, seed: int) -> tuple[list[One], list[One]]:
+def split_groups(examples: Sequence[One], share: float, *, seed: int) -> tuple[list[One], list[One]]:
     """Return *examples* in two parts, the second with about *share* of them; no group is in both. One group leaves the second empty."""
     groups = groups_of(examples)
     derive_rng("tagging", "held out", seed).shuffle(groups)

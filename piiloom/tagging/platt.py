@@ -17,14 +17,14 @@ from piiloom.tagging.calibration import Calibration
 LEAST: Final = 15
 
 
-class Answer(NamedTuple):
+class ScoredAnswer(NamedTuple):
     """What a model said, as log-odds, and whether it came true."""
 
     log_odds: float
     right: bool
 
 
-def fit_calibration(answers: Sequence[Answer]) -> Calibration | None:
+def fit_calibration(answers: Sequence[ScoredAnswer]) -> Calibration | None:
     """Platt's sigmoid, with his smoothed targets: each answer counts a little as its opposite, so that certainty is never learnt.
 
     None: there are too few answers. Where what the model said tells nothing, all have the same probability.

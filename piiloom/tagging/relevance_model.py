@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from piiloom.corpus.record import Relevance
-from piiloom.tagging.features import Features
+from piiloom.tagging.features import WordFeatures
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,11 +16,11 @@ class RelevanceModel:
     weights: Mapping[str, float]
     intercept: float
 
-    def log_odds(self, features: Features) -> float:
+    def log_odds(self, features: WordFeatures) -> float:
         """Return the log-odds of "high" among spans of which half are high, as the classes are balanced in training."""
         return self.intercept + sum(self._part(name, value) for name, value in features.items())
 
-    def judge(self, features: Features) -> Relevance:
+    def judge(self, features: WordFeatures) -> Relevance:
         """Return the likelier relevance."""
         return "high" if self.log_odds(features) > 0 else "low"
 

@@ -7,8 +7,8 @@ from math import log
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
-from piiloom.tagging.features import OUTSIDE, FoundSpan, Token, spans_of, token_features, tokenise
-from piiloom.tagging.windows import windows
+from piiloom.tagging.features import OUTSIDE, FoundSpan, WordToken, labelled_spans, token_features, tokenise
+from piiloom.tagging.windows import label_windows
 
 _LEAST = 1e-6  # the CRF's probabilities are not exact enough for more
 
@@ -41,21 +41,21 @@ class SpanFinder:
     def find(self, context: str) -> tuple[FoundSpan, ...]:
         """Return the spans in *context*, in order and disjoint."""
         tokens = tokenise(context)
-        return tuple(spans_of(tokens, self._tagger.tag(token_features(tokens))))
+        return tuple(labelled_spans(tokens, self._tagger.tag(token_features(tokens))))
 
     def find_with_odds(self, context: str) -> Iterator[tuple[FoundSpan, float]]:
         """Yield the spans in *context* with the log-odds of the least sure of their labels, among them that the span ends where it does.
 
         A long text is read in windows, so that time and memory do not grow faster than it.
         """
-        for window in windows(tokenise(context)):
+        for window in label_windows(tokenise(context)):
             part = slice(window.skip, window.skip + window.size)
             labels = self._tagger.tag(token_features(window.tokens)[part])
             yield from self._with_odds(window.tokens[part], labels)
 
-    def _with_odds(self, tokens: Sequence[Token], labels: Sequence[str]) -> Iterator[tuple[FoundSpan, float]]:
+    def _with_odds(self, tokens: Sequence[WordToken], labels: Sequence[str]) -> Iterator[tuple[FoundSpan, float]]:
         position = 0
-        for span in spans_of(tokens, labels):
+        for span in labelled_spans(tokens, labels):
             while tokens[position].start < span.start:
                 position += 1
             sure = []

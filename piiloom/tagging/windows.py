@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from piiloom.tagging.features import NEIGHBOURS, Token
+from piiloom.tagging.features import NEIGHBOURS, WordToken
 
 MOST_TOKENS: Final = 2000
 _ENDS: Final = frozenset(".!?。！？।؟")
 _BESIDE: Final = max(NEIGHBOURS)
 
 
-class Window(NamedTuple):
+class LabelWindow(NamedTuple):
     """``size`` tokens to label, behind ``skip`` tokens that only their features see, and before some more of those."""
 
-    tokens: Sequence[Token]
+    tokens: Sequence[WordToken]
     skip: int
     size: int
 
 
-def windows(tokens: Sequence[Token], most: int = MOST_TOKENS) -> Iterator[Window]:
+def label_windows(tokens: Sequence[WordToken], most: int = MOST_TOKENS) -> Iterator[LabelWindow]:
     """Yield windows of at most *most* tokens that hold all of *tokens*; each ends behind a sentence, if one ends in its last half."""
     first = 0
     while first < len(tokens):
         end = _end(tokens, first, most)
         before = max(0, first - _BESIDE)
-        yield Window(tokens[before : end + _BESIDE], first - before, end - first)
+        yield LabelWindow(tokens[before : end + _BESIDE], first - before, end - first)
         first = end
 
 
-def _end(tokens: Sequence[Token], first: int, most: int) -> int:
+def _end(tokens: Sequence[WordToken], first: int, most: int) -> int:
     if len(tokens) - first <= most:
         return len(tokens)
     last = first + most

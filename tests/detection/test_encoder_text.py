@@ -13,8 +13,8 @@ from piiloom.corpus.record import Span
 from piiloom.detection.encoder.decoding import decode
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows, settings_of
 from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count, token_places, token_tags
-from piiloom.detection.encoder.windows import WindowMaker, plain
+from piiloom.detection.encoder.tags import span_tokens, tag_count, token_tags
+from piiloom.detection.encoder.windows import WindowMaker, plain_tokenizer
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 
@@ -181,7 +181,7 @@ def test_a_text_cannot_pass_for_marks_of_the_encoder() -> None:
 
     tokenizer = word_tokenizer()
     tokenizer.add_special_tokens([AddedToken("[SEP]", special=True)])
-    maker = WindowMaker(plain(tokenizer), Windows())
+    maker = WindowMaker(plain_tokenizer(tokenizer), Windows())
     (window,) = maker.tokens("so [SEP] it", "is").windows
     assert window.ids.count(tokenizer.token_to_id("[SEP]")) == 2
 
@@ -191,7 +191,7 @@ def test_half_a_character_is_a_token_like_any_other() -> None:
 
 
 def test_the_tokens_of_each_span() -> None:
-    assert token_places([-1, 0, 0, -1, 2, -1], 3) == [(1, 3), None, (4, 5)]
+    assert span_tokens([-1, 0, 0, -1, 2, -1], 3) == [(1, 3), None, (4, 5)]
 
 
 # ---- relevance, settings

@@ -12,7 +12,7 @@ import pytest
 from piiloom.detection import detector_settings
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.families import FAMILIES, Family
-from piiloom.detection.findings import Findings, Text
+from piiloom.detection.findings import DetectorText, Findings
 from piiloom.detection.running import running as session
 from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection
@@ -27,9 +27,9 @@ class Moody:
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
         """See ``Detector``."""
-        return self.examine_batch([Text(text, locale, question)])[0].spans
+        return self.examine_batch([DetectorText(text, locale, question)])[0].spans
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """See ``BatchDetector``."""
         return [_findings(one.text) for one in texts]
 

@@ -9,7 +9,7 @@ import pytest
 
 from piiloom.detection.adapters.gliner_detector import GlinerDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import UsageError
@@ -48,8 +48,8 @@ def folder(tmp_path_factory):
 
 def test_spans_are_whole_words_of_our_types(folder):
     settings = DetectorSettings(detector="gliner", threshold=0.5, model_path=str(folder), device="cpu")
-    texts = [Text(TEXT * times, "en_US") for times in (1, 6, 2)]
-    texts += [Text("", "en_US"), Text(" \n", "en_US"), Text("\ud800 John Smith [SEP] <<ENT>> met Anna", "en_US")]
+    texts = [DetectorText(TEXT * times, "en_US") for times in (1, 6, 2)]
+    texts += [DetectorText("", "en_US"), DetectorText(" \n", "en_US"), DetectorText("\ud800 John Smith [SEP] <<ENT>> met Anna", "en_US")]
     findings = make_detector(settings).examine_batch(texts)
     for text, found in zip(texts, findings, strict=True):
         assert bool(found.spans) == bool(text.text.strip())

@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from piiloom.detection.adapters.huggingface.huggingface_detector import HuggingFaceDetector
-from piiloom.detection.adapters.huggingface.model_folder import load_model
-from piiloom.detection.adapters.huggingface.reading import TextReader
+from piiloom.detection.adapters.huggingface.model_folder import load_classifier
+from piiloom.detection.adapters.huggingface.reading import ClassifierReader
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
 from piiloom.detection.token_decoding.words import Words
 from piiloom.foundation.errors import ConfigError, UsageError
@@ -87,9 +87,9 @@ def test_windows_over_a_long_text_find_in_each_part_what_is_there(folder, tmp_pa
 
 
 def test_windows_give_what_one_pass_gives_for_a_text_that_fits(random_folder):
-    loaded = load_model(str(random_folder), "cpu")
+    loaded = load_classifier(str(random_folder), "cpu")
     text = TEXT[:90]
-    (read,) = TextReader(loaded, 4).read([text])
+    (read,) = ClassifierReader(loaded, 4).read([text])
     told = loaded.tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
     assert told["input_ids"].shape[1] <= 64
     with torch.inference_mode():
@@ -99,7 +99,7 @@ def test_windows_give_what_one_pass_gives_for_a_text_that_fits(random_folder):
 
 def test_batches_give_what_single_texts_give(random_folder):
     detector = HuggingFaceDetector(str(random_folder), device="cpu", batch_size=5, taxonomy=shipped_taxonomy())
-    texts = [Text((TEXT * 4)[at : at + 3 * at], "en_US") for at in range(30)]
+    texts = [DetectorText((TEXT * 4)[at : at + 3 * at], "en_US") for at in range(30)]
     batch = [_told(one) for one in detector.examine_batch(texts)]
     single = [_told(detector.examine(*one)) for one in texts]
     assert [[one[:3] for one in here] for here in batch] == [[one[:3] for one in here] for here in single]
@@ -110,8 +110,8 @@ def test_batches_give_what_single_texts_give(random_folder):
 
 
 def test_marks_of_the_tokenizer_are_text_and_half_characters_do_no_harm(folder):
-    loaded = load_model(str(folder), "cpu")
-    tokens, offsets = TextReader(loaded, 4)._tokens(["[SEP] John", "\ud800 John"])
+    loaded = load_classifier(str(folder), "cpu")
+    tokens, offsets = ClassifierReader(loaded, 4)._tokens(["[SEP] John", "\ud800 John"])
     assert not set(tokens[0]) & {loaded.tokenizer.sep_token_id}
     assert offsets[1][-1] == (2, 6)
     text = "\ud800 [SEP] John [MASK] Smith \udfff"
@@ -121,7 +121,7 @@ def test_marks_of_the_tokenizer_are_text_and_half_characters_do_no_harm(folder):
 
 def test_texts_without_a_token_have_no_spans(folder):
     detector = HuggingFaceDetector(str(folder), device="cpu", taxonomy=shipped_taxonomy())
-    assert [one.spans for one in detector.examine_batch([Text("", "en"), Text(" \n", "en")])] == [[], []]
+    assert [one.spans for one in detector.examine_batch([DetectorText("", "en"), DetectorText(" \n", "en")])] == [[], []]
     assert detector.examine_batch([]) == []
 
 
@@ -137,7 +137,7 @@ def test_an_own_label_map_and_the_threshold(folder, tmp_path):
 
 @pytest.mark.parametrize(("batch", "read_at_once"), [(16, [5, 2, 2, 1]), (1, [])])
 def test_a_batch_too_large_for_cuda_is_halved(folder, monkeypatch, caplog, batch, read_at_once):
-    reader = TextReader(load_model(str(folder), "cpu"), batch)
+    reader = ClassifierReader(load_classifier(str(folder), "cpu"), batch)
     whole, sizes = reader._probabilities, []
 
     def small(pieces):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.offline.cues import cues_of
+from piiloom.detection.hybrid.offline.cues import language_cues
 from piiloom.detection.hybrid.offline.handles import Handles
 from piiloom.detection.hybrid.offline.known_names import known_names
 from piiloom.detection.hybrid.offline.labels import LabelReader
@@ -89,7 +89,7 @@ def test_names_addresses_and_words_of_each_locale(locale):
 
 @case_by_case("language", "sv no fi nl pl pt vi zh hi ar en".split())
 def test_every_language_has_cues_that_are_words(language):
-    cues = cues_of(language)
+    cues = language_cues(language)
     words = [word for name in type(cues).model_fields for word in getattr(cues, name) if isinstance(getattr(cues, name), tuple)]
     assert len(words) > 40
     assert all(word == word.strip() and word for word in words)
@@ -110,7 +110,7 @@ def test_every_language_has_cues_that_are_words(language):
 
 
 def test_a_language_without_cues_has_none():
-    assert cues_of("xx").titles == ()
+    assert language_cues("xx").titles == ()
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from piiloom.detection.training.openai_tuning.job_plan import Plan, training_price, usual_epochs
+from piiloom.detection.training.openai_tuning.job_plan import TuningPlan, training_price, usual_epochs
 from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder, Ledger
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, PiiloomError, ProviderError, RunError, UsageError
@@ -404,7 +404,7 @@ def test_the_price_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_an_estimate_is_tokens_times_epochs_times_price(tmp_path: Path) -> None:
-    plan: Callable[[Path], Plan] = lambda folder: JobFolder(folder).plan  # noqa: E731 - short
+    plan: Callable[[Path], TuningPlan] = lambda folder: JobFolder(folder).plan  # noqa: E731 - short
     found = plan(planned(tmp_path / "job", "http://x/v1", epochs=2)).estimate
     tokens, most = found["tokens"], found["most_tokens"]
     assert (found["examples"], found["usd"], found["most_usd"]) == (20, pytest.approx(tokens * 3e-6), pytest.approx(most * 3e-6))

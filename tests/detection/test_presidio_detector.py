@@ -10,7 +10,7 @@ from benchmarks.detection.presidio_adapter import presidio_itself, told
 from piiloom.detection.adapters.label_targets import label_targets
 from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -81,7 +81,7 @@ def test_500_texts_give_what_presidio_itself_gives(pipeline, count, with_model):
 def test_each_result_is_a_span_or_set_aside_alone_and_in_batches(detector):
     texts = made_texts(40)
     results = [{(start, end, label) for start, end, label, _ in told(one)} for one in detector.results(texts, "en_US")]
-    findings = detector.examine_batch([Text(text, "en_US") for text in texts])
+    findings = detector.examine_batch([DetectorText(text, "en_US") for text in texts])
     for text, known, one in zip(texts, results, findings, strict=True):
         assert len(one.spans) + len(one.set_aside) == len(known)
         assert {(span.start, span.end) for span in one.spans} <= {(start, end) for start, end, _ in known}
@@ -199,7 +199,7 @@ def test_a_pipeline_of_another_language_is_refused(detector):
 def test_a_text_that_spacy_cannot_read_fails_and_others_go_on(pipeline):
     detector = PresidioDetector(model=pipeline, taxonomy=shipped_taxonomy())
     detector._pipeline.max_length = 50
-    long, short = detector.examine_batch([Text("Ann Lee " * 10, "en_US"), Text("Ann Lee", "en_US")])
+    long, short = detector.examine_batch([DetectorText("Ann Lee " * 10, "en_US"), DetectorText("Ann Lee", "en_US")])
     assert long.failed == "longer than the 50 characters that spaCy reads at once"
     assert [one.entity_type for one in short.spans] == ["name"]
 

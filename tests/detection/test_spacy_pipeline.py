@@ -18,10 +18,10 @@ pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
 from piiloom.detection.spacy_pipeline import spacy_detector
-from piiloom.detection.spacy_pipeline.making import initialize, make_examples, make_pipeline
+from piiloom.detection.spacy_pipeline.making import initialize, make_pipeline, spacy_examples
 from piiloom.detection.spacy_pipeline.spacy_detector import SCORE, SpacyDetector
 from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
@@ -105,7 +105,7 @@ def test_long_texts_are_read_in_pieces_with_exact_offsets(parts: list[str]) -> N
     detector = detector_of_leeds()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(spacy_detector, "_LONGEST", 40)
-        found = detector.examine_batch([Text(text, "en_US"), Text("", "en_US")])
+        found = detector.examine_batch([DetectorText(text, "en_US"), DetectorText("", "en_US")])
     assert {text[one.start : one.end] for one in found[0].spans} <= {"Leeds"}
     assert len(found[0].spans) == parts.count("Leeds")
     assert not found[1].spans
@@ -115,7 +115,7 @@ def test_a_text_that_the_tokenizer_changes_fails_alone(rules: Path) -> None:
     detector = SpacyDetector(str(rules))
     tokenize = detector._nlp.tokenizer
     detector._nlp.tokenizer = lambda text: tokenize(text.replace("ß", "ss"))
-    changed, other = detector.examine_batch([Text("Straße Leeds", "en_US"), Text("Leeds", "en_US")])
+    changed, other = detector.examine_batch([DetectorText("Straße Leeds", "en_US"), DetectorText("Leeds", "en_US")])
     assert "changes this text" in (changed.failed or "")
     assert len(other.spans) == 1
     assert other.failed is None
@@ -149,7 +149,7 @@ def test_from_records_to_a_pipeline_that_detects(data: TrainingData, tmp_path: P
     found = SpacyDetector(str(place.out)).detect(record.context, "en_US")
     assert {one.entity_type for one in found} <= {"occupation", "health"}
     nlp = spacy.load(place.out)
-    assert nlp.evaluate(make_examples(nlp, shipped_taxonomy(), data.validation)[0][0])["ents_f"] == pytest.approx(
+    assert nlp.evaluate(spacy_examples(nlp, shipped_taxonomy(), data.validation)[0][0])["ents_f"] == pytest.approx(
         report.figures["validation"]["f"], abs=1e-4
     )
     assert not (place.out / "checkpoints").exists()
@@ -197,7 +197,7 @@ def test_a_base_gives_its_word_layers(data: TrainingData) -> None:
     pytest.importorskip(MODEL)
     made = make_pipeline(MODEL, "en")
     before = spacy.load(MODEL).get_pipe("ner").model.get_ref("tok2vec").to_bytes()
-    initialize(made, make_examples(made.nlp, shipped_taxonomy(), data.train)[0][0], 1)
+    initialize(made, spacy_examples(made.nlp, shipped_taxonomy(), data.train)[0][0], 1)
     recognizer = made.nlp.get_pipe("ner")
     assert recognizer.model.get_ref("tok2vec").to_bytes() == before
     assert recognizer.labels == ("HEALTH", "OCCUPATION")

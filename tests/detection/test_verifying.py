@@ -11,7 +11,7 @@ import pytest
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.findings import Findings, Text
+from piiloom.detection.findings import DetectorText, Findings
 from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -42,9 +42,9 @@ class Finder:
         self.batches: list[int] = []
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        return self.examine_batch([Text(text, locale, question)])[0].spans
+        return self.examine_batch([DetectorText(text, locale, question)])[0].spans
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         self.batches.append(len(texts))
         return [Findings(spans=(), failed="no") if one.text == self.failing else Findings(spans=list(_spans(one.text))) for one in texts]
 
@@ -126,7 +126,7 @@ def test_a_detector_that_waits_for_others_is_opened_and_closed(tmp_path):
 
         async def examine_async(self, text, locale, question=None, *, item_id="", group_keys=()):
             self.told.append(item_id)
-            return self.examine_batch([Text(text, locale, question)])[0]
+            return self.examine_batch([DetectorText(text, locale, question)])[0]
 
         async def detect_async(self, text, locale, question=None, *, item_id=""):
             return (await self.examine_async(text, locale, question, item_id=item_id)).spans

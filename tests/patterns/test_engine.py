@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
-from piiloom.patterns.writing import fold, write_pattern
+from piiloom.patterns.writing import fold_text, write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.own_entities import user_file
@@ -86,7 +86,7 @@ def places(matches: list[Match]) -> set[tuple[str, int, int]]:
 @settings(max_examples=examples(1200), deadline=None)
 @given(TEXTS)
 def test_all_backends_find_what_the_exact_expressions_match(text: str) -> None:
-    folded = fold(text).text
+    folded = fold_text(text).text
     expected = {(name, *found.span(1)) for name, expression in EXACT for found in expression.finditer(folded)}
     assert {name: places(engine.find(text)) for name, engine in ENGINES.items()} == dict.fromkeys(ENGINES, expected)
 
@@ -95,9 +95,9 @@ def test_all_backends_find_what_the_exact_expressions_match(text: str) -> None:
 @settings(max_examples=examples(1200), deadline=None)
 @given(TEXTS)
 def test_folding_keeps_lengths(text: str) -> None:
-    folded = fold(text)
+    folded = fold_text(text)
     assert len(folded.text) == len(text) == len(folded.data)
-    assert fold(folded.text) == folded
+    assert fold_text(folded.text) == folded
 
 
 def found(text: str, backend: str = "hyperscan") -> set[str]:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from piiloom.detection.adapters.label_targets import LabelTargets, label_targets
-from piiloom.detection.adapters.mapped_findings import Found, mapped
+from piiloom.detection.adapters.mapped_findings import LabelledRange, mapped_findings
 from piiloom.detection.adapters.quiet_loading import local_and_quiet
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Findings, Text
-from piiloom.detection.token_decoding.windows import Window, windows_of
+from piiloom.detection.findings import DetectorText, Findings
+from piiloom.detection.token_decoding.windows import TokenWindow, windows_of
 from piiloom.detection.token_decoding.words import Words
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
@@ -48,7 +48,7 @@ def make(settings: DetectorSettings, provider: Provider | None, policy: CallPoli
     )
 
 
-class _Piece(NamedTuple):
+class _WordPiece(NamedTuple):
     """Words ``[first, last)`` of a text, where they are in it."""
 
     text: int
@@ -89,13 +89,13 @@ class GlinerDetector:
 
     def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
         """As ``detect``, with what was set aside."""
-        return self.examine_batch([Text(text, locale, question)])[0]
+        return self.examine_batch([DetectorText(text, locale, question)])[0]
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; the model reads windows over them in batches."""
         pieces = [piece for number, one in enumerate(texts) for piece in self._pieces(number, one.text)]
         pieces.sort(key=lambda piece: piece.start - piece.end)  # those of a batch are padded to the longest
-        found: list[list[Found]] = [[] for _ in texts]
+        found: list[list[LabelledRange]] = [[] for _ in texts]
         words = [Words(one.text) for one in texts]
         if pieces:
             slices = [with_whole_characters(texts[piece.text].text[piece.start : piece.end]) for piece in pieces]
@@ -107,10 +107,10 @@ class GlinerDetector:
                     start, end = piece.start + int(one["start"]), piece.start + int(one["end"])
                     if piece.own_start <= start < piece.own_end:
                         whole = words[piece.text].around(start, end)  # for GLiNER "O'Brien" is three words, "34.5" too
-                        found[piece.text].append(Found(*whole, str(one["label"]), float(one["score"])))
-        return [mapped(one.text, here, self._targets, self.name) for one, here in zip(texts, found, strict=True)]
+                        found[piece.text].append(LabelledRange(*whole, str(one["label"]), float(one["score"])))
+        return [mapped_findings(one.text, here, self._targets, self.name) for one, here in zip(texts, found, strict=True)]
 
-    def _pieces(self, number: int, text: str) -> list[_Piece]:
+    def _pieces(self, number: int, text: str) -> list[_WordPiece]:
         words = [(int(start), int(end)) for _, start, end in self._model.data_processor.words_splitter(text)]
         windows = windows_of(len(words), self._limit, self._limit // _OVERLAP, range(len(words)))
         return [_piece(number, text, window, words) for window in windows]
@@ -122,8 +122,8 @@ def asked_labels(targets: LabelTargets) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(label for label, target in targets.targets.items() if target is not None), *own]))
 
 
-def _piece(number: int, text: str, window: Window, words: Sequence[tuple[int, int]]) -> _Piece:
-    return _Piece(
+def _piece(number: int, text: str, window: TokenWindow, words: Sequence[tuple[int, int]]) -> _WordPiece:
+    return _WordPiece(
         text=number,
         start=words[window.first][0],
         end=words[window.last - 1][1],

@@ -24,29 +24,29 @@ from piiloom.taxonomy.label_maps import label_key, label_map, shipped_label_maps
 _SUFFIX: Final = ".yaml"
 
 
-class Target(NamedTuple):
+class LabelTarget(NamedTuple):
     """A type, and the id of an entity of the catalogue or None."""
 
     entity_type: str
     subtype: str | None
 
 
-Targets = Mapping[str, Target | None]
+LabelMapping = Mapping[str, LabelTarget | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTargets:
     """Looks labels up: as they are spelled, then by letters and digits only, then among the names of types and their aliases."""
 
-    targets: Targets
-    bare: Targets
+    targets: LabelMapping
+    bare: LabelMapping
     taxonomy: Taxonomy
 
     def knows(self, label: str) -> bool:
         """Whether it is known what *label* means, and be it nothing personal."""
         return label in self.targets or bare_spelling(label) in self.bare or self.taxonomy.resolve(label) is not None
 
-    def of(self, label: str) -> Target | None:
+    def of(self, label: str) -> LabelTarget | None:
         """Return what *label* means; None if that is nothing personal, or not known."""
         if label in self.targets:
             return self.targets[label]
@@ -54,7 +54,7 @@ class LabelTargets:
         if bare in self.bare:
             return self.bare[bare]
         named = self.taxonomy.resolve(label)
-        return Target(named, None) if named else None
+        return LabelTarget(named, None) if named else None
 
 
 def label_targets(names: Sequence[str], own: Path | None, taxonomy: Taxonomy) -> LabelTargets:
@@ -62,7 +62,7 @@ def label_targets(names: Sequence[str], own: Path | None, taxonomy: Taxonomy) ->
 
     Raises ``ConfigError`` (file, line, label) for the first fault in a file, and ``UsageError`` if there is no file *own*.
     """
-    targets: dict[str, Target | None] = {}
+    targets: dict[str, LabelTarget | None] = {}
     for name in names:
         targets |= shipped_targets(name)
     if own is not None:
@@ -71,9 +71,9 @@ def label_targets(names: Sequence[str], own: Path | None, taxonomy: Taxonomy) ->
     return LabelTargets(targets=targets, bare=bare, taxonomy=taxonomy)
 
 
-def shipped_targets(name: str) -> dict[str, Target | None]:
+def shipped_targets(name: str) -> dict[str, LabelTarget | None]:
     """Return the map *name* of the taxonomy, with that of the same name here laid over it; one of the two may be missing."""
-    found: dict[str, Target | None] = {}
+    found: dict[str, LabelTarget | None] = {}
     if name in shipped_label_maps():
         found |= {label: None if said is None else _known(said) for label, said in label_map(name, shipped_taxonomy()).items()}
     over = _folder() / f"{name}{_SUFFIX}"
@@ -94,7 +94,7 @@ def detection_maps() -> list[str]:
     return sorted({*here, *shipped_label_maps()})
 
 
-def read_targets(source: Traversable | Path, taxonomy: Taxonomy) -> dict[str, Target | None]:
+def read_targets(source: Traversable | Path, taxonomy: Taxonomy) -> dict[str, LabelTarget | None]:
     """Return the map in the file *source*. Raises ``ConfigError`` (file, line, label) for the first fault."""
     document = read_document(source)
     if not isinstance(document.data, dict) or not document.data:
@@ -102,7 +102,7 @@ def read_targets(source: Traversable | Path, taxonomy: Taxonomy) -> dict[str, Ta
     return {label_key(document, key): _target(document, key, value, taxonomy) for key, value in document.data.items()}
 
 
-def _given(own: Path, taxonomy: Taxonomy) -> dict[str, Target | None]:
+def _given(own: Path, taxonomy: Taxonomy) -> dict[str, LabelTarget | None]:
     if str(own) in detection_maps():
         return shipped_targets(str(own))
     if not own.is_file():
@@ -115,7 +115,7 @@ def _folder() -> Traversable:
     return files("piiloom.detection.adapters") / "label_maps"
 
 
-def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonomy) -> Target | None:
+def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonomy) -> LabelTarget | None:
     if value is None:
         return None
     where = document.where([label])
@@ -130,13 +130,13 @@ def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonom
             taxonomy.subtype(found, subtype)
     except UsageError as error:
         raise ConfigError(f"{key_name([label])}: {error.message}", where=where, remedy=error.remedy) from error
-    return Target(found, _entity_of(found, subtype))
+    return LabelTarget(found, _entity_of(found, subtype))
 
 
-def _known(said: str) -> Target:
+def _known(said: str) -> LabelTarget:
     """The target of an entry of the taxonomy's maps, which have been checked."""
     name, _, subtype = said.partition("/")
-    return Target(name, _entity_of(name, subtype))
+    return LabelTarget(name, _entity_of(name, subtype))
 
 
 def _entity_of(entity_type: str, subtype: str) -> str | None:

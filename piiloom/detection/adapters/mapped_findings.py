@@ -17,7 +17,7 @@ OVERLAPPED: Final = "overlapped"
 EMPTY: Final = "empty"  # white space alone
 
 
-class Found(NamedTuple):
+class LabelledRange(NamedTuple):
     """``text[start:end]`` as another detector has it, with its own label."""
 
     start: int
@@ -26,14 +26,14 @@ class Found(NamedTuple):
     score: float
 
 
-def mapped(text: str, found: Iterable[Found], targets: LabelTargets, detector: str) -> Findings:
+def mapped_findings(text: str, found: Iterable[LabelledRange], targets: LabelTargets, detector: str) -> Findings:
     """Return the spans of *found*, disjoint and in text order, named *detector*.
 
     White space at the edges of a range, which some patterns take in, is no part of a span. Set aside are those whose label is not known
     ("unmapped_label: LABEL"), means nothing personal ("not_personal: LABEL"), or that overlap a surer one ("overlapped: LABEL"): each code
     point counts as 0.01, so that of about equally sure ones the longer is kept; of equals the earlier one.
     """
-    spans: list[tuple[ScoredSpan, Found]] = []
+    spans: list[tuple[ScoredSpan, LabelledRange]] = []
     set_aside: list[SetAside] = []
     for one in sorted({_trimmed(text, one) for one in found}):
         target = targets.of(one.label)
@@ -54,13 +54,13 @@ def mapped(text: str, found: Iterable[Found], targets: LabelTargets, detector: s
     return Findings(spans=kept, set_aside=tuple(set_aside))
 
 
-def _trimmed(text: str, one: Found) -> Found:
+def _trimmed(text: str, one: LabelledRange) -> LabelledRange:
     value = text[one.start : one.end]
     start = one.start + len(value) - len(value.lstrip())
     return one._replace(start=start, end=max(start, one.end - len(value) + len(value.rstrip())))
 
 
-def _aside(text: str, one: Found, reason: str, subtype: str | None) -> SetAside:
+def _aside(text: str, one: LabelledRange, reason: str, subtype: str | None) -> SetAside:
     return SetAside(
         phase=WITHOUT_PHASES,
         reason=f"{reason}: {one.label}",

@@ -13,7 +13,7 @@ from piiloom.providers.protocol import JsonSchema, Message, PromptCall, Sampling
 R = TypeVar("R")
 
 
-class Asker:
+class ModelAsker:
     """Asks through *calls*, each question up to *attempts* times."""
 
     def __init__(self, calls: Calls, library: PromptLibrary, *, attempts: int, concurrency: int) -> None:

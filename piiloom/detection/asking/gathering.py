@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 
-class Question(Protocol):
+class KeyedQuestion(Protocol):
     """What can be asked; equal questions of a text are asked once."""
 
     @property
@@ -15,7 +15,7 @@ class Question(Protocol):
         """Equal for equal questions."""
 
 
-Q = TypeVar("Q", bound=Question)
+Q = TypeVar("Q", bound=KeyedQuestion)
 A = TypeVar("A")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
-from piiloom.detection.asking.asker import Asker
+from piiloom.detection.asking.asker import ModelAsker
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.committing import GroupCommitter
@@ -26,7 +26,7 @@ class ModelSession:
     Make it with ``open``, within the event loop that it is used in, and end it with ``close``.
     """
 
-    def __init__(self, run_id: str, channel: CallChannel, asker: Asker, asynchronous: AsyncExitStack, rest: ExitStack) -> None:
+    def __init__(self, run_id: str, channel: CallChannel, asker: ModelAsker, asynchronous: AsyncExitStack, rest: ExitStack) -> None:
         self.run_id, self.channel, self.asker = run_id, channel, asker
         self._asynchronous, self._rest = asynchronous, rest
         self._finished = False
@@ -68,7 +68,7 @@ class ModelSession:
                     batch=settings.batch,
                 )
                 channel = open_channel(store, run.id, provider, committer, policy, seed=settings.seed)
-                asker = Asker(channel.calls, library, attempts=settings.max_attempts, concurrency=settings.concurrency)
+                asker = ModelAsker(channel.calls, library, attempts=settings.max_attempts, concurrency=settings.concurrency)
                 # Calls in flight are paid for, so wait for them: the next session finds their replies.
                 asynchronous.push_async_callback(channel.calls.drain)
                 session = cls(run.id, channel, asker, asynchronous.pop_all(), rest.pop_all())

@@ -87,9 +87,9 @@ def make_folder(
     return counts.to_json() | ({"carriers": about} if about else {})
 
 
-def read_document(folder: Path, document_id: str) -> Record:
+def benchmark_document(folder: Path, document_id: str) -> Record:
     """Return a document of the benchmark in *folder*. Raises ``UsageError`` if there is none of that id."""
-    read_about(folder)
+    read_benchmark(folder)
     options = ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True)  # the documents have types that ship
     found = next((one for one in read_records(NativeFormat(), folder / ROWS, options) if one.id == document_id), None)
     if found is None:
@@ -104,7 +104,7 @@ def _look_alikes_of(document: BenchmarkDocument) -> dict[str, Any]:
     return {"id": document.record.id, **facts, "look_alikes": found}
 
 
-def read_about(folder: Path) -> dict[str, Any]:
+def read_benchmark(folder: Path) -> dict[str, Any]:
     """Return what ``benchmark.json`` in *folder* says; raises ``DataError`` if it is missing or not ours."""
     path = folder / ABOUT
     try:

@@ -11,8 +11,8 @@ from typing import Any, Final
 import yaml
 
 from piiloom.detection.benchmark.benchmark_options import WritingOptions
-from piiloom.detection.benchmark.carrier_rounds import Outcome, WritingProgress
-from piiloom.detection.benchmark.carrier_writing import Written, write_carriers
+from piiloom.detection.benchmark.carrier_rounds import OrderOutcome, WritingProgress
+from piiloom.detection.benchmark.carrier_writing import WrittenCarriers, write_carriers
 from piiloom.detection.benchmark.carriers import Carrier
 from piiloom.execution.calls import Lost
 from piiloom.foundation.errors import DataError, OutputError
@@ -36,7 +36,7 @@ def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent)
 
 
-def check_place(out: Path, locales: Sequence[str], *, force: bool) -> None:
+def check_carrier_place(out: Path, locales: Sequence[str], *, force: bool) -> None:
     """Raise ``OutputError`` if carriers cannot be written into *out*, or are there already (but with *force*). Leaves nothing behind."""
     for locale in locales:
         folder = out / locale
@@ -56,13 +56,13 @@ def check_place(out: Path, locales: Sequence[str], *, force: bool) -> None:
 
 def have_written(
     out: Path, options: WritingOptions, *, force: bool, watching: Callable[[], AbstractContextManager[Callable[[WritingProgress], None]]]
-) -> tuple[Written, list[Path]]:
+) -> tuple[WrittenCarriers, list[Path]]:
     """Have carriers written into the folder *out*; return them, and the files. *watching* makes a display of the progress.
 
-    A wrong request raises before anything is sent: what ``check_place`` and ``write_carriers`` raise. Raises ``DataError`` if no carrier
+    A wrong request raises before anything is sent: what ``check_carrier_place`` and ``write_carriers`` raise. Raises ``DataError`` if no carrier
     is usable.
     """
-    check_place(out, options.locales, force=force)
+    check_carrier_place(out, options.locales, force=force)
     with watching() as watch:
         written = write_carriers(options, watch=watch)
     files = write_files(out, options, written)
@@ -72,7 +72,7 @@ def have_written(
     return written, files
 
 
-def write_files(out: Path, options: WritingOptions, written: Written) -> list[Path]:
+def write_files(out: Path, options: WritingOptions, written: WrittenCarriers) -> list[Path]:
     """Write the carriers of each locale, what was rejected, and last who wrote them; return the files. Raises ``OutputError``."""
     files: list[Path] = []
     for locale in options.locales:
@@ -89,7 +89,7 @@ def _names() -> list[str]:
     return [*(f"{domain.lower()}.yaml" for domain in DOMAINS), REJECTS, ABOUT]
 
 
-def _contents(locale: str, outcomes: Sequence[Outcome]) -> dict[str, bytes]:
+def _contents(locale: str, outcomes: Sequence[OrderOutcome]) -> dict[str, bytes]:
     contents: dict[str, bytes] = {}
     carriers = [one.result for one in outcomes if isinstance(one.result, Carrier)]
     for domain in DOMAINS:
@@ -116,13 +116,13 @@ def _document(carrier: Carrier) -> dict[str, Any]:
     return document | {"opening": f"{carrier.opening}\n", "entries": list(carrier.entries), "closing": carrier.closing}
 
 
-def _reject(outcome: Outcome, lost: Lost) -> dict[str, Any]:
+def _reject(outcome: OrderOutcome, lost: Lost) -> dict[str, Any]:
     order = outcome.order
     asked = {"order": order.id, "domain": order.domain, "length": order.length, "form": order.form}
     return asked | {"reason": lost.code, "detail": lost.message, "attempts": lost.attempts, "last_reply": lost.last_reply}
 
 
-def _about(locale: str, options: WritingOptions, written: Written, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def _about(locale: str, options: WritingOptions, written: WrittenCarriers, outcomes: Sequence[OrderOutcome]) -> dict[str, Any]:
     kept = [one for one in outcomes if isinstance(one.result, Carrier)]
     return {
         "schema": _SCHEMA,

@@ -28,7 +28,7 @@ _LEAST_TOKENS: Final = 1024  # beside the words: labels of JSON, slots, and what
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class OrderOutcome:
     """What became of an order: a carrier, or why there is none."""
 
     order: CarrierOrder
@@ -52,7 +52,7 @@ class WritingProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
+class _OrderTask:
     """An order to ask for: ``used`` attempts are gone, the last one with this ``fault``."""
 
     order: CarrierOrder
@@ -81,18 +81,18 @@ class CarrierRounds:
         self._known: dict[str, NearDuplicateIndex] = {}
         self._written_by = f"{channel.calls.provider.name} {channel.calls.provider.model}"
 
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[OrderOutcome, ...]:
         """What became of each order, in their order."""
-        return tuple(Outcome(order, self._results[order.id]) for order in self._orders if order.id in self._results)
+        return tuple(OrderOutcome(order, self._results[order.id]) for order in self._orders if order.id in self._results)
 
     async def run(self, stop: StopSignal) -> None:
         """Ask for all, or until *stop* is requested. Raises errors that would hit every other request, too.
 
         Copies are told in the order of the orders, once a round is over, so concurrency changes no result.
         """
-        tasks = [_Task(order) for order in self._orders]
+        tasks = [_OrderTask(order) for order in self._orders]
         while tasks and not stop.requested:
-            again: list[_Task] = []
+            again: list[_OrderTask] = []
             await OrderedRun(
                 source=iter(tasks),
                 work=self._asked,
@@ -103,7 +103,7 @@ class CarrierRounds:
             ).run()
             tasks = again
 
-    async def _asked(self, task: _Task) -> tuple[_Task, tuple[Carrier, int] | Lost]:
+    async def _asked(self, task: _OrderTask) -> tuple[_OrderTask, tuple[Carrier, int] | Lost]:
         order = task.order
         words = order.size.words[1] if not order.size.entries else (order.size.entries + 2) * _ENTRY_WORDS
         settings = SamplingSettings(max_output_tokens=_LEAST_TOKENS + _TOKENS_A_WORD * words)
@@ -128,7 +128,7 @@ class CarrierRounds:
         left = self._attempts - task.used
         return task, await ask_model(self._channel.calls, make, judged, attempts=left, failure_limit=self._limit)
 
-    def _take(self, again: list[_Task], answered: tuple[_Task, tuple[Carrier, int] | Lost]) -> None:
+    def _take(self, again: list[_OrderTask], answered: tuple[_OrderTask, tuple[Carrier, int] | Lost]) -> None:
         """Keep what came of a task, or put it among those to ask *again*."""
         task, answer = answered
         result: Carrier | Lost
@@ -141,7 +141,7 @@ class CarrierRounds:
             if like is not None:
                 fault = "it is nearly the same as another document; write one with another matter, another build and other words"
                 if used < self._attempts:
-                    again.append(_Task(task.order, used, fault))
+                    again.append(_OrderTask(task.order, used, fault))
                     return
                 result = Lost(code="copy", message=f"it is nearly the same as {like}", attempts=used, last_reply="\n".join(result.texts()))
         self._results[task.order.id] = result

@@ -16,7 +16,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
 from piiloom.detection.benchmark.benchmark_options import WritingOptions
 from piiloom.detection.benchmark.carrier_orders import carrier_orders
-from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, Outcome, WritingProgress
+from piiloom.detection.benchmark.carrier_rounds import TEMPLATE, CarrierRounds, OrderOutcome, WritingProgress
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import AGAIN, Lost
@@ -35,14 +35,14 @@ _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commi
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenCarriers:
     """The result of a run: what became of each order, in their order, who wrote, by which template (id, SHA-256), and at what cost.
 
     ``totals`` are those of all sessions of the run.
     """
 
     run_id: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[OrderOutcome, ...]
     author: tuple[str, str]
     template: tuple[str, str]
     totals: CallTotals
@@ -77,7 +77,7 @@ class Written:
 
 def write_carriers(
     options: WritingOptions, *, watch: Callable[[WritingProgress], None] = noop, retry: RetryPolicy | None = None
-) -> Written:
+) -> WrittenCarriers:
     """Have the carriers written. *watch* is called after each order.
 
     Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
@@ -120,7 +120,7 @@ def write_carriers(
     if stop.requested:
         raise Interrupted("stopped", where=f"run {run.id}", remedy=AGAIN)
     template = library.find(TEMPLATE)
-    return Written(
+    return WrittenCarriers(
         run_id=run.id,
         outcomes=rounds.outcomes(),
         author=(provider.name, provider.model),

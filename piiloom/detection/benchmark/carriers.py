@@ -13,7 +13,7 @@ from typing import Annotated, Final, Literal
 from pydantic import Field, StringConstraints
 
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
-from piiloom.detection.benchmark.slots import Slot, parse_carrier
+from piiloom.detection.benchmark.slots import CarrierSlot, parse_carrier
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import FileModel, KeyPath, YamlDocument, key_name, read_document, validate_document
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Domain
@@ -24,28 +24,28 @@ Pace = Literal["minutes", "hours", "days"]
 # Words: from, to (excluded), as published for the hybrid: under 21, 21 to 240, 240 to 1,000, up to 4,500.
 LENGTHS: Final[dict[Length, tuple[int, int]]] = {"tiny": (1, 21), "short": (21, 240), "medium": (240, 1000), "long": (1000, 4500)}
 _FEWEST_ENTRIES: Final = 6
-Text = Annotated[str, StringConstraints(pattern=r"\S")]
+CarrierText = Annotated[str, StringConstraints(pattern=r"\S")]
 
 
-class _Document(FileModel):
+class _CarrierEntry(FileModel):
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]+$")]
-    form: Text
+    form: CarrierText
     length: Length | Annotated[list[Length], Field(min_length=1)]
-    text: Text | None = None
+    text: CarrierText | None = None
     opening: str = ""
-    entries: Annotated[list[Text], Field(default=[])]
+    entries: Annotated[list[CarrierText], Field(default=[])]
     closing: str = ""
     pace: Pace | None = None
     local: bool = False
 
 
-class _File(FileModel):
+class _CarrierFile(FileModel):
     locale: str
     domain: Domain
     checked_by: str | None
     written_by: str | None = None
     values: Annotated[list[str], Field(default=[])]
-    documents: Annotated[list[_Document], Field(min_length=1)]
+    documents: Annotated[list[_CarrierEntry], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +74,9 @@ class Carrier:
         """All texts of the carrier."""
         yield from (text for text in (self.opening, *self.entries, self.closing) if text)
 
-    def slots(self) -> Iterator[Slot]:
+    def slots(self) -> Iterator[CarrierSlot]:
         """All slots of the carrier."""
-        yield from (part for text in self.texts() for part in parse_carrier(text) if isinstance(part, Slot))
+        yield from (part for text in self.texts() for part in parse_carrier(text) if isinstance(part, CarrierSlot))
 
 
 @cache
@@ -93,7 +93,7 @@ def shipped_carriers(locale: str) -> tuple[Carrier, ...]:
 def read_carriers(source: Traversable | Path) -> Sequence[Carrier]:
     """Read one file of carriers; raises ``ConfigError`` (file, line, key) for a fault in it."""
     document = read_document(source)
-    found = validate_document(document, _File)
+    found = validate_document(document, _CarrierFile)
     seen: set[str] = set()
     carriers = []
     for number, entry in enumerate(found.documents):
@@ -105,7 +105,7 @@ def read_carriers(source: Traversable | Path) -> Sequence[Carrier]:
     return carriers
 
 
-def _carrier(document: YamlDocument, path: KeyPath, found: _File, entry: _Document, file: str) -> Carrier:
+def _carrier(document: YamlDocument, path: KeyPath, found: _CarrierFile, entry: _CarrierEntry, file: str) -> Carrier:
     if (entry.text is None) == (not entry.entries):
         raise _fault(document, path, "give either a text, or entries with an opening and a closing")
     if entry.entries and len(entry.entries) < _FEWEST_ENTRIES:
@@ -143,10 +143,10 @@ def _known_ids(locale: str) -> frozenset[str]:
 
 def grows(entry: str) -> bool:
     """Whether a document gets longer by *entry*."""
-    return any(isinstance(part, Slot) or any(map(str.isalnum, part)) for part in parse_carrier(entry))
+    return any(isinstance(part, CarrierSlot) or any(map(str.isalnum, part)) for part in parse_carrier(entry))
 
 
-def check_slot(slot: Slot, locale: str) -> None:
+def check_slot(slot: CarrierSlot, locale: str) -> None:
     """Raise ``ConfigError`` if nothing in *locale* can be put into *slot*."""
     known = {"plain": (*MOMENTS, *SUMS, *PLAIN), "look-alike": ("case_date", *LOOK_ALIKES)}.get(slot.kind)
     if slot.name not in (_known_ids(locale) if known is None else known):

@@ -13,7 +13,7 @@ from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_
 from piiloom.detection.benchmark.document_clock import DocumentClock
 from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, DocumentPeople
 from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
-from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Slot, parse_carrier
+from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, CarrierSlot, parse_carrier
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.entity_values.birth_dates import age_at, draw_birth_date_text
 from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, draw_gender, money_form
@@ -30,7 +30,7 @@ _LEAST_REPEAT: Final = 4  # code points; shorter values stand in many words and 
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ValuePlace:
     """``text[start:end]`` is a value of the entity ``what``; of a look-alike, ``what`` says which."""
 
     start: int
@@ -45,8 +45,8 @@ class Composed:
     carrier: Carrier
     length: Length
     text: str
-    values: tuple[Place, ...]
-    look_alikes: tuple[Place, ...]
+    values: tuple[ValuePlace, ...]
+    look_alikes: tuple[ValuePlace, ...]
 
 
 def compose(carrier: Carrier, length: Length, catalogue: LocaleCatalogue, rng: random.Random) -> Composed:
@@ -87,8 +87,8 @@ class _Composing:
     city: str | None = field(init=False)
     money: str = field(init=False)
     text: str = ""
-    values: list[Place] = field(default_factory=list)
-    look_alikes: list[Place] = field(default_factory=list)
+    values: list[ValuePlace] = field(default_factory=list)
+    look_alikes: list[ValuePlace] = field(default_factory=list)
     fixed: dict[tuple[str, str, int], str] = field(default_factory=dict)  # by kind, name and index
 
     def __post_init__(self) -> None:
@@ -147,7 +147,7 @@ class _Composing:
             if part.kind == "value":
                 self._label(start, part.name)
             elif part.kind != "plain":
-                self.look_alikes.append(Place(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
+                self.look_alikes.append(ValuePlace(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
     def _label(self, start: int, name: str) -> None:
         """Label what is written since *start*; a family and a given name side by side are one name."""
@@ -155,9 +155,9 @@ class _Composing:
         between = {"family_name": (" ",), "given_name": ("", " ")}.get(name, ())
         if last and last.what == "person_name" and self.text[last.end : start] in between:
             start = self.values.pop().start
-        self.values.append(Place(start, len(self.text), _labeled_as(name)))
+        self.values.append(ValuePlace(start, len(self.text), _labeled_as(name)))
 
-    def _indexed(self, slot: Slot, person: NamedPerson | None) -> str:
+    def _indexed(self, slot: CarrierSlot, person: NamedPerson | None) -> str:
         """The value of *slot*: the one that stands already, if it has an index."""
         if slot.index is None:
             return self._value(slot, person)
@@ -166,7 +166,7 @@ class _Composing:
             self.fixed[key] = self._value(slot, person)
         return self.fixed[key]
 
-    def _value(self, slot: Slot, person: NamedPerson | None) -> str:
+    def _value(self, slot: CarrierSlot, person: NamedPerson | None) -> str:
         locale = self.carrier.locale
         if slot.kind != "value":
             return self._unlabeled_text(slot)
@@ -182,7 +182,7 @@ class _Composing:
         made = _of_person(slot.name, person, self.rng) if person is not None else None
         return made or self._unused(lambda: draw_value(self._entity(slot.name), locale, self.rng, slot.begins, person))
 
-    def _unlabeled_text(self, slot: Slot) -> str:
+    def _unlabeled_text(self, slot: CarrierSlot) -> str:
         """What is no personal information: a moment, a plain text, a look-alike or a faulty id."""
         if slot.kind == "bad":
             return spoilt_value(self._entity(slot.name), self.carrier.locale, self.rng)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from piiloom.detection.benchmark.carriers import Carrier
-from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, Part, Slot
+from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, CarrierPart, CarrierSlot
 from piiloom.pii_values.entity_values.named_person import NamedPerson, draw_person
 
 NAMES: Final = ("person_name", "given_name")
@@ -31,7 +31,7 @@ class DocumentPeople:
         self._indexed = {index: person for index, person in self._indexed.items() if index < OF_ONE_ENTRY}
         self._latest = None
 
-    def of(self, parts: Sequence[Part]) -> dict[int, NamedPerson]:
+    def of(self, parts: Sequence[CarrierPart]) -> dict[int, NamedPerson]:
         """Return the person of each slot of *parts* that tells of one, by its place.
 
         Without an index a name is that of somebody new; an address, a user name, a family name or what tells a birth date belongs to who
@@ -39,7 +39,7 @@ class DocumentPeople:
         was named last.
         """
         found: dict[int, NamedPerson] = {}
-        slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, Slot)]
+        slots = [(at, part) for at, part in enumerate(parts) if isinstance(part, CarrierSlot)]
         self._genders = self._of_all | _genders(slot for _, slot in slots)
         for at, slot in slots:
             family = self._namesake(parts, at) or self._kin(parts, at, found) if slot.name in NAMES else None
@@ -50,7 +50,7 @@ class DocumentPeople:
         for at, slot in slots:
             if at not in found and slot.name in OF_A_PERSON:
                 found[at] = self._beside(found, at) or self._latest or self._new(slot)
-        named = [at for at in sorted(found) if isinstance(parts[at], Slot) and _name_of(parts[at]) in NAMES]
+        named = [at for at in sorted(found) if isinstance(parts[at], CarrierSlot) and _name_of(parts[at]) in NAMES]
         for at, slot in slots:
             near = [one for one in _near(parts, at) if one in named]
             beside = found[near[0]] if near else None if slot.name == "relation" else self._beside(found, at) or self._latest
@@ -60,7 +60,7 @@ class DocumentPeople:
         self._latest = found[named[-1]] if named else self._latest
         return found
 
-    def _add_born(self, slots: Sequence[tuple[int, Slot]], named: Sequence[int], found: dict[int, NamedPerson]) -> None:
+    def _add_born(self, slots: Sequence[tuple[int, CarrierSlot]], named: Sequence[int], found: dict[int, NamedPerson]) -> None:
         """Add who was born when the slots without an index tell; a second number of the same kind is somebody else's."""
         names = {at: found[at] for at in named}
         told: set[tuple[str, int]] = set()
@@ -78,7 +78,7 @@ class DocumentPeople:
         after = [one for one in sorted(found) if one > at]
         return found[before[-1]] if before else found[after[0]] if after else None
 
-    def _of_index(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
+    def _of_index(self, slot: CarrierSlot, *, like: NamedPerson | None = None) -> NamedPerson:
         index = slot.index or 0
         if index not in self._indexed:
             taken = {person.given for person in self._indexed.values()}
@@ -86,33 +86,33 @@ class DocumentPeople:
             self._indexed[index] = next((one for one in drawn if one.given not in taken), drawn[0])
         return self._indexed[index]
 
-    def _namesake(self, parts: Sequence[Part], at: int) -> NamedPerson | None:
+    def _namesake(self, parts: Sequence[CarrierPart], at: int) -> NamedPerson | None:
         """Whose family name stands right behind a given name: "father: {given_name@m} {family_name@1}"."""
         behind = parts[at + 2] if len(parts) > at + 2 and parts[at + 1] == " " else None
-        is_namesake = isinstance(behind, Slot) and behind.name == "family_name" and behind.index is not None
-        return self._of_index(behind) if is_namesake and isinstance(behind, Slot) else None
+        is_namesake = isinstance(behind, CarrierSlot) and behind.name == "family_name" and behind.index is not None
+        return self._of_index(behind) if is_namesake and isinstance(behind, CarrierSlot) else None
 
-    def _kin(self, parts: Sequence[Part], at: int, found: Mapping[int, NamedPerson]) -> NamedPerson | None:
+    def _kin(self, parts: Sequence[CarrierPart], at: int, found: Mapping[int, NamedPerson]) -> NamedPerson | None:
         """Whose relative is named beside the word for one: who was named last, or the first of the document."""
         if not any(_name_of(parts[one]) == "relation" for one in _near(parts, at) if 0 <= one < len(parts)):
             return None
         before = [one for one in sorted(found) if one < at]
         return found[before[-1]] if before else self._latest or self._indexed.get(1)
 
-    def _new(self, slot: Slot, *, like: NamedPerson | None = None) -> NamedPerson:
+    def _new(self, slot: CarrierSlot, *, like: NamedPerson | None = None) -> NamedPerson:
         return draw_person(self._locale, self._rng, slot.gender, like=like)
 
 
-def _near(parts: Sequence[Part], at: int) -> tuple[int, ...]:
+def _near(parts: Sequence[CarrierPart], at: int) -> tuple[int, ...]:
     """The places beside a word for a relative: who is named next ("aunt Ann") comes first only right behind it, not in "Ann (aunt)"."""
     after, before = range(at + 1, at + 1 + _NEAR), range(at - 1, at - 1 - _NEAR, -1)
     return (*after, *before) if at + 1 < len(parts) and parts[at + 1] in (" ", ", ") else (*before, *after)
 
 
-def _genders(slots: Iterable[Slot]) -> dict[int, str]:
+def _genders(slots: Iterable[CarrierSlot]) -> dict[int, str]:
     """The gender of each index for which one of *slots* gives it: what a later slot says holds for an earlier one, too."""
     return {slot.index: slot.gender for slot in slots if slot.index is not None and slot.gender is not None and slot.name in OF_A_PERSON}
 
 
-def _name_of(part: Part) -> str:
-    return part.name if isinstance(part, Slot) else ""
+def _name_of(part: CarrierPart) -> str:
+    return part.name if isinstance(part, CarrierSlot) else ""

@@ -15,7 +15,7 @@ from typing import Any, Final
 from piiloom.corpus.record import Provenance, Record, SourceReference, Span
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.carriers import Carrier, Length, shipped_carriers, word_count
-from piiloom.detection.benchmark.composing import Composed, Place, compose
+from piiloom.detection.benchmark.composing import Composed, ValuePlace, compose
 from piiloom.detection.benchmark.perturbing import perturb
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
@@ -31,7 +31,7 @@ class BenchmarkDocument:
     """A record, and where look-alikes stand in it."""
 
     record: Record
-    look_alikes: tuple[Place, ...]
+    look_alikes: tuple[ValuePlace, ...]
     domain: Domain
     length: Length
     form: str
@@ -155,7 +155,9 @@ def _turn(perturbations: Sequence[str], number: int) -> str | None:
     return perturbations[number % len(perturbations)] if perturbations else None
 
 
-def _perturbed(composed: Composed, perturbation: str | None, rng: random.Random) -> tuple[str, tuple[Place, ...], tuple[Place, ...]]:
+def _perturbed(
+    composed: Composed, perturbation: str | None, rng: random.Random
+) -> tuple[str, tuple[ValuePlace, ...], tuple[ValuePlace, ...]]:
     if perturbation is None:
         return composed.text, composed.values, composed.look_alikes
     listed = (composed.values, composed.look_alikes)
@@ -163,7 +165,7 @@ def _perturbed(composed: Composed, perturbation: str | None, rng: random.Random)
     return text, values, look_alikes
 
 
-def _spans(text: str, values: Sequence[Place], catalogue: LocaleCatalogue) -> Iterator[Span]:
+def _spans(text: str, values: Sequence[ValuePlace], catalogue: LocaleCatalogue) -> Iterator[Span]:
     ids: dict[str, str] = {}
     for number, place in enumerate(values, 1):
         value = text[place.start : place.end]

@@ -12,7 +12,7 @@ from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.entity_values.drawers import DRAWERS
 from piiloom.pii_values.entity_values.masks import fill_mask
 
-Draw = Callable[[str, random.Random], str]
+DrawPlain = Callable[[str, random.Random], str]
 
 _DATES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
@@ -43,7 +43,7 @@ def recent_day(rng: random.Random) -> date:
     return REFERENCE_DATE + timedelta(days=rng.randint(-365, 180))
 
 
-def _of_masks(*masks: str) -> Draw:
+def _of_masks(*masks: str) -> DrawPlain:
     return lambda locale, rng: fill_mask(rng.choice(masks), rng)  # noqa: ARG005
 
 
@@ -52,7 +52,7 @@ MOMENTS: Final = ("date", "time", "due_date", "due_time", "case_date")  # which 
 SUMS: Final[Mapping[str, tuple[float, float]]] = MappingProxyType(
     {"amount": (0.02, 0.6), "price": (0.001, 0.02), "large_amount": (0.15, 1.5)}
 )
-PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
+PLAIN: Final[Mapping[str, DrawPlain]] = MappingProxyType(
     {
         "product": DRAWERS["product"],
         "media_title": DRAWERS["media_title"],
@@ -62,7 +62,7 @@ PLAIN: Final[Mapping[str, Draw]] = MappingProxyType(
     }
 )
 
-LOOK_ALIKES: Final[Mapping[str, Draw]] = MappingProxyType(
+LOOK_ALIKES: Final[Mapping[str, DrawPlain]] = MappingProxyType(
     {
         "order_number": _of_masks("%#########", "%########", "@@-######", "{yyyy}-######", "%###-####-####"),
         "invoice_number": _of_masks(

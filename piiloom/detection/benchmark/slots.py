@@ -21,28 +21,28 @@ _SLOT: Final = re.compile(r"(=|!bad:|!|)([a-z][a-z0-9_]*)(?::([A-Z]{2}))?(?:@(\d
 OF_ONE_ENTRY: Final = 50  # slots with this index or a higher one tell of somebody else in the next entry
 
 _GENDERS: Final[dict[str, Literal["female", "male"]]] = {"f": "female", "m": "male"}
-Kind = Literal["value", "plain", "look-alike", "bad"]
-_KINDS: Final[dict[str, Kind]] = {"": "value", "=": "plain", "!": "look-alike", "!bad:": "bad"}
+SlotKind = Literal["value", "plain", "look-alike", "bad"]
+_KINDS: Final[dict[str, SlotKind]] = {"": "value", "=": "plain", "!": "look-alike", "!bad:": "bad"}
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class CarrierSlot:
     """A place for a value. ``name`` is the id of an entity or of a drawer. Slots with the same ``index`` tell of one value or person."""
 
-    kind: Kind
+    kind: SlotKind
     name: str
     index: int | None = None
     gender: Literal["female", "male"] | None = None
     begins: str = ""
 
 
-Part = str | Slot
+CarrierPart = str | CarrierSlot
 
 
 @lru_cache(maxsize=8192)
-def parse_carrier(text: str) -> tuple[Part, ...]:
+def parse_carrier(text: str) -> tuple[CarrierPart, ...]:
     """Split *text* into literal text and slots. Raises ``ConfigError`` that names a malformed slot."""
-    parts: list[Part] = []
+    parts: list[CarrierPart] = []
     literal, at = "", 0
     for found in _TOKEN.finditer(text):
         literal += text[at : found.start()]
@@ -57,6 +57,6 @@ def parse_carrier(text: str) -> tuple[Part, ...]:
         parts += [literal] if literal else []
         literal = ""
         index, gender = int(slot[4]) if slot[4] else None, _GENDERS[slot[5]] if slot[5] else None
-        parts.append(Slot(_KINDS[slot[1]], slot[2], index, gender, slot[3] or ""))
+        parts.append(CarrierSlot(_KINDS[slot[1]], slot[2], index, gender, slot[3] or ""))
     literal += text[at:]
     return tuple([*parts, literal] if literal else parts)

@@ -10,7 +10,7 @@ from piiloom.detection.benchmark.carrier_orders import SIZES, CarrierOrder
 from piiloom.detection.benchmark.carriers import Carrier, Length, check_slot, grows, word_count
 from piiloom.detection.benchmark.composing import compose
 from piiloom.detection.benchmark.literal_text import SLOT, literal_text, personal_parts
-from piiloom.detection.benchmark.slots import Slot, parse_carrier
+from piiloom.detection.benchmark.slots import CarrierSlot, parse_carrier
 from piiloom.execution.calls import Fault
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
@@ -104,7 +104,7 @@ def _check_slots(carrier: Carrier, order: CarrierOrder) -> None:
         raise Fault("no_look_alike", "it has none of the slots that only look personal, such as {!order_number}")
 
 
-def _is_known(slot: Slot, locale: str) -> bool:
+def _is_known(slot: CarrierSlot, locale: str) -> bool:
     try:
         check_slot(slot, locale)
     except ConfigError:

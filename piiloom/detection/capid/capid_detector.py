@@ -14,8 +14,8 @@ from piiloom.corpus.formats.instruction_tuning import extracting, extracting_val
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, Listed, read_entries
-from piiloom.detection.capid.placing import Mention, everywhere, place
+from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, ListedEntries, read_entries
+from piiloom.detection.capid.placing import ListedMention, everywhere, place_entries
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
@@ -34,7 +34,7 @@ LEAST_TOKENS: Final = 1024
 _CUT: Final = "truncated"  # the code of a reply that reached the token limit
 _MOST_HALVINGS: Final = 2
 
-_Read = tuple[Range, Listed]  # what was listed of a piece
+_Read = tuple[Range, ListedEntries]  # what was listed of a piece
 
 
 class CapidDetector(AskingDetector):
@@ -92,13 +92,13 @@ class CapidDetector(AskingDetector):
             answers = await all_of(self._read(text, one, question, item_id) for one in _pieces(text, (0, len(text)), self._chunk_chars))
         finally:
             session.channel.items(-1)
-        listed: list[Mention] = []
+        listed: list[ListedMention] = []
         set_aside: list[SetAside] = []
         for answer in answers:
             if isinstance(answer, Lost):
                 return Findings(spans=(), failed=why_lost(answer))
             for piece, told in answer:
-                placed = place(text, piece, told.entries)
+                placed = place_entries(text, piece, told.entries)
                 listed += placed.mentions
                 set_aside += [*told.refused, *placed.set_aside]
                 if told.cut_off:
@@ -125,7 +125,7 @@ class CapidDetector(AskingDetector):
         except Fault:
             return answer
 
-    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> Listed | Lost:
+    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> ListedEntries | Lost:
         start, end = piece
         instruction, asked = (
             (extracting_values(self._taxonomy), values_message(text[start:end], question))
@@ -142,11 +142,11 @@ class CapidDetector(AskingDetector):
             hopeless=(_CUT,),
         )
 
-    def _entries(self, reply: str, question: str | None) -> Listed:
+    def _entries(self, reply: str, question: str | None) -> ListedEntries:
         """Return the entries of *reply*. Raises ``Fault`` if there is no list."""
         return read_entries(reply, self._taxonomy, relevance=question is not None, wanted=KEYED if self._keyed else LISTED)
 
-    def _spans(self, mentions: list[Mention]) -> list[ScoredSpan]:
+    def _spans(self, mentions: list[ListedMention]) -> list[ScoredSpan]:
         if self._threshold > SCORE:
             return []
         return [

@@ -27,7 +27,7 @@ KEYED: Final = "it has no JSON object with a type and a relevance for each value
 _SHOWN: Final = 60  # characters of a word that is no type
 
 
-class Entry(NamedTuple):
+class ListedEntry(NamedTuple):
     """The model says that the text has *value*, and what it is. ``relevance`` is None without a question, or if it is not told."""
 
     value: str
@@ -35,15 +35,15 @@ class Entry(NamedTuple):
     relevance: Relevance | None
 
 
-class Listed(NamedTuple):
+class ListedEntries(NamedTuple):
     """The entries of a reply in its order, and what of it is not usable. ``cut_off``: the reply ended before its list did."""
 
-    entries: list[Entry]
+    entries: list[ListedEntry]
     refused: list[SetAside]
     cut_off: bool
 
 
-def read_entries(reply: str, taxonomy: Taxonomy, *, relevance: bool, wanted: str = LISTED) -> Listed:
+def read_entries(reply: str, taxonomy: Taxonomy, *, relevance: bool, wanted: str = LISTED) -> ListedEntries:
     """Return the entries of *reply*; with *relevance*, each should have one. *wanted* is the fault of a reply without a list.
 
     An entry without a usable relevance stays an entry, and is told as "unknown_relevance". Others are refused: "empty", "unknown_type",
@@ -53,13 +53,13 @@ def read_entries(reply: str, taxonomy: Taxonomy, *, relevance: bool, wanted: str
     judged = [_judged(one, taxonomy, relevance=relevance) for one in _entries_in(read)]
     if not judged and (read.cut_off or not any(_is_empty(one) for one in read.values)):
         raise Fault("no_list", wanted)
-    entries = [one for one in judged if isinstance(one, Entry)]
+    entries = [one for one in judged if isinstance(one, ListedEntry)]
     refused = [one for one in judged if isinstance(one, SetAside)] + [_refused("no_entry")] * read.broken
     if not entries and any(one.reason == "no_entry" for one in refused):
         raise Fault("no_list", wanted)
     if relevance:
         refused += [_refused("unknown_relevance", one.value, one.entity_type) for one in entries if one.relevance is None]
-    return Listed(entries, refused, read.cut_off)
+    return ListedEntries(entries, refused, read.cut_off)
 
 
 def _entries_in(read: LenientJson) -> Iterator[Any]:
@@ -105,7 +105,7 @@ def _first(entry: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((entry[name] for name in names if name in entry), None)
 
 
-def _judged(said: Any, taxonomy: Taxonomy, *, relevance: bool) -> Entry | SetAside:
+def _judged(said: Any, taxonomy: Taxonomy, *, relevance: bool) -> ListedEntry | SetAside:
     if not isinstance(said, dict):
         return _refused("no_entry")
     value, kind = _first(said, _VALUE), _first(said, _TYPE)
@@ -119,7 +119,7 @@ def _judged(said: Any, taxonomy: Taxonomy, *, relevance: bool) -> Entry | SetAsi
     known = taxonomy.resolve(kind) if isinstance(kind, str) else None
     if known is None:
         return _refused("unknown_type", value, shown)
-    return Entry(value, known, _relevance(_first(said, _RELEVANCE)) if relevance else None)
+    return ListedEntry(value, known, _relevance(_first(said, _RELEVANCE)) if relevance else None)
 
 
 def _relevance(said: Any) -> Relevance | None:

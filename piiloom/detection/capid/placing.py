@@ -16,30 +16,30 @@ from typing import Final, NamedTuple
 
 from piiloom.corpus.formats.row_reading import find_values
 from piiloom.corpus.mention_search import FoundValue, Range, SearchableText, without_overlaps
-from piiloom.detection.capid.entries import PHASE, Entry
+from piiloom.detection.capid.entries import PHASE, ListedEntry
 from piiloom.detection.findings import SetAside
 from piiloom.foundation.words import STOP_WORDS
 
 _SURE: Final = 5  # a number with so many characters is the same thing everywhere
 
 
-class Mention(NamedTuple):
+class ListedMention(NamedTuple):
     """``text[start:end]`` is what *entry* says. ``listed``: the model listed this mention, not only its value."""
 
     start: int
     end: int
-    entry: Entry
+    entry: ListedEntry
     listed: bool = True
 
 
-class Placed(NamedTuple):
+class PlacedMentions(NamedTuple):
     """Mentions, and what has none, with reasons."""
 
-    mentions: list[Mention]
+    mentions: list[ListedMention]
     set_aside: list[SetAside]
 
 
-def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
+def place_entries(text: str, piece: Range, entries: Sequence[ListedEntry]) -> PlacedMentions:
     """Return a mention of ``text[start:end]`` (*piece*) for each of *entries*, with offsets of the text.
 
     Set aside: "invented" and "inside_word" (no such mention), "too_often" (more entries of a value than mentions), and "altered", which
@@ -50,7 +50,7 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
     found: dict[str, FoundValue] = {}
     taken: list[Range] = []  # sorted; those that overlap something are rare, so that looking at neighbours is enough
     behind = 0
-    mentions: list[Mention] = []
+    mentions: list[ListedMention] = []
     set_aside: dict[SetAside, None] = {}
     for entry in entries:
         located = found.get(entry.value)
@@ -68,10 +68,10 @@ def place(text: str, piece: Range, entries: Sequence[Entry]) -> Placed:
         insort(taken, at)
         behind = at[1]
         start, stop = at[0] + begin, at[1] + begin
-        mentions.append(Mention(start, stop, entry))
+        mentions.append(ListedMention(start, stop, entry))
         if located.step != "exact":
             set_aside.setdefault(_aside("altered", entry, (start, stop)))
-    return Placed(mentions, list(set_aside))
+    return PlacedMentions(mentions, list(set_aside))
 
 
 def _is_apart(one: Range, taken: Sequence[Range]) -> bool:
@@ -79,14 +79,14 @@ def _is_apart(one: Range, taken: Sequence[Range]) -> bool:
     return (at == 0 or taken[at - 1][1] <= one[0]) and (at == len(taken) or one[1] <= taken[at][0])
 
 
-def everywhere(text: str, listed: Sequence[Mention], *, once: bool = False) -> Placed:
+def everywhere(text: str, listed: Sequence[ListedMention], *, once: bool = False) -> PlacedMentions:
     """Return *listed*, of all pieces, with all other mentions of the same words; disjoint and in text order.
 
     *once*: an answer names each value once, however often the text has it.
 
     Of those that overlap the longest stays, then the listed one. A listed one that goes is set aside ("overlap").
     """
-    by_surface: defaultdict[str, list[Mention]] = defaultdict(list)
+    by_surface: defaultdict[str, list[ListedMention]] = defaultdict(list)
     for one in sorted(listed, key=_place_of):
         by_surface[text[one.start : one.end]].append(one)
     searchable = SearchableText(text)
@@ -95,7 +95,7 @@ def everywhere(text: str, listed: Sequence[Mention], *, once: bool = False) -> P
     kept, _ = without_overlaps(sorted((*listed, *more), key=lambda one: (one.start - one.end, not one.listed, one.start)), _place_of)
     staying = set(kept)
     gone = dict.fromkeys(_aside("overlap", one.entry, (one.start, one.end)) for one in listed if one not in staying)
-    return Placed(kept, list(gone))
+    return PlacedMentions(kept, list(gone))
 
 
 def _means_one_thing(surface: str) -> bool:
@@ -104,16 +104,16 @@ def _means_one_thing(surface: str) -> bool:
     return surface.strip() not in STOP_WORDS
 
 
-def _repeats(searchable: SearchableText, surface: str, known: Sequence[Mention]) -> Iterable[Mention]:
+def _repeats(searchable: SearchableText, surface: str, known: Sequence[ListedMention]) -> Iterable[ListedMention]:
     starts = [one.start for one in known]
     for start, end in sorted({*searchable.mentions(surface)} - {_place_of(one) for one in known}):
         before = known[max(bisect_right(starts, start) - 1, 0)]
-        yield Mention(start, end, before.entry, listed=False)
+        yield ListedMention(start, end, before.entry, listed=False)
 
 
-def _place_of(one: Mention) -> Range:
+def _place_of(one: ListedMention) -> Range:
     return one.start, one.end
 
 
-def _aside(reason: str, entry: Entry, place: Range | tuple[None, None] = (None, None)) -> SetAside:
+def _aside(reason: str, entry: ListedEntry, place: Range | tuple[None, None] = (None, None)) -> SetAside:
     return SetAside(phase=PHASE, reason=reason, subtype=entry.entity_type, value=entry.value, start=place[0], end=place[1])

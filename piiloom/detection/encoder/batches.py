@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from piiloom.detection.encoder.examples import Example
+from piiloom.detection.encoder.examples import EncoderExample
 from piiloom.foundation.seeding import derive_rng
 
 Batch = list[int]
@@ -15,7 +15,7 @@ _POOL: Final = 40
 _BLUR: Final = 0.1
 
 
-def epoch_batches(examples: Sequence[Example], batch_size: int, *, seed: int, epoch: int, contrast: bool) -> list[Batch]:
+def epoch_batches(examples: Sequence[EncoderExample], batch_size: int, *, seed: int, epoch: int, contrast: bool) -> list[Batch]:
     """Return the batches of an *epoch* as numbers of *examples*: the same for the same arguments, in every process."""
     rng = derive_rng("encoder batches", seed, epoch)
     units = _units(examples, contrast=contrast)
@@ -35,7 +35,7 @@ def epoch_batches(examples: Sequence[Example], batch_size: int, *, seed: int, ep
     return found
 
 
-def _units(examples: Sequence[Example], *, contrast: bool) -> list[Batch]:
+def _units(examples: Sequence[EncoderExample], *, contrast: bool) -> list[Batch]:
     """Return what stays together: examples of one contrast group and part of its text, or each by itself."""
     if not contrast:
         return [[number] for number in range(len(examples))]

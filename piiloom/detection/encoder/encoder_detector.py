@@ -13,9 +13,9 @@ from piiloom.detection.encoder.head_files import HEADS, damaged_heads, read_head
 from piiloom.detection.encoder.onnx_backend import MODEL, OnnxBackend
 from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import tag_count
-from piiloom.detection.encoder.text_reading import Backend, Reading, TextReader
+from piiloom.detection.encoder.text_reading import Backend, EncoderReader, EncoderReading
 from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, open_tokenizer
-from piiloom.detection.findings import Findings, Text
+from piiloom.detection.findings import DetectorText, Findings
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.calibration import Calibration, log_odds_of
@@ -55,7 +55,7 @@ class EncoderDetector:
         except (KeyError, TypeError, ValueError):
             raise DataError("the description of the trained model is damaged", where=str(self._folder / CARD), remedy=_AGAIN) from None
         _check_sizes(self._folder, sizes)
-        self._reader: TextReader | None = None
+        self._reader: EncoderReader | None = None
         self._head: RelevanceHead | None = None
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
@@ -64,19 +64,19 @@ class EncoderDetector:
 
     def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
         """As ``detect``."""
-        return self.examine_batch([Text(text, locale, question)])[0]
+        return self.examine_batch([DetectorText(text, locale, question)])[0]
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """See ``BatchDetector``."""
         found = [Findings(spans=())] * len(texts)
 
-        def take(number: int, reading: Reading) -> None:
+        def take(number: int, reading: EncoderReading) -> None:
             found[number] = Findings(spans=self._spans(reading))
 
         self._opened().read(texts, take)
         return found
 
-    def _spans(self, reading: Reading) -> list[ScoredSpan]:
+    def _spans(self, reading: EncoderReading) -> list[ScoredSpan]:
         sure = [
             (one, entity_type, score)
             for one in reading.spans(self._outside_bias)
@@ -98,7 +98,7 @@ class EncoderDetector:
             for (one, entity_type, score), relevance in zip(sure, relevances, strict=True)
         ]
 
-    def _opened(self) -> TextReader:
+    def _opened(self) -> EncoderReader:
         if self._reader is None:
             maker = WindowMaker(open_tokenizer(self._folder), self._windows)
             if self._learnt_relevance:
@@ -107,7 +107,7 @@ class EncoderDetector:
                 except KeyError:
                     raise damaged_heads(self._folder) from None
             backend = _backend(self._folder, len(self._about.types), self._local.device)
-            self._reader = TextReader(backend, maker, pad=self._pad, batch_size=self._local.batch_size)
+            self._reader = EncoderReader(backend, maker, pad=self._pad, batch_size=self._local.batch_size)
         return self._reader
 
 

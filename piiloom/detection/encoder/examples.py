@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from piiloom.corpus.record import Record
 from piiloom.detection.encoder.relevance_head import HIGH, LOW
 from piiloom.detection.encoder.tags import token_tags
-from piiloom.detection.encoder.windows import Window, WindowMaker
+from piiloom.detection.encoder.windows import EncoderWindow, WindowMaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,10 +22,10 @@ class JudgedSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class EncoderExample:
     """A window and what is to be learnt from it. ``tags`` are those of its tokens of the text; ``group`` is the contrast group."""
 
-    window: Window
+    window: EncoderWindow
     tags: list[int]
     judged: tuple[JudgedSpan, ...]
     group: str | None
@@ -35,23 +35,25 @@ class Example:
         """How many tokens it has."""
         return len(self.window.ids)
 
-    def without_question(self) -> Example:
+    def without_question(self) -> EncoderExample:
         """Return it as it is without its question, to which then nothing is relevant."""
         start, end = self.window.question
         if start == end:
             return self
         old = self.window
         ids, segments = [*old.ids[:start], *old.ids[end:]], [*old.segments[:start], *old.segments[end:]]
-        return Example(Window(ids, segments, (start, start), old.text, old.at - (end - start)), self.tags, (), self.group)
+        return EncoderExample(EncoderWindow(ids, segments, (start, start), old.text, old.at - (end - start)), self.tags, (), self.group)
 
 
-def make_examples(records: Iterable[Record], maker: WindowMaker, types: tuple[str, ...], *, hide_question: bool = False) -> list[Example]:
+def encoder_examples(
+    records: Iterable[Record], maker: WindowMaker, types: tuple[str, ...], *, hide_question: bool = False
+) -> list[EncoderExample]:
     """Return the examples of *records*. *hide_question*: the relevance is to be guessed without seeing the question (an ablation)."""
     number_of = {name: number for number, name in enumerate(types)}
     return [example for record in records for example in _examples_of(record, maker, number_of, hide_question=hide_question)]
 
 
-def _examples_of(record: Record, maker: WindowMaker, number_of: Mapping[str, int], *, hide_question: bool) -> Iterable[Example]:
+def _examples_of(record: Record, maker: WindowMaker, number_of: Mapping[str, int], *, hide_question: bool) -> Iterable[EncoderExample]:
     tokens = maker.tokens(record.context, HIDDEN if hide_question and record.question else record.question)
     tags, owners = token_tags(tokens.offsets, record.spans, number_of)
     places = _places(owners)
@@ -66,7 +68,7 @@ def _examples_of(record: Record, maker: WindowMaker, number_of: Mapping[str, int
                     shift = window.at - begin
                     label = HIGH if span.relevance == "high" else LOW
                     judged.append(JudgedSpan(first + shift, last + shift, label, (span.start, span.end)))
-        yield Example(window, tags[begin:end], tuple(judged), record.contrast_group)
+        yield EncoderExample(window, tags[begin:end], tuple(judged), record.contrast_group)
 
 
 # What stands in the place of every question when it is hidden.

@@ -29,6 +29,6 @@ def has_quick_bf16() -> bool:
     return bool(asked()) if asked is not None else False
 
 
-def named(dtype: torch.dtype | None) -> str:
+def precision_name(dtype: torch.dtype | None) -> str:
     """Return the name of a precision as ``--precision`` calls it."""
     return {torch.bfloat16: "bf16", torch.float16: "fp16"}.get(dtype, "fp32") if dtype is not None else "fp32"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from piiloom.detection.encoder.examples import Example
+from piiloom.detection.encoder.examples import EncoderExample
 from piiloom.detection.encoder.network import EncoderNetwork
 from piiloom.detection.encoder.relevance_head import HIGH, LOW
 from piiloom.detection.encoder.tags import IGNORED
@@ -30,7 +30,7 @@ class ClassWeights:
     relevance: Tensor
 
 
-def class_weights(examples: Sequence[Example], tags: int, *, wanted: bool) -> ClassWeights:
+def class_weights(examples: Sequence[EncoderExample], tags: int, *, wanted: bool) -> ClassWeights:
     """Return weights by which rare classes count for more; all 1 unless *wanted*.
 
     Tags: the inverse root of their number, with which spans are learnt sooner; that the network then marks too much is undone by the
@@ -61,14 +61,14 @@ class Totals:
     pairs: int
 
 
-def totals_of(batch: Sequence[Example], weights: ClassWeights) -> Totals:
+def totals_of(batch: Sequence[EncoderExample], weights: ClassWeights) -> Totals:
     """Return the totals of *batch*."""
     tags = sum(float(weights.tags[torch.tensor(example.tags, dtype=torch.long)].sum()) for example in batch)
     relevance = sum(float(weights.relevance[span.label]) for example in batch for span in example.judged)
     return Totals(max(tags, 1e-9), max(relevance, 1e-9), max(1, len(contrast_pairs(batch))))
 
 
-def contrast_pairs(batch: Sequence[Example]) -> list[tuple[int, int]]:
+def contrast_pairs(batch: Sequence[EncoderExample]) -> list[tuple[int, int]]:
     """Return pairs (high, low) of numbers of judged spans, in their order over the batch, of one mention under two questions."""
     seen: dict[tuple[str, tuple[int, int]], tuple[list[int], list[int]]] = {}
     number = 0
@@ -82,7 +82,7 @@ def contrast_pairs(batch: Sequence[Example]) -> list[tuple[int, int]]:
 
 def batch_loss(
     network: EncoderNetwork,
-    batch: Sequence[Example],
+    batch: Sequence[EncoderExample],
     weights: ClassWeights,
     totals: Totals,
     *,
@@ -117,7 +117,7 @@ def batch_loss(
     return loss
 
 
-def padded(batch: Sequence[Example], pad: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+def padded(batch: Sequence[EncoderExample], pad: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """Return ids, mask and segments of the windows of *batch*."""
     width = max(example.size for example in batch)
     ids = torch.full((len(batch), width), pad, dtype=torch.long)
@@ -129,7 +129,7 @@ def padded(batch: Sequence[Example], pad: int, device: torch.device) -> tuple[Te
     return ids.to(device), mask.to(device), segments.to(device)
 
 
-def _span_inputs(states: Tensor, batch: Sequence[Example], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+def _span_inputs(states: Tensor, batch: Sequence[EncoderExample], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """Return the means of each judged span's tokens, of its question's, and the first state of its window."""
     width = states.shape[1]
     rows = [(row, span) for row, example in enumerate(batch) for span in example.judged]

@@ -16,7 +16,7 @@ def tag_count(types: int) -> int:
     return 2 * types + 1
 
 
-def token_places(owners: Sequence[int], spans: int) -> list[tuple[int, int] | None]:
+def span_tokens(owners: Sequence[int], spans: int) -> list[tuple[int, int] | None]:
     """Return the first token and one past the last of each of so many *spans*, by the *owners* of ``token_tags``; None if it has none."""
     places: list[tuple[int, int] | None] = [None] * spans
     for at, owner in enumerate(owners):

@@ -11,8 +11,8 @@ import numpy as np
 from piiloom.corpus.record import Relevance
 from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.windows import Tokens, Window, WindowMaker
-from piiloom.detection.findings import Text
+from piiloom.detection.encoder.windows import EncoderWindow, Tokens, WindowMaker
+from piiloom.detection.findings import DetectorText
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,10 +29,10 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EncoderReading:
     """A text that was read: its tokens, the tag logits of each, and the states of each window."""
 
-    text: Text
+    text: DetectorText
     tokens: Tokens
     logits: NDArray[np.float32]
     states: list[NDArray[np.float32]]
@@ -62,13 +62,13 @@ class Reading:
         return found
 
 
-class TextReader:
+class EncoderReader:
     """Reads texts *batch_size* windows at a time; *pad* is the id of the padding token."""
 
     def __init__(self, backend: Backend, maker: WindowMaker, *, pad: int, batch_size: int) -> None:
         self._backend, self._maker, self._pad, self._batch_size = backend, maker, pad, batch_size
 
-    def read(self, texts: Sequence[Text], take: Callable[[int, Reading], None]) -> None:
+    def read(self, texts: Sequence[DetectorText], take: Callable[[int, EncoderReading], None]) -> None:
         """Read *texts*, those of about one length together, and give each with its number to *take*."""
         tokens = [self._maker.tokens(one.text, one.question) for one in texts]
         order = sorted(range(len(texts)), key=lambda number: (len(tokens[number].windows), len(tokens[number].windows[0].ids)))
@@ -81,7 +81,7 @@ class TextReader:
         self._read_group(texts, tokens, group, take)
 
     def _read_group(
-        self, texts: Sequence[Text], tokens: Sequence[Tokens], group: Sequence[int], take: Callable[[int, Reading], None]
+        self, texts: Sequence[DetectorText], tokens: Sequence[Tokens], group: Sequence[int], take: Callable[[int, EncoderReading], None]
     ) -> None:
         windows = [window for number in group for window in tokens[number].windows]
         done: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
@@ -91,9 +91,12 @@ class TextReader:
         for number in group:
             own = done[at : at + len(tokens[number].windows)]
             at += len(own)
-            take(number, Reading(texts[number], tokens[number], _joined(tokens[number], [one for one, _ in own]), [one for _, one in own]))
+            take(
+                number,
+                EncoderReading(texts[number], tokens[number], _joined(tokens[number], [one for one, _ in own]), [one for _, one in own]),
+            )
 
-    def _run(self, windows: Sequence[Window]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    def _run(self, windows: Sequence[EncoderWindow]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         width = max(len(window.ids) for window in windows)
         ids = np.full((len(windows), width), self._pad, dtype=np.int64)
         mask, segments = np.zeros_like(ids), np.zeros_like(ids)

@@ -17,10 +17,10 @@ import torch
 from piiloom.detection.encoder.batches import Batch, epoch_batches
 from piiloom.detection.encoder.checkpoints import Checkpoints
 from piiloom.detection.encoder.encoder_settings import EncoderSettings
-from piiloom.detection.encoder.examples import Example
+from piiloom.detection.encoder.examples import EncoderExample
 from piiloom.detection.encoder.losses import batch_loss, class_weights, outside_bias, totals_of
 from piiloom.detection.encoder.network import EncoderNetwork
-from piiloom.detection.encoder.training_history import Figures, History, TrainingProgress
+from piiloom.detection.encoder.training_history import TrainingHistory, TrainingProgress, ValidationFigures
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.seeding import derive_rng
 
@@ -31,7 +31,7 @@ Validate = Callable[[EncoderNetwork], dict[str, float]]
 Watch = Callable[[TrainingProgress], None]
 
 
-class Training:
+class EncoderTraining:
     """Trains *network* on *examples*.
 
     *settings* say how many epochs there are. *validate* gives figures with a "score", of which more is better; None: the last epoch is
@@ -41,7 +41,7 @@ class Training:
     def __init__(
         self,
         network: EncoderNetwork,
-        examples: Sequence[Example],
+        examples: Sequence[EncoderExample],
         settings: EncoderSettings,
         *,
         pad: int,
@@ -69,7 +69,7 @@ class Training:
             weight_decay=settings.weight_decay,
         )
         self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype is torch.float16)
-        self.history = History(micro_batch=settings.batch_size)
+        self.history = TrainingHistory(micro_batch=settings.batch_size)
         self._step, self._epoch, self._in_epoch = 0, 0, 0
         self._loss, self._epoch_loss = 0.0, 0.0
         self._best: dict[str, torch.Tensor] | None = None
@@ -78,7 +78,7 @@ class Training:
     def _device(self) -> torch.device:
         return next(self._network.parameters()).device
 
-    def run(self, checkpoints: Checkpoints) -> History:
+    def run(self, checkpoints: Checkpoints) -> TrainingHistory:
         """Train, going on from a checkpoint if there is one; afterwards the network has the weights of the best epoch."""
         if (state := checkpoints.load()) is not None:
             self._restore(state)
@@ -132,7 +132,7 @@ class Training:
         if self._in_epoch % max(1, len(self._plan[self._epoch]) // 10) == 0:
             self.history.losses.append((self._step, self._loss))
 
-    def _drawn(self, examples: list[Example]) -> list[Example]:
+    def _drawn(self, examples: list[EncoderExample]) -> list[EncoderExample]:
         """Return *examples*, some of them without their question."""
         share = self._settings.question_dropout
         if not share or self._settings.hide_question:
@@ -142,7 +142,7 @@ class Training:
         hidden = [by_group.setdefault(one.group or number, rng.random() < share) for number, one in enumerate(examples)]
         return [one.without_question() if hide else one for one, hide in zip(examples, hidden, strict=True)]
 
-    def _gradients(self, examples: Sequence[Example]) -> float:
+    def _gradients(self, examples: Sequence[EncoderExample]) -> float:
         self._optimiser.zero_grad(set_to_none=True)
         totals, loss = totals_of(examples, self._weights), 0.0
         size = self.history.micro_batch
@@ -197,7 +197,7 @@ class Training:
             self.history.best_epoch = self._epoch
             self._best = {name: weight.detach().cpu().clone() for name, weight in self._network.state_dict().items()}
 
-    def _tell(self, eta_s: float, *, validation: Figures | None = None, note: str | None = None) -> None:
+    def _tell(self, eta_s: float, *, validation: ValidationFigures | None = None, note: str | None = None) -> None:
         self._watch(
             TrainingProgress(
                 epoch=min(self._epoch + 1, len(self._plan)),
@@ -222,7 +222,7 @@ class Training:
             "random_cuda": torch.cuda.get_rng_state() if self._device.type == "cuda" else None,
             "place": [self._step, self._epoch, self._in_epoch],
             "loss": [self._loss, self._epoch_loss],
-            "history": {name: getattr(history, name) for name in History.__slots__},
+            "history": {name: getattr(history, name) for name in TrainingHistory.__slots__},
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
@@ -235,7 +235,7 @@ class Training:
             torch.cuda.set_rng_state(state["random_cuda"])
         self._step, self._epoch, self._in_epoch = state["place"]
         self._loss, self._epoch_loss = state["loss"]
-        self.history = History(**state["history"])
+        self.history = TrainingHistory(**state["history"])
         self.history.losses = [(int(step), float(loss)) for step, loss in self.history.losses]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Figures = Mapping[str, float]
+ValidationFigures = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,12 +21,12 @@ class TrainingProgress:
     steps: int
     loss: float
     eta_s: float
-    validation: Figures | None = None
+    validation: ValidationFigures | None = None
     note: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
-class History:
+class TrainingHistory:
     """What came of a training: the mean loss of each epoch, the figures of the validation after each, and the best epoch (from 1).
 
     ``losses`` has (step, running loss) of each tenth of an epoch, for the plot. ``micro_batch`` is what is read at once in the end.

@@ -13,19 +13,19 @@ from safetensors.torch import save_file
 
 from piiloom.detection.encoder.checkpoints import Checkpoints
 from piiloom.detection.encoder.encoder_settings import EncoderSettings
-from piiloom.detection.encoder.examples import HIDDEN, make_examples
-from piiloom.detection.encoder.hardware import chosen_precision, named
+from piiloom.detection.encoder.examples import HIDDEN, encoder_examples
+from piiloom.detection.encoder.hardware import chosen_precision, precision_name
 from piiloom.detection.encoder.head_files import HEADS
 from piiloom.detection.encoder.network import EncoderNetwork, load_body, model_tokens
 from piiloom.detection.encoder.onnx_backend import MODEL, export_onnx
 from piiloom.detection.encoder.relevance_head import RelevanceHead
 from piiloom.detection.encoder.tags import tag_count
-from piiloom.detection.encoder.text_reading import TextReader
+from piiloom.detection.encoder.text_reading import EncoderReader
 from piiloom.detection.encoder.torch_backend import TorchBackend
-from piiloom.detection.encoder.training import Training, seed_all
-from piiloom.detection.encoder.training_history import History, TrainingProgress
-from piiloom.detection.encoder.validating import Measured, Validator
-from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, plain
+from piiloom.detection.encoder.training import EncoderTraining, seed_all
+from piiloom.detection.encoder.training_history import TrainingHistory, TrainingProgress
+from piiloom.detection.encoder.validating import ValidationResult, Validator
+from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, plain_tokenizer
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
@@ -36,7 +36,7 @@ from piiloom.tagging.model_card import CARD, About, read_about, write_about
 WEIGHTS: Final = "model.safetensors"
 
 
-class Session:
+class TrainingSession:
     """The network, the tokenizer and the validation of a training; *facts* are those of the base for the card."""
 
     def __init__(self, data: TrainingData, base: Path, facts: Mapping[str, Any], settings: EncoderSettings) -> None:
@@ -54,20 +54,20 @@ class Session:
             network.begin_with(base, read_about(base, "encoder").types, data.types)
         self._network = network.to(self._device)
         self._windows = settings.windows.bounded(model_tokens(body.config))
-        self._maker = WindowMaker(plain(self._tokenizer.backend_tokenizer), self._windows)
+        self._maker = WindowMaker(plain_tokenizer(self._tokenizer.backend_tokenizer), self._windows)
         self._validator = Validator(data.validation, data.types, hide=HIDDEN if settings.hide_question else None)
-        self._measured = Measured(figures={})
+        self._measured = ValidationResult(figures={})
 
-    def train(self, out: Path, watch: Callable[[TrainingProgress], None], *, onnx: bool) -> tuple[About, History]:
+    def train(self, out: Path, watch: Callable[[TrainingProgress], None], *, onnx: bool) -> tuple[About, TrainingHistory]:
         """Train, going on from a checkpoint in *out* if there is one, and write the folder."""
         data = self._data
-        examples = make_examples(data.train, self._maker, data.types, hide_question=self._settings.hide_question)
+        examples = encoder_examples(data.train, self._maker, data.types, hide_question=self._settings.hide_question)
         self._settings = settings = self._settings.for_examples(len(examples))
-        identity = digest(data.digest, list(data.types), settings.shaping, self._facts, named(self._dtype), self._device.type)
+        identity = digest(data.digest, list(data.types), settings.shaping, self._facts, precision_name(self._dtype), self._device.type)
         checkpoints = Checkpoints(out, identity)
         validate = self._validate if data.validation else None
-        training = Training(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
-        self._measured = Measured(figures={}, outside_bias=training.outside_bias)  # until validation finds a better one
+        training = EncoderTraining(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
+        self._measured = ValidationResult(figures={}, outside_bias=training.outside_bias)  # until validation finds a better one
         history = training.run(checkpoints)
         self._network.eval()
         figures = self._validate(self._network) if data.validation else {}  # once more, of the best epoch: its calibration is kept
@@ -78,18 +78,18 @@ class Session:
         return about, history
 
     def _validate(self, network: EncoderNetwork) -> dict[str, float]:
-        reader = TextReader(TorchBackend(network, self._dtype), self._maker, pad=self._pad, batch_size=self._settings.batch_size)
+        reader = EncoderReader(TorchBackend(network, self._dtype), self._maker, pad=self._pad, batch_size=self._settings.batch_size)
         self._measured = self._validator.measure(reader, head_of(network) if self._settings.relevance else None)
         return self._measured.figures
 
-    def _about(self, history: History, figures: Mapping[str, float], examples: int) -> About:
+    def _about(self, history: TrainingHistory, figures: Mapping[str, float], examples: int) -> About:
         used = {
             "windows": asdict(self._windows),
             "pad": self._pad,
             "learnt_relevance": self._settings.relevance,
             "calibration": asdict(self._measured.calibration) if self._measured.calibration is not None else None,
             "outside_bias": self._measured.outside_bias,
-            "precision_used": named(self._dtype),
+            "precision_used": precision_name(self._dtype),
             "device_used": self._device.type,
             "threads_used": torch.get_num_threads(),
         }

@@ -11,11 +11,11 @@ import numpy as np
 from piiloom.corpus.record import Record, Relevance
 from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import token_places, token_tags
-from piiloom.detection.encoder.text_reading import Reading, TextReader
-from piiloom.detection.findings import Text
+from piiloom.detection.encoder.tags import span_tokens, token_tags
+from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading
+from piiloom.detection.findings import DetectorText
 from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability
-from piiloom.tagging.platt import Answer, fit_calibration
+from piiloom.tagging.platt import ScoredAnswer, fit_calibration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,14 +32,14 @@ class _Counts:
     typed: int = 0
     found_hit: int = 0
     gold_hit: int = 0
-    answers: list[Answer] = field(default_factory=list)
+    answers: list[ScoredAnswer] = field(default_factory=list)
     # (gold, said) of each judged span; and by mention of a contrast group, which of its judgements are right by label.
     judged: list[tuple[Relevance, Relevance]] = field(default_factory=list)
     contrasts: dict[tuple[str, int, int], dict[str, bool]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class ValidationResult:
     """What came of a validation: figures ("score" is what early stopping looks at), and how the detector is to be set.
 
     ``calibration`` is None if there is too little for one. ``outside_bias`` is the one with the best F1.
@@ -55,14 +55,14 @@ class Validator:
 
     def __init__(self, records: Sequence[Record], types: Sequence[str], *, hide: str | None = None) -> None:
         self._records, self._types = records, types
-        self._texts = [Text(one.context, one.locale, hide if hide and one.question else one.question) for one in records]
+        self._texts = [DetectorText(one.context, one.locale, hide if hide and one.question else one.question) for one in records]
 
-    def measure(self, reader: TextReader, head: RelevanceHead | None, *, outside_bias: float | None = None) -> Measured:
+    def measure(self, reader: EncoderReader, head: RelevanceHead | None, *, outside_bias: float | None = None) -> ValidationResult:
         """Measure with *outside_bias*, or with the one that is found to be best."""
         counts = _Counts()
         read: list[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]] = []
 
-        def take(number: int, reading: Reading) -> None:
+        def take(number: int, reading: EncoderReading) -> None:
             record = self._records[number]
             read.append((record, reading.tokens.offsets, reading.logits.astype(np.float16)))
             if head is not None and record.question:
@@ -72,7 +72,7 @@ class Validator:
         bias = self._best_bias(read) if outside_bias is None else outside_bias
         self._count_all(read, bias, counts)
         calibration = fit_calibration(counts.answers)
-        return Measured(figures=_figures(counts, calibration), calibration=calibration, outside_bias=bias)
+        return ValidationResult(figures=_figures(counts, calibration), calibration=calibration, outside_bias=bias)
 
     def _best_bias(self, read: Sequence[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]]) -> float:
         """Return the bias with which most spans are right; of equal ones that nearest to none."""
@@ -97,15 +97,15 @@ class Validator:
             counts.exact += known is not None
             counts.typed += right
             counts.found_hit += any(one.start < end and one.end > start for start, end in gold)
-            counts.answers.append(Answer(log_odds_of(one.confidence), right))
+            counts.answers.append(ScoredAnswer(log_odds_of(one.confidence), right))
         counts.gold_hit += sum(any(start < one.end and end > one.start for one in found) for start, end in gold)
 
-    def _judge(self, record: Record, reading: Reading, head: RelevanceHead, counts: _Counts) -> None:
+    def _judge(self, record: Record, reading: EncoderReading, head: RelevanceHead, counts: _Counts) -> None:
         numbers = {span.entity_type: 0 for span in record.spans}
         owners = token_tags(reading.tokens.offsets, record.spans, numbers)[1]
         judged = [
             (span, span.relevance, place)
-            for span, place in zip(record.spans, token_places(owners, len(record.spans)), strict=True)
+            for span, place in zip(record.spans, span_tokens(owners, len(record.spans)), strict=True)
             if span.relevance is not None and place is not None
         ]
         for (span, gold, _), said in zip(judged, reading.relevance(head, [place for _, _, place in judged]), strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from piiloom.detection.encoder.encoder_settings import Windows
-from piiloom.detection.token_decoding.windows import Window as Part
+from piiloom.detection.token_decoding.windows import TokenWindow as Part
 from piiloom.detection.token_decoding.windows import windows_of
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
@@ -27,7 +27,7 @@ _HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class EncoderWindow:
     """One window: the ids of its tokens, the segment of each, and where question and text are in it.
 
     ``text`` are its tokens of the text (half-open, of all tokens of the text), ``at`` is where they begin in the window.
@@ -48,7 +48,7 @@ class Tokens:
     """
 
     offsets: list[tuple[int, int]]
-    windows: list[Window]
+    windows: list[EncoderWindow]
     homes: list[int]
 
 
@@ -77,12 +77,12 @@ class WindowMaker:
         homes = [number for number, part in enumerate(parts) for _ in range(part.own_first, part.own_last)]
         return Tokens(list(encoded.offsets), windows, homes)
 
-    def _window(self, asked: list[int], ids: list[int], part: tuple[int, int]) -> Window:
+    def _window(self, asked: list[int], ids: list[int], part: tuple[int, int]) -> EncoderWindow:
         first, second = self._type_of
         begin = len(self._before)
         at = begin + len(asked) + len(self._between)
         own = ids[part[0] : part[1]]
-        return Window(
+        return EncoderWindow(
             ids=[*self._before, *asked, *self._between, *own, *self._after],
             segments=[first] * at + [second] * (len(own) + len(self._after)),
             question=(begin, begin + len(asked)),
@@ -101,10 +101,10 @@ def open_tokenizer(folder: Path) -> Tokenizer:
         found = FastTokenizer.from_file(str(folder / TOKENIZER))
     except Exception as error:  # the library raises bare exceptions
         raise DataError("the tokenizer cannot be read", where=str(folder / TOKENIZER), remedy="Copy the whole folder again") from error
-    return plain(found)
+    return plain_tokenizer(found)
 
 
-def plain(tokenizer: Tokenizer) -> Tokenizer:
+def plain_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
     """Return *tokenizer* so that it neither pads nor cuts, and "[SEP]" in a text is text."""
     tokenizer.no_padding()
     tokenizer.no_truncation()

@@ -39,6 +39,6 @@ def _folded(name: str) -> str:
     return re.sub(r"[\W_]+", " ", name).strip().casefold()
 
 
-def described(entity: Entity) -> dict[str, str]:
+def prompt_entity(entity: Entity) -> dict[str, str]:
     """What a prompt tells of *entity*."""
     return {"id": entity.id, "name": entity.name, "native": entity.native}

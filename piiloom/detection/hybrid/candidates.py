@@ -16,7 +16,7 @@ _AND: Final = "+"  # between the names of finders that agree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class EntityCandidate:
     """``text[start:end]`` may be *entity*. ``detector`` says who thinks so; ``others``: ids of what else it may be, the likeliest first."""
 
     start: int
@@ -52,14 +52,16 @@ class Candidate:
         )
 
 
-def of_match(match: Match) -> Candidate:
+def of_match(match: Match) -> EntityCandidate:
     """What a pattern found."""
-    return Candidate(start=match.start, end=match.end, entity=match.entity, score=match.score, detector=PATTERNS, validated=match.validated)
+    return EntityCandidate(
+        start=match.start, end=match.end, entity=match.entity, score=match.score, detector=PATTERNS, validated=match.validated
+    )
 
 
-def merged(candidates: Iterable[Candidate]) -> list[Candidate]:
+def merged_candidates(candidates: Iterable[EntityCandidate]) -> list[EntityCandidate]:
     """One candidate for each entity at each place. Where several finders agree, they are surer together; all are named."""
-    by_place: dict[tuple[int, int, str], Candidate] = {}
+    by_place: dict[tuple[int, int, str], EntityCandidate] = {}
     for one in sorted(candidates, key=lambda one: one.rank):
         key = (one.start, one.end, one.entity.id)
         known = by_place.get(key)
@@ -67,7 +69,7 @@ def merged(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(by_place.values(), key=lambda one: one.rank)
 
 
-def _together(one: Candidate, other: Candidate) -> Candidate:
+def _together(one: EntityCandidate, other: EntityCandidate) -> EntityCandidate:
     names = one.detector.split(_AND)
     if other.detector in names:
         return one
@@ -76,11 +78,11 @@ def _together(one: Candidate, other: Candidate) -> Candidate:
     return replace(one, score=score, validated=validated, detector=_AND.join(sorted((*names, other.detector))))
 
 
-def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+def by_place(candidates: Iterable[EntityCandidate]) -> list[EntityCandidate]:
     """*candidates* by place."""
     return sorted(candidates, key=lambda one: (one.start, one.end, one.entity.id))
 
 
-def spans_of(candidates: Sequence[Candidate]) -> list[ScoredSpan]:
+def candidate_spans(candidates: Sequence[EntityCandidate]) -> list[ScoredSpan]:
     """*candidates* as spans."""
     return [one.span() for one in candidates]

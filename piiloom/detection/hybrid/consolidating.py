@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from piiloom.detection.hybrid.candidates import Candidate
+from piiloom.detection.hybrid.candidates import EntityCandidate
 from piiloom.patterns.resolving import SURER, disjoint
 
 _HAS_PARTS: Final = "location"
 
 
-def consolidated(candidates: Iterable[Candidate], threshold: float) -> list[Candidate]:
+def consolidated(candidates: Iterable[EntityCandidate], threshold: float) -> list[EntityCandidate]:
     """Return those of *candidates* that reach *threshold* and do not overlap, in text order.
 
     Of two of which one contains the other, the one stays that begins first; of those that begin together, the one of the higher priority,
@@ -22,7 +22,7 @@ def consolidated(candidates: Iterable[Candidate], threshold: float) -> list[Cand
     """
     sure = sorted((one for one in candidates if one.score >= threshold), key=_order)
     starts = [one.start for one in sure]
-    kept: list[Candidate] = []
+    kept: list[EntityCandidate] = []
     for one in sure:
         # All that are kept begin before it or with it, and the last of them ends last.
         if (not kept or (kept[-1].end < one.end and kept[-1].start < one.start)) and not _around_something_surer(one, sure, starts):
@@ -30,11 +30,11 @@ def consolidated(candidates: Iterable[Candidate], threshold: float) -> list[Cand
     return disjoint(kept, threshold=threshold)
 
 
-def _order(one: Candidate) -> tuple[object, ...]:
+def _order(one: EntityCandidate) -> tuple[object, ...]:
     return (one.start, -one.entity.priority, -one.end, *one.rank)
 
 
-def _around_something_surer(one: Candidate, sure: Sequence[Candidate], starts: Sequence[int]) -> bool:
+def _around_something_surer(one: EntityCandidate, sure: Sequence[EntityCandidate], starts: Sequence[int]) -> bool:
     if one.entity.entity_type == _HAS_PARTS:
         return False
     least = one.score + (SURER if one.entity.structured else 0.0)

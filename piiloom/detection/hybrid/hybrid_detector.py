@@ -13,7 +13,7 @@ from piiloom.detection.hybrid.by_model.model_reader import TEMPLATES, ModelReade
 from piiloom.detection.hybrid.offline.offline_reader import read_by_rules
 from piiloom.detection.hybrid.phases import PhaseSettings, TextUnderWay
 from piiloom.detection.hybrid.places import Ambiguity, by_context
-from piiloom.detection.hybrid.short_numbers import Check, by_cues
+from piiloom.detection.hybrid.short_numbers import NumberCheck, by_cues
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Lost
 from piiloom.foundation.seeding import digest
@@ -100,7 +100,7 @@ class _Asked:
         answers = await each_once(way.checks(), lambda one: self._reader.verify(one, self._locale, self._item_id))
         way.confirm([check for check, answer in answers if not self._confirmed(check, answer)])
 
-    def _confirmed(self, check: Check, answer: bool | Lost) -> bool:
+    def _confirmed(self, check: NumberCheck, answer: bool | Lost) -> bool:
         if not isinstance(answer, Lost):
             return answer
         one = check.candidate

@@ -13,10 +13,10 @@ from piiloom.corpus.mention_search import Range
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.candidates import Candidate, merged, of_match, spans_of
+from piiloom.detection.hybrid.candidates import EntityCandidate, candidate_spans, merged_candidates, of_match
 from piiloom.detection.hybrid.consolidating import consolidated
-from piiloom.detection.hybrid.places import MARGIN, Ambiguity, Place, ambiguities, places_of, settled
-from piiloom.detection.hybrid.short_numbers import Check, checks
+from piiloom.detection.hybrid.places import MARGIN, Ambiguity, AmbiguousPlace, ambiguities, group_places, settled
+from piiloom.detection.hybrid.short_numbers import NumberCheck, number_checks
 from piiloom.detection.registry import PatternDetector
 from piiloom.detection.sentences import Sentences
 from piiloom.patterns.engine import FLOOR
@@ -48,9 +48,9 @@ class TextUnderWay:
         self.asked = asked_types(settings.patterns, locale)
         self.set_aside: list[SetAside] = []
         matches = engine.find(text, floor=max(FLOOR, settings.threshold - MARGIN))
-        self._candidates: list[Candidate] = [of_match(match) for match in matches]
-        self._places: list[Place] = []
-        self._kept: list[Candidate] = []
+        self._candidates: list[EntityCandidate] = [of_match(match) for match in matches]
+        self._places: list[AmbiguousPlace] = []
+        self._kept: list[EntityCandidate] = []
 
     @property
     def catalogue(self) -> LocaleCatalogue:
@@ -63,15 +63,15 @@ class TextUnderWay:
         pieces = cut_text(self.text, self.sentences.ends, whole, self.settings.chunk_chars)
         return [(start, end) for start, end in pieces if not self.text[start:end].isspace()]
 
-    def add(self, candidates: Iterable[Candidate], set_aside: Iterable[SetAside] = ()) -> None:
+    def add(self, candidates: Iterable[EntityCandidate], set_aside: Iterable[SetAside] = ()) -> None:
         """Phase I: take what was read."""
         self._candidates += candidates
         self.set_aside += set_aside
 
     def ambiguities(self) -> list[Ambiguity]:
         """Phase II: the questions about places that may be several things."""
-        self._places = places_of(merged(self._candidates))
-        places: Iterable[Place] = self._places
+        self._places = group_places(merged_candidates(self._candidates))
+        places: Iterable[AmbiguousPlace] = self._places
         if self.settings.phases > 2:
             # What will be dropped for lying within something else is not worth a question.
             stays = {(one.start, one.end) for one in consolidated(settled(self._places, {}), self.settings.threshold)}
@@ -82,12 +82,12 @@ class TextUnderWay:
         """Phase II: take the answers, ids of entities."""
         self._candidates = settled(self._places, {id(question.place): answer for question, answer in answers})
 
-    def checks(self) -> list[Check]:
+    def checks(self) -> list[NumberCheck]:
         """Phase III: drop what lies within something else; return the questions about short numbers."""
         self._kept = consolidated(self._candidates, self.settings.threshold)
-        return checks(self.sentences, self._kept)
+        return number_checks(self.sentences, self._kept)
 
-    def confirm(self, refused: Iterable[Check]) -> None:
+    def confirm(self, refused: Iterable[NumberCheck]) -> None:
         """Phase III: drop the *refused* numbers."""
         gone = {check.candidate.start: check for check in refused}
         self._kept = [one for one in self._kept if one.start not in gone]
@@ -99,8 +99,8 @@ class TextUnderWay:
 
     def findings(self) -> Findings:
         """What came of it."""
-        done = self._kept if self.settings.phases == 3 else disjoint(merged(self._candidates), threshold=self.settings.threshold)
-        return Findings(spans=spans_of(done), set_aside=self.set_aside)
+        done = self._kept if self.settings.phases == 3 else disjoint(merged_candidates(self._candidates), threshold=self.settings.threshold)
+        return Findings(spans=candidate_spans(done), set_aside=self.set_aside)
 
 
 @lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from piiloom.detection.hybrid.candidates import Candidate
+from piiloom.detection.hybrid.candidates import EntityCandidate
 from piiloom.detection.sentences import Sentences
 
 MOST_DIGITS: Final = 6
@@ -14,10 +14,10 @@ _AGE: Final = "age"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class NumberCheck:
     """A question: is ``value`` between ``before`` and ``after`` really what *candidate* says? With one sentence before and after."""
 
-    candidate: Candidate
+    candidate: EntityCandidate
     before: str
     value: str
     after: str
@@ -28,12 +28,12 @@ class Check:
         return (self.before, self.value, self.after, self.candidate.entity.id)
 
 
-def checks(sentences: Sentences, candidates: Iterable[Candidate]) -> list[Check]:
+def number_checks(sentences: Sentences, candidates: Iterable[EntityCandidate]) -> list[NumberCheck]:
     """The questions about those of *candidates* that are short numbers."""
     return [_question(sentences, one) for one in candidates if is_short_number(sentences.text[one.start : one.end], one)]
 
 
-def is_short_number(value: str, candidate: Candidate) -> bool:
+def is_short_number(value: str, candidate: EntityCandidate) -> bool:
     """Whether *value* has one to six digits and no letters (an age may have some), and nothing has confirmed it yet.
 
     A validator has, if it accepts it, and so have two finders that agree: the reader of phase I has seen what stands around it.
@@ -44,13 +44,13 @@ def is_short_number(value: str, candidate: Candidate) -> bool:
     return candidate.entity.entity_type == _AGE or not any(map(str.isalpha, value))
 
 
-def _question(sentences: Sentences, one: Candidate) -> Check:
+def _question(sentences: Sentences, one: EntityCandidate) -> NumberCheck:
     text = sentences.text
     begin, end = sentences.around(one.start, one.end, beside=1)
-    return Check(candidate=one, before=text[begin : one.start], value=text[one.start : one.end], after=text[one.end : end])
+    return NumberCheck(candidate=one, before=text[begin : one.start], value=text[one.start : one.end], after=text[one.end : end])
 
 
-def by_cues(check: Check, against: Iterable[str]) -> bool:
+def by_cues(check: NumberCheck, against: Iterable[str]) -> bool:
     """Return whether a label or context word of the entity is near, and no word against it is nearer before the value."""
     entity = check.candidate.entity
     labels = [phrase for pattern in entity.patterns if not pattern.followed_by for phrase in pattern.preceded_by]

@@ -15,7 +15,7 @@ from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.findings import SetAside
 
 
-class Document(NamedTuple):
+class InputDocument(NamedTuple):
     """One text of the input.
 
     ``id`` is the row's own, ``given_id``, or made of file and line; ids may repeat. ``line`` is None if the file is one document.
@@ -31,7 +31,7 @@ class Document(NamedTuple):
     group_keys: tuple[str, ...] = ()
 
 
-class Refused(NamedTuple):
+class RefusedRow(NamedTuple):
     """A row, or a file of a folder, that is no document, and why. ``row`` is the unchanged row, "" for a file."""
 
     file: str
@@ -50,12 +50,12 @@ MOST_DOCUMENTS: Final = 250
 MOST_CHARACTERS: Final = 500_000
 
 
-class Chunk(NamedTuple):
+class DocumentChunk(NamedTuple):
     """Consecutive documents, numbered from ``first`` on. ``done``: how much of the input had been read behind them."""
 
     number: int
     first: int
-    documents: tuple[Document, ...]
+    documents: tuple[InputDocument, ...]
     done: int
 
     @property
@@ -79,33 +79,33 @@ class Chunk(NamedTuple):
         return found.hexdigest()
 
 
-def chunks(
-    found: Iterable[Document | Refused],
-    set_aside: Callable[[Refused], object],
+def document_chunks(
+    found: Iterable[InputDocument | RefusedRow],
+    set_aside: Callable[[RefusedRow], object],
     done: Callable[[], int],
     most_documents: int = MOST_DOCUMENTS,
-) -> Iterator[Chunk]:
+) -> Iterator[DocumentChunk]:
     """Yield the documents of *found* in chunks, and call *set_aside* with what is none.
 
     *done* (``DocumentReader.done``) is asked at the end of each chunk.
     """
     number, first, size = 0, 0, 0
-    taken: list[Document] = []
+    taken: list[InputDocument] = []
     for one in found:
-        if isinstance(one, Refused):
+        if isinstance(one, RefusedRow):
             set_aside(one)
             continue
         taken.append(one)
         size += len(one.text)
         if len(taken) >= most_documents or size >= MOST_CHARACTERS:
-            yield Chunk(number, first, tuple(taken), done())
+            yield DocumentChunk(number, first, tuple(taken), done())
             number, first, size, taken = number + 1, first + len(taken), 0, []
     if taken:
-        yield Chunk(number, first, tuple(taken), done())
+        yield DocumentChunk(number, first, tuple(taken), done())
 
 
 @dataclass(slots=True, kw_only=True)
-class Tally:
+class SpanCounts:
     """Counts of documents and what was found in them.
 
     ``failed`` documents, of which nothing could be found out, are none of the ``documents``. ``types`` and ``subtypes`` count spans;
@@ -137,7 +137,7 @@ class Tally:
         self.locales[locale] += 1
         self.set_aside.update(one.reason for one in set_aside)
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: SpanCounts) -> None:
         """Add the counts of other documents."""
         for name in self.__slots__:
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -151,7 +151,7 @@ class Tally:
         return {name: dict(_by_count(value)) if isinstance(value := getattr(self, name), dict) else value for name in self.__slots__}
 
     @classmethod
-    def from_json(cls, told: Mapping[str, Any]) -> Tally:
+    def from_json(cls, told: Mapping[str, Any]) -> SpanCounts:
         """Return what ``to_json`` made JSON of."""
         values: dict[str, Any] = {
             name: value if name == "catalogues" or isinstance(value, int) else Counter(value) for name, value in told.items()

@@ -25,7 +25,7 @@ SPLIT: Final = "detected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class DetectionExport:
     """How to write the folder *out*; with ``force``, also over an earlier export."""
 
     out: Path

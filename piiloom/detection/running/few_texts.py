@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Findings, Text
+from piiloom.detection.findings import DetectorText, Findings
 from piiloom.detection.registry import make_detector
-from piiloom.detection.running.chunks import Chunk, Document
+from piiloom.detection.running.chunks import DocumentChunk, InputDocument
 from piiloom.detection.running.input_settings import detection_locale
 from piiloom.detection.running.model_driver import ModelDriver
 from piiloom.detection.running.worker import disjoint_spans, examiner_of
@@ -32,17 +32,19 @@ def detect_texts(texts: Sequence[str], locale: str, question: str | None, settin
 
 def _found(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
     if not settings.waits:
-        return list(examiner_of(make_detector(settings))([Text(text, locale, question) for text in texts]))
+        return list(examiner_of(make_detector(settings))([DetectorText(text, locale, question) for text in texts]))
     return _waited_for(texts, locale, question, settings) if texts else []
 
 
 def _waited_for(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
     found: list[Findings] = []
 
-    def take(chunk: Chunk, findings: list[Findings]) -> None:
+    def take(chunk: DocumentChunk, findings: list[Findings]) -> None:
         del chunk
         found.extend(findings)
 
-    documents = tuple(Document(f"text {number}", text, locale, question, "texts", number) for number, text in enumerate(texts, start=1))
-    ModelDriver(settings).run(iter([Chunk(0, 0, documents, len(texts))]), take, noop)
+    documents = tuple(
+        InputDocument(f"text {number}", text, locale, question, "texts", number) for number, text in enumerate(texts, start=1)
+    )
+    ModelDriver(settings).run(iter([DocumentChunk(0, 0, documents, len(texts))]), take, noop)
     return found

@@ -62,7 +62,7 @@ class InputFields(Settings):
         return {option: field for option, field in given.items() if field is not None}
 
 
-class InputSettings(InputFields):
+class DetectionInput(InputFields):
     """An input: a file, or a folder of files of one format."""
 
     source: OptionalPath = setting(

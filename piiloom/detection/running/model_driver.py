@@ -9,14 +9,14 @@ from typing import Any
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.findings import Findings, ModelDetector
 from piiloom.detection.registry import make_detector
-from piiloom.detection.running.chunks import Chunk, Document
+from piiloom.detection.running.chunks import DocumentChunk, InputDocument
 from piiloom.detection.running.worker import failed
 from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.errors import Interrupted, PiiloomError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.protocol import Provider
 
-Take = Callable[[Chunk, list[Findings]], object]
+Take = Callable[[DocumentChunk, list[Findings]], object]
 
 
 class ModelDriver:
@@ -40,17 +40,17 @@ class ModelDriver:
         """What all sessions asked and paid, as JSON values."""
         return asdict(self._detector.totals)
 
-    def run(self, chunks: Iterator[Chunk], take: Take, told: Callable[[int], object]) -> None:
+    def run(self, chunks: Iterator[DocumentChunk], take: Take, told: Callable[[int], object]) -> None:
         """Do *chunks* and call *take* with each that is done, in their order; *told* with the number of documents that are done of one.
 
         Raises the errors that would hit every document: no key, no budget left; and ``Interrupted`` after Ctrl-C.
         """
         run_in_own_loop(lambda: self._run(chunks, take, told), on_interrupt=self._stop.request)
 
-    async def _run(self, chunks: Iterator[Chunk], take: Take, told: Callable[[int], object]) -> None:
+    async def _run(self, chunks: Iterator[DocumentChunk], take: Take, told: Callable[[int], object]) -> None:
         found: list[Findings] = []
 
-        def consume(outcome: tuple[Chunk, Findings]) -> None:
+        def consume(outcome: tuple[DocumentChunk, Findings]) -> None:
             chunk, findings = outcome
             found.append(findings)
             if len(found) == len(chunk.documents):
@@ -71,11 +71,11 @@ class ModelDriver:
             if self._stop.requested:
                 raise Interrupted("stopped at once")
 
-    def _work(self, item: tuple[Chunk, int]) -> Awaitable[tuple[Chunk, Findings]]:
+    def _work(self, item: tuple[DocumentChunk, int]) -> Awaitable[tuple[DocumentChunk, Findings]]:
         chunk, at = item
         return self._examined(chunk, chunk.documents[at])
 
-    async def _examined(self, chunk: Chunk, one: Document) -> tuple[Chunk, Findings]:
+    async def _examined(self, chunk: DocumentChunk, one: InputDocument) -> tuple[DocumentChunk, Findings]:
         try:
             return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
         except (PiiloomError, OSError):
@@ -84,7 +84,7 @@ class ModelDriver:
             raise failed(one.file if one.line is None else f"{one.file}:{one.line}", error) from error
 
 
-def _one_by_one(chunks: Iterator[Chunk]) -> Iterator[tuple[Chunk, int]]:
+def _one_by_one(chunks: Iterator[DocumentChunk]) -> Iterator[tuple[DocumentChunk, int]]:
     for chunk in chunks:
         for at in range(len(chunk.documents)):
             yield chunk, at

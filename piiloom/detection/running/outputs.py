@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 from piiloom.corpus.formats.base import LossReport, WriteOptions
 from piiloom.corpus.formats.registry import get_format
-from piiloom.detection.running.exporting import Export
+from piiloom.detection.running.exporting import DetectionExport
 from piiloom.detection.running.unfinished import MASKED, REJECTS, SET_ASIDE, UnfinishedRun
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -20,7 +20,7 @@ _BESIDE: Final = (MASKED, SET_ASIDE, REJECTS)
 _FILES: Final = {".json", ".csv", ".tsv", ".parquet", ".txt", ".conll", ".spacy", ".ndjson"}
 
 
-class Target(Protocol):
+class DetectionOutput(Protocol):
     """What a run writes. ``check`` raises ``OutputError`` or ``UsageError`` if that is not possible."""
 
     def check(self, *, again: bool) -> None:
@@ -35,14 +35,14 @@ class Target(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OutputFile:
+class RowsFile:
     """A file of native rows; masked texts and the like are beside it: ``found.masked.jsonl``."""
 
     out: Path
     force: bool
 
     def check(self, *, again: bool) -> None:
-        """See ``Target``."""
+        """See ``DetectionOutput``."""
         if self.out.is_dir():
             raise OutputError("this is a folder", where=str(self.out), remedy="Name another file with --out")
         for path in (self.out, *map(self._beside, _BESIDE)):
@@ -55,7 +55,7 @@ class OutputFile:
     def finish(
         self, run: UnfinishedRun, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
     ) -> tuple[list[Path], LossReport]:
-        """See ``Target``. What an earlier run left beside the file is removed."""
+        """See ``DetectionOutput``. What an earlier run left beside the file is removed."""
         del about
         moves = [(path.name, self._beside(name)) for name, path in beside.items()] + [(rows.name, self.out)]
         files = [to for _, to in reversed(moves)]
@@ -65,34 +65,34 @@ class OutputFile:
 
 
 @dataclass(frozen=True, slots=True)
-class OutputFolder:
+class ExportFolder:
     """A folder in an export format."""
 
-    export: Export
+    export: DetectionExport
 
     def check(self, *, again: bool) -> None:
-        """See ``Target``."""
+        """See ``DetectionOutput``."""
         self.export.check(_BESIDE, again=again)
 
     def finish(
         self, run: UnfinishedRun, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
     ) -> tuple[list[Path], LossReport]:
-        """See ``Target``."""
+        """See ``DetectionOutput``."""
         run.mark_exporting()
         files, loss = self.export.write(rows, beside, figures, about)
         run.drop()
         return files, loss
 
 
-def target_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokenizer: str, force: bool) -> Target:
+def output_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokenizer: str, force: bool) -> DetectionOutput:
     """Return what *out* names: a file if it ends in ``.jsonl``, else a folder. Raises ``UsageError`` for what makes no sense."""
     if out.suffix == SUFFIX and not out.is_dir():
         if format_name not in {None, NATIVE}:
             remedy = "Name a folder with --out for another format"
             raise UsageError(f"a {SUFFIX} file holds native rows, not {format_name}", where="--format", remedy=remedy)
-        return OutputFile(out=out, force=force)
+        return RowsFile(out=out, force=force)
     if out.suffix in _FILES and not out.is_dir():
         remedy = f"Name a file that ends in {SUFFIX}, or a folder and a --format"
         raise UsageError(f"the output is a {SUFFIX} file or a folder", where=f"--out {out}", remedy=remedy)
     chosen = get_format(format_name or NATIVE)
-    return OutputFolder(Export(out=out, format=chosen, options=WriteOptions(taxonomy=taxonomy, tokenizer=tokenizer), force=force))
+    return ExportFolder(DetectionExport(out=out, format=chosen, options=WriteOptions(taxonomy=taxonomy, tokenizer=tokenizer), force=force))

@@ -14,8 +14,8 @@ from piiloom.corpus.formats.native_rows import RowFault, array_rows, numbered_li
 from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows, parquet_size
 from piiloom.corpus.formats.registry import READABLE, meant
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
-from piiloom.detection.running.chunks import Document, Refused
-from piiloom.detection.running.input_settings import InputSettings
+from piiloom.detection.running.chunks import InputDocument, RefusedRow
+from piiloom.detection.running.input_settings import DetectionInput
 from piiloom.detection.running.row_documents import TEXTS, RowDocuments
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -43,7 +43,7 @@ KNOWN: Final = (TXT, *ROWS, *TABLES, *_OTHERS)
 _BLOCK: Final = 1 << 20
 
 
-class InputFile(NamedTuple):
+class SourceFile(NamedTuple):
     """A file to read. ``name`` is its path within the input.
 
     ``size`` is in lines or rows, and 1 for a file that is one document; None: unknown.
@@ -55,7 +55,7 @@ class InputFile(NamedTuple):
     size: int | None
 
 
-def find_files(settings: InputSettings) -> list[InputFile]:
+def find_files(settings: DetectionInput) -> list[SourceFile]:
     """Return the files of the input, those of a folder sorted by name; hidden ones and those of another format are left out.
 
     Raises ``UsageError`` for an unknown format or a setting that does not fit it, and ``DataError`` if there is nothing to read.
@@ -68,7 +68,7 @@ def find_files(settings: InputSettings) -> list[InputFile]:
     found = list(_in_folder(path, told)) if path.is_dir() else [(path.name, path, told or _by_suffix(path))]
     for _, _, file_format in found[:1]:
         _check(settings, file_format)
-    return [InputFile(place, name, file_format, _size(place, name, file_format, settings)) for name, place, file_format in found]
+    return [SourceFile(place, name, file_format, _size(place, name, file_format, settings)) for name, place, file_format in found]
 
 
 def _by_suffix(path: Path) -> str:
@@ -110,7 +110,7 @@ def _is_unicode(name: str) -> bool:
     return True
 
 
-def _check(settings: InputSettings, file_format: str) -> None:
+def _check(settings: DetectionInput, file_format: str) -> None:
     """Raise ``UsageError`` for a setting that has no effect on files of *file_format*."""
     if settings.lines and file_format != TXT:
         raise UsageError("only text files are read line by line", where="--lines", remedy=f"Leave it out: the format is {file_format}")
@@ -122,7 +122,7 @@ def _check(settings: InputSettings, file_format: str) -> None:
         raise UsageError(f"the format {file_format} has no fields to be named", where=option, remedy="Leave it out")
 
 
-def _size(path: Path, name: str, file_format: str, settings: InputSettings) -> int | None:
+def _size(path: Path, name: str, file_format: str, settings: DetectionInput) -> int | None:
     if file_format == TXT and not settings.lines:
         return 1
     if path.is_dir() or file_format == "json" or file_format in _OTHERS:
@@ -150,7 +150,7 @@ class DocumentReader:
     The constructor raises what ``find_files`` raises.
     """
 
-    def __init__(self, settings: InputSettings) -> None:
+    def __init__(self, settings: DetectionInput) -> None:
         self._settings = settings
         self.files = find_files(settings)
         sizes = [file.size for file in self.files]
@@ -159,17 +159,17 @@ class DocumentReader:
         self.documents = 0
         self.refused = 0
 
-    def read(self) -> Iterator[Document | Refused]:
+    def read(self) -> Iterator[InputDocument | RefusedRow]:
         """Yield all documents in order, and what is none.
 
         Raises ``DataError`` if a file cannot be read, and at the end if there was no document.
         """
-        first: Refused | None = None
+        first: RefusedRow | None = None
         before = 0
         for file in self.files:
             for found in self._of_file(file):
                 self.done = before + (found.line or 1)
-                if isinstance(found, Refused):
+                if isinstance(found, RefusedRow):
                     self.refused += 1
                     first = first or found
                 else:
@@ -180,15 +180,15 @@ class DocumentReader:
         if not self.documents:
             raise self._nothing(first)
 
-    def _of_file(self, file: InputFile) -> Iterator[Document | Refused]:
+    def _of_file(self, file: SourceFile) -> Iterator[InputDocument | RefusedRow]:
         maker = RowDocuments(file.name, self._settings)
         if file.format == TXT and not self._settings.lines:
             yield self._whole_file(file, maker)
             return
         for row in _rows(file, maker, self._settings):
-            yield Refused(file.name, row.line, row.reason, row.row) if isinstance(row, RowReject) else row
+            yield RefusedRow(file.name, row.line, row.reason, row.row) if isinstance(row, RowReject) else row
 
-    def _whole_file(self, file: InputFile, maker: RowDocuments) -> Document | Refused:
+    def _whole_file(self, file: SourceFile, maker: RowDocuments) -> InputDocument | RefusedRow:
         try:
             return maker.of_text(None, file.path.read_bytes().removeprefix(codecs.BOM_UTF8).decode("utf-8"))
         except UnicodeDecodeError as error:
@@ -197,12 +197,12 @@ class DocumentReader:
         except OSError as error:
             reason, line, cause = f"the file cannot be read ({error.strerror})", None, error
         except RowFault as fault:
-            return Refused(file.name, None, str(fault), "")
+            return RefusedRow(file.name, None, str(fault), "")
         if len(self.files) > 1:
-            return Refused(file.name, line, reason, "")
+            return RefusedRow(file.name, line, reason, "")
         raise DataError(reason, where=file.name if line is None else f"{file.name}:{line}", remedy="Convert it to UTF-8") from cause
 
-    def _nothing(self, first: Refused | None) -> DataError:
+    def _nothing(self, first: RefusedRow | None) -> DataError:
         path = self._settings.path
         if first is None:
             return DataError("there are no documents in it", where=str(path), remedy="Give an input with at least one document")
@@ -212,7 +212,7 @@ class DocumentReader:
         return DataError(f"no {what} can be read; the first fault: {first.reason}", where=first.where, remedy=remedy)
 
 
-def _rows(file: InputFile, maker: RowDocuments, settings: InputSettings) -> Iterator[Document | RowReject]:
+def _rows(file: SourceFile, maker: RowDocuments, settings: DetectionInput) -> Iterator[InputDocument | RowReject]:
     tally = ReadTally()
     if file.format == TXT:
         return read_rows(numbered_lines(file.path), maker.of_text, tally)
@@ -224,18 +224,18 @@ def _rows(file: InputFile, maker: RowDocuments, settings: InputSettings) -> Iter
     return _registered(file.format, file, maker, tally)
 
 
-def _registered(name: str, file: InputFile, maker: RowDocuments, tally: ReadTally) -> Iterator[Document | RowReject]:
+def _registered(name: str, file: SourceFile, maker: RowDocuments, tally: ReadTally) -> Iterator[InputDocument | RowReject]:
     found = READABLE[name]
     assert isinstance(found, NativeShapedFormat)  # noqa: S101 - ``input_files.KNOWN`` has no others
     return found.read_with(file.path, ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True, all_mentions=True), tally, maker.of_row)
 
 
-def _is_array(file: InputFile) -> bool:
+def _is_array(file: SourceFile) -> bool:
     first = next(numbered_lines(file.path), (1, ""))[1]
     return first.lstrip().startswith("[")
 
 
-def _table_rows(file: InputFile, maker: RowDocuments, settings: InputSettings, tally: ReadTally) -> Iterator[Document | RowReject]:
+def _table_rows(file: SourceFile, maker: RowDocuments, settings: DetectionInput, tally: ReadTally) -> Iterator[InputDocument | RowReject]:
     if delimiter := TABLES[file.format]:
         rows = csv_rows(file.path, delimiter)
         header = csv_header(file.path, rows)
@@ -247,7 +247,7 @@ def _table_rows(file: InputFile, maker: RowDocuments, settings: InputSettings, t
     if not delimiter:
         return read_rows(parquet_rows(file.path), lambda number, row: maker.of_row(number, _sound(row)), tally, shown=_shown)
 
-    def made(number: int, row: TableRow) -> Document:
+    def made(number: int, row: TableRow) -> InputDocument:
         if row.fault is not None:
             raise RowFault(row.fault)
         if len(row.cells) != len(header):
@@ -257,7 +257,7 @@ def _table_rows(file: InputFile, maker: RowDocuments, settings: InputSettings, t
     return read_rows(rows, made, tally, shown=lambda row: row.text)
 
 
-def _check_header(file: InputFile, header: Sequence[str], settings: InputSettings) -> None:
+def _check_header(file: SourceFile, header: Sequence[str], settings: DetectionInput) -> None:
     """Raise ``DataError`` if a column that is needed is not there."""
     shown = ", ".join(map(repr, header[:_MOST_SHOWN])) + (" …" if len(header) > _MOST_SHOWN else "")
     for option, name in settings.named_fields.items():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 from pydantic import field_validator, model_validator
 
 from piiloom.detection.detector_settings import FINDING, LOCAL_MODELS, DetectorSettings
-from piiloom.detection.running.input_settings import READING, InputFields, InputSettings
+from piiloom.detection.running.input_settings import READING, DetectionInput, InputFields
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.seeding import digest
@@ -20,7 +20,7 @@ from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 
 if TYPE_CHECKING:
     from piiloom.detection.running.masking import Mask
-    from piiloom.detection.running.reading import InputFile
+    from piiloom.detection.running.reading import SourceFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class DetectionProgress:
     spent_usd: float | None = None
 
 
-Watch = Callable[[DetectionProgress], None]
+DetectionWatch = Callable[[DetectionProgress], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +150,7 @@ class DetectionSettings(InputFields, WorkSettings):
         return not self.family.catalogue
 
 
-class DetectionRequest(DetectionSettings, InputSettings):
+class DetectionRequest(DetectionSettings, DetectionInput):
     """A detection of ``source``. ``out`` is a file that ends in ``.jsonl``, of native rows, or a folder in ``format`` (native)."""
 
     out: OptionalPath = setting(None, "A .jsonl file of native rows, or a folder for any --format.", flags="--out -o", metavar="PATH")
@@ -193,7 +193,7 @@ class DetectionRequest(DetectionSettings, InputSettings):
         }
         return about | {OWN_TYPES: to_json(own)} if own else about
 
-    def named_after(self, files: Sequence[InputFile]) -> DetectionRequest:
+    def named_after(self, files: Sequence[SourceFile]) -> DetectionRequest:
         """Return this request with a name for what a model is asked about, by which sessions share a budget."""
         if self.asked is None or self.run:
             return self

@@ -7,8 +7,8 @@ from typing import Any, Final
 from piiloom.corpus.formats.base import Json, quoted
 from piiloom.corpus.formats.columns import MISSING, reached
 from piiloom.corpus.formats.native_rows import RowFault
-from piiloom.detection.running.chunks import Document
-from piiloom.detection.running.input_settings import InputSettings
+from piiloom.detection.running.chunks import InputDocument
+from piiloom.detection.running.input_settings import DetectionInput
 from piiloom.foundation.errors import UsageError
 
 TEXTS: Final = ("text", "context")  # what the field of the text may be called, if nobody says
@@ -18,22 +18,22 @@ _MOST_SHOWN: Final = 12
 class RowDocuments:
     """Makes documents of the rows of the file called *file*, which may be objects, or texts alone."""
 
-    def __init__(self, file: str, settings: InputSettings) -> None:
+    def __init__(self, file: str, settings: DetectionInput) -> None:
         self._file = file
         self._settings = settings
         self._texts = TEXTS if settings.text_field is None else (settings.text_field,)
         self._locales: dict[str, str] = {}
 
-    def of_text(self, line: int | None, text: str) -> Document:
+    def of_text(self, line: int | None, text: str) -> InputDocument:
         """Return the document of a text without anything beside it. Raises ``RowFault`` if it is blank or has no locale."""
         if not text.strip():
             raise RowFault("there is no text in it")
-        return Document(self._file if line is None else f"{self._file}:{line}", text, self._locale({}), None, self._file, line)
+        return InputDocument(self._file if line is None else f"{self._file}:{line}", text, self._locale({}), None, self._file, line)
 
-    def of_row(self, line: int, row: Json) -> Document:
+    def of_row(self, line: int, row: Json) -> InputDocument:
         """Return the document of an object. Raises ``RowFault`` if a field is missing or of another kind."""
         given = self._id(row)
-        return Document(
+        return InputDocument(
             id=given or f"{self._file}:{line}",
             text=self._text(row),
             locale=self._locale(row),

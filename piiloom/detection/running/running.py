@@ -12,14 +12,14 @@ from typing import Any, Final, TextIO
 
 from piiloom.corpus.releases.export_drafts import new_folders
 from piiloom.detection.findings import Findings
-from piiloom.detection.running.chunks import MOST_DOCUMENTS, Chunk, Refused, Tally, chunks
+from piiloom.detection.running.chunks import MOST_DOCUMENTS, DocumentChunk, RefusedRow, SpanCounts, document_chunks
 from piiloom.detection.running.model_driver import ModelDriver
-from piiloom.detection.running.outputs import Target, target_of
+from piiloom.detection.running.outputs import DetectionOutput, output_of
 from piiloom.detection.running.reading import DocumentReader
-from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, Watch
-from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun, cannot_write
+from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, DetectionWatch
+from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun, unwritable_output
 from piiloom.detection.running.unique_rows import with_unique_ids
-from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, make_worker
+from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, chunk_worker
 from piiloom.foundation.errors import Interrupted, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.repeated_ids import IdDigests, digests_of
@@ -30,16 +30,18 @@ _MODEL_DOCUMENTS: Final = 25  # a chunk is written when it is whole, and models 
 _UNIQUE: Final = "unique-"
 
 
-class Session:
+class DetectionSession:
     """The steps of one session. ``replayed`` documents were done by earlier ones; ``model`` is what a model was asked, after ``finish``."""
 
-    def __init__(self, request: DetectionRequest, reader: DocumentReader, kept: UnfinishedRun, watch: Watch, stack: ExitStack) -> None:
+    def __init__(
+        self, request: DetectionRequest, reader: DocumentReader, kept: UnfinishedRun, watch: DetectionWatch, stack: ExitStack
+    ) -> None:
         self._request, self._reader, self._kept, self._watch, self._stack = request, reader, kept, watch, stack
         self._writer = ChunkWriter(request)
         self._ids = IdDigests(kept.folder)
         stack.callback(self._ids.close)
         self._rejects: TextIO = stack.enter_context((kept.folder / REJECTS).open("w", encoding="utf-8", newline="\n"))
-        self._tally = Tally()
+        self._tally = SpanCounts()
         self._driver: ModelDriver | None = None
         self._done = 0
         self.replayed = 0
@@ -56,13 +58,13 @@ class Session:
         elif request.workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
-            make = partial(make_worker, request)
-            workers: WorkerProcesses[Chunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
+            make = partial(chunk_worker, request)
+            workers: WorkerProcesses[DocumentChunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
             self._stack.callback(workers.close)
             for chunk, detected in workers.map(self._jobs(MOST_DOCUMENTS)):
                 self._take(chunk, detected)
         else:
-            do = make_worker(request)
+            do = chunk_worker(request)
             for chunk in self._jobs(MOST_DOCUMENTS):
                 self._take(chunk, do(chunk))
 
@@ -77,10 +79,10 @@ class Session:
                     remedy="Begin anew with --force",
                 )
 
-    def _jobs(self, most_documents: int) -> Iterator[Chunk]:
+    def _jobs(self, most_documents: int) -> Iterator[DocumentChunk]:
         """Yield the chunks that are still to be done; those of earlier sessions are held against their notes."""
         notes = self._kept.notes()
-        for chunk in chunks(self._reader.read(), self._set_aside, lambda: self._reader.done, most_documents):
+        for chunk in document_chunks(self._reader.read(), self._set_aside, lambda: self._reader.done, most_documents):
             self._ids.add(*_digests(chunk))
             note = next(notes, None)
             if note is None:
@@ -100,13 +102,13 @@ class Session:
                 remedy="Begin anew with --force",
             )
 
-    def _set_aside(self, refused: Refused) -> None:
+    def _set_aside(self, refused: RefusedRow) -> None:
         self._rejects.write(json.dumps(refused._asdict(), ensure_ascii=False) + "\n")
 
-    def _take_findings(self, chunk: Chunk, found: list[Findings]) -> None:
+    def _take_findings(self, chunk: DocumentChunk, found: list[Findings]) -> None:
         self._take(chunk, self._writer.written(chunk, found))
 
-    def _take(self, chunk: Chunk, detected: Detected) -> None:
+    def _take(self, chunk: DocumentChunk, detected: Detected) -> None:
         self._kept.append(chunk, detected)
         self._tally.add(detected.tally)
         self._tell(0, chunk.done)
@@ -142,7 +144,7 @@ class Session:
         self._rejects.close()
         return numbers
 
-    def finish(self, target: Target) -> tuple[dict[str, Any], list[Path]]:
+    def finish(self, target: DetectionOutput) -> tuple[dict[str, Any], list[Path]]:
         """Write the result, and return its figures and files."""
         folder = self._kept.folder
         failed = self._reject_failed(folder / FAILED)
@@ -165,13 +167,13 @@ class Session:
         return figures, files
 
 
-def _digests(chunk: Chunk) -> tuple[bytes, int, int]:
+def _digests(chunk: DocumentChunk) -> tuple[bytes, int, int]:
     digests, tildes = digests_of(one.id for one in chunk.documents)
     return digests, len(chunk.documents), tildes
 
 
 def run_detection(
-    request: DetectionRequest, *, watch: Watch = noop, provider: Provider | None = None, agree: Callable[[], object] = noop
+    request: DetectionRequest, *, watch: DetectionWatch = noop, provider: Provider | None = None, agree: Callable[[], object] = noop
 ) -> DetectionReport:
     """Detect, and write what *request* asks for; nothing of it has its name before all is there.
 
@@ -183,19 +185,19 @@ def run_detection(
     """
     started = time.monotonic()
     out = request.place
-    target = target_of(out, request.format, taxonomy=request.taxonomy, tokenizer=request.tokenizer, force=request.force)
+    target = output_of(out, request.format, taxonomy=request.taxonomy, tokenizer=request.tokenizer, force=request.force)
     reader = DocumentReader(request)
     with ExitStack() as stack:
         try:
             stack.enter_context(new_folders([out.parent]))
         except OSError as error:
-            raise cannot_write(out, error) from error
+            raise unwritable_output(out, error) from error
         kept = stack.enter_context(UnfinishedRun(out, request.about, resume=request.resume, force=request.force))
         if kept.is_published:
             told = kept.roll_forward()
             return _report(request, told["figures"], [Path(name) for name in told["files"]], told["figures"]["documents"], started)
         target.check(again=kept.is_exporting)
-        run = Session(request.named_after(reader.files), reader, kept, watch, stack)
+        run = DetectionSession(request.named_after(reader.files), reader, kept, watch, stack)
         try:
             run.detect(provider, agree)
             figures, files = run.finish(target)

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple, Self, TextIO
 
-from piiloom.detection.running.chunks import Chunk, Tally
+from piiloom.detection.running.chunks import DocumentChunk, SpanCounts
 from piiloom.detection.running.worker import Detected
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
@@ -32,12 +32,12 @@ _LOCK: Final = "lock"
 Move = tuple[str, Path]
 
 
-class Note(NamedTuple):
+class ChunkNote(NamedTuple):
     """What is known of a finished chunk. ``ends``: the sizes of the files of lines behind it."""
 
     digest: str
     ends: tuple[int, ...]
-    tally: Tally
+    tally: SpanCounts
 
 
 class UnfinishedRun:
@@ -79,7 +79,7 @@ class UnfinishedRun:
             raise OutputError("another process is writing this output", where=str(self._out), remedy="Wait for it, or stop it") from error
         except OSError as error:
             self._leave()
-            raise cannot_write(self._out, error) from error
+            raise unwritable_output(self._out, error) from error
         except BaseException:
             self._leave()
             raise
@@ -88,7 +88,7 @@ class UnfinishedRun:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._leave()
         if isinstance(error, OSError):
-            raise cannot_write(self._out, error) from error
+            raise unwritable_output(self._out, error) from error
 
     def _check(self) -> None:
         """Raise ``UsageError`` unless the run in the folder is to be gone on with and is this one."""
@@ -125,7 +125,7 @@ class UnfinishedRun:
             self._files[-1].truncate(end)
         self._notes = (self.folder / _NOTES).open("a", encoding="utf-8", newline="\n")
 
-    def _sound_notes(self) -> Iterator[tuple[Note, int]]:
+    def _sound_notes(self) -> Iterator[tuple[ChunkNote, int]]:
         """Yield the notes whose lines are all there, each with the size of the file of notes behind it."""
         there = [path.stat().st_size if (path := self.folder / name).exists() else 0 for name in _LINES]
         size = 0
@@ -137,14 +137,14 @@ class UnfinishedRun:
                 size += len(line)
                 yield note, size
 
-    def notes(self) -> Iterator[Note]:
+    def notes(self) -> Iterator[ChunkNote]:
         """Yield the notes of the chunks that earlier sessions have finished, in order."""
         for number, (note, _) in enumerate(self._sound_notes()):
             if number == self.chunks:
                 return
             yield note
 
-    def append(self, chunk: Chunk, detected: Detected) -> None:
+    def append(self, chunk: DocumentChunk, detected: Detected) -> None:
         """Write the lines of the next chunk, and then its note."""
         assert self._notes is not None  # noqa: S101 - it is open
         with held_interrupts():
@@ -211,10 +211,10 @@ class UnfinishedRun:
         self._files, self._notes, self._lock = [], None, None
 
 
-def _note(line: bytes) -> Note | None:
+def _note(line: bytes) -> ChunkNote | None:
     try:
         told = json.loads(line)
-        return Note(told["digest"], tuple(told["ends"]), Tally.from_json(told["tally"]))
+        return ChunkNote(told["digest"], tuple(told["ends"]), SpanCounts.from_json(told["tally"]))
     except (ValueError, KeyError, TypeError):
         return None
 
@@ -225,7 +225,7 @@ def _write_whole(path: Path, text: str) -> None:
     draft.replace(path)
 
 
-def cannot_write(out: Path, error: OSError) -> OutputError:
+def unwritable_output(out: Path, error: OSError) -> OutputError:
     """Return the error for an ``OSError`` while the output is written."""
     reason = f"the output cannot be written ({error.strerror or type(error).__name__})"
     return OutputError(reason, where=str(out), remedy="Free disk space or check the folder's permissions, or name another place with --out")

@@ -16,9 +16,9 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.detection.detector import Detector, ScoredSpan
-from piiloom.detection.findings import BatchDetector, ExaminingDetector, Findings, Text
+from piiloom.detection.findings import BatchDetector, DetectorText, ExaminingDetector, Findings
 from piiloom.detection.registry import make_detector
-from piiloom.detection.running.chunks import Chunk, Document, Refused, Tally
+from piiloom.detection.running.chunks import DocumentChunk, InputDocument, RefusedRow, SpanCounts
 from piiloom.detection.running.request import WorkSettings
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
@@ -44,7 +44,7 @@ def disjoint_spans(spans: Sequence[ScoredSpan]) -> list[ScoredSpan]:
     return [span for _, _, span in kept]
 
 
-def record_of(document: Document, spans: Sequence[ScoredSpan]) -> Record:
+def detected_record(document: InputDocument, spans: Sequence[ScoredSpan]) -> Record:
     """Return the record of *document* with *spans*, which are disjoint and in order. Raises ``RunError`` for a span outside of the text."""
     length = len(document.text)
     for span in spans:
@@ -127,7 +127,7 @@ class Detected(NamedTuple):
     masked: bytes
     set_aside: bytes
     failed: bytes
-    tally: Tally
+    tally: SpanCounts
 
 
 class ChunkWriter:
@@ -137,21 +137,21 @@ class ChunkWriter:
         self._settings, self._mask = settings, settings.masking
         self._catalogues: dict[str, str] = {}
 
-    def written(self, chunk: Chunk, found: Sequence[Findings]) -> Detected:
+    def written(self, chunk: DocumentChunk, found: Sequence[Findings]) -> Detected:
         """Return the lines of *chunk*; *found* has what was found in each of its documents."""
-        rows, masked, set_aside, failed, tally = list[bytes](), list[bytes](), list[bytes](), list[bytes](), Tally()
+        rows, masked, set_aside, failed, tally = list[bytes](), list[bytes](), list[bytes](), list[bytes](), SpanCounts()
         for number, (document, findings) in enumerate(zip(chunk.documents, found, strict=True), start=chunk.first + 1):
             for one in findings.set_aside:
                 set_aside.append(row_line({"row": number, "id": document.id, **one.to_json()}))
             tally.catalogues[document.locale] = self.catalogue(document.locale)
             if findings.failed is not None:
-                told = Refused(document.file, document.line, findings.failed, document.text)._asdict()
+                told = RefusedRow(document.file, document.line, findings.failed, document.text)._asdict()
                 failed.append(row_line({**told, "id": document.id, DOCUMENT: number}))
                 tally.failed += 1
                 tally.set_aside.update(one.reason for one in findings.set_aside)
                 continue
             spans = disjoint_spans(findings.spans)
-            record = record_of(document, spans)
+            record = detected_record(document, spans)
             rows.append(native_line(record, spans))
             if self._mask is not None:
                 masked.append(row_line(self._mask.row(record)))
@@ -169,16 +169,16 @@ class ChunkWriter:
         return self._catalogues[locale]
 
 
-def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
+def chunk_worker(settings: WorkSettings) -> Callable[[DocumentChunk], Detected]:
     """Return what does chunks; the detector is made when the first one comes."""
     writer = ChunkWriter(settings)
-    examine: Callable[[Sequence[Text]], list[Findings]] | None = None
+    examine: Callable[[Sequence[DetectorText]], list[Findings]] | None = None
 
-    def do(chunk: Chunk) -> Detected:
+    def do(chunk: DocumentChunk) -> Detected:
         nonlocal examine
         try:
             examine = examine or examiner_of(make_detector(settings))
-            return writer.written(chunk, examine([Text(one.text, one.locale, one.question) for one in chunk.documents]))
+            return writer.written(chunk, examine([DetectorText(one.text, one.locale, one.question) for one in chunk.documents]))
         except (PiiloomError, OSError):
             raise
         except Exception as error:
@@ -187,7 +187,7 @@ def make_worker(settings: WorkSettings) -> Callable[[Chunk], Detected]:
     return do
 
 
-def examiner_of(detector: Detector) -> Callable[[Sequence[Text]], list[Findings]]:
+def examiner_of(detector: Detector) -> Callable[[Sequence[DetectorText]], list[Findings]]:
     """Return what has *detector* examine texts, in the way that suits it."""
     if isinstance(detector, BatchDetector):
         return detector.examine_batch

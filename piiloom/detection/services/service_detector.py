@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import ClassVar, Final, Self
 
 from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.mapped_findings import WITHOUT_PHASES, Found, mapped
+from piiloom.detection.adapters.mapped_findings import WITHOUT_PHASES, LabelledRange, mapped_findings
 from piiloom.detection.asking.gathering import all_of
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
@@ -94,7 +94,7 @@ class ServiceDetector(ABC):
         """Return the most code points of a piece of *text*."""
 
     @abstractmethod
-    async def ask(self, piece: str, language: str) -> Sequence[Found]:
+    async def ask(self, piece: str, language: str) -> Sequence[LabelledRange]:
         """Return what the service finds in *piece*, at places that may not exist. Raises ``TextRefused`` and ``ProviderError``."""
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
@@ -133,15 +133,15 @@ class ServiceDetector(ABC):
             answers = await all_of(self.ask(text[start:end], language) for start, end in pieces)
         except TextRefused as refusal:
             return Findings(spans=(), failed=str(refusal))
-        found: list[Found] = []
+        found: list[LabelledRange] = []
         outside: list[SetAside] = []
         for (begin, end), answer in zip(pieces, answers, strict=True):
             for one in answer:
                 if 0 <= one.start < one.end <= end - begin:
-                    found.append(Found(start=one.start + begin, end=one.end + begin, label=one.label, score=one.score))
+                    found.append(LabelledRange(start=one.start + begin, end=one.end + begin, label=one.label, score=one.score))
                 else:
                     outside.append(SetAside(phase=WITHOUT_PHASES, reason=f"{OUTSIDE}: {one.label}"))
-        result = mapped(text, [one for one in found if one.score >= self._threshold], self._targets, self.name)
+        result = mapped_findings(text, [one for one in found if one.score >= self._threshold], self._targets, self.name)
         return Findings(spans=result.spans, set_aside=(*result.set_aside, *outside))
 
     def _pieces(self, text: str) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ _TRAINED: Final = frozenset({"ner", "beam_ner"})
 _FINDS: Final = "doc.ents"
 
 
-def load_pipeline(name: str, *, where: str = "--model-path") -> Any:
+def load_entity_pipeline(name: str, *, where: str = "--model-path") -> Any:
     """Load the pipeline *name*. Raises ``UsageError`` if spaCy is missing, if it cannot be loaded, or if it finds no entities."""
     nlp = load_any(name, where=where)
     finders = [one for one in nlp.pipe_names if _FINDS in nlp.get_pipe_meta(one).assigns]

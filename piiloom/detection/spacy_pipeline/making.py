@@ -17,7 +17,7 @@ from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.docbin import DocBinFormat
 from piiloom.corpus.formats.tokenizing import blank_pipeline, import_spacy
 from piiloom.corpus.record import Record
-from piiloom.detection.adapters.languages import ANY_LANGUAGE, language_of
+from piiloom.detection.adapters.languages import ANY_LANGUAGE, locale_language
 from piiloom.detection.spacy_pipeline.loading import load_any
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -37,7 +37,7 @@ class Made:
 
 def language_for(records: Iterable[Record]) -> str:
     """Return the language of *records*, or that of all languages if there are several."""
-    found = {language_of(record.locale) for record in records}
+    found = {locale_language(record.locale) for record in records}
     return found.pop() if len(found) == 1 else ANY_LANGUAGE
 
 
@@ -88,7 +88,7 @@ def initialize(made: Made, examples: Sequence[Any], seed: int) -> Any:
     return optimizer
 
 
-def make_examples(nlp: Any, taxonomy: Taxonomy, *splits: Sequence[Record]) -> tuple[list[list[Any]], Counter[str]]:
+def spacy_examples(nlp: Any, taxonomy: Taxonomy, *splits: Sequence[Record]) -> tuple[list[list[Any]], Counter[str]]:
     """Return the records of *splits* as examples for *nlp*, by our export for spaCy; and how many spans that changes, by reason."""
     spacy = import_spacy()
     with TemporaryDirectory() as folder:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.mapped_findings import Found, mapped
+from piiloom.detection.adapters.mapped_findings import LabelledRange, mapped_findings
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Findings, Text
-from piiloom.detection.spacy_pipeline.loading import load_pipeline
+from piiloom.detection.findings import DetectorText, Findings
+from piiloom.detection.spacy_pipeline.loading import load_entity_pipeline
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.providers.protocol import Provider
 from piiloom.tagging.model_card import CARD, read_about
@@ -51,7 +51,7 @@ class SpacyDetector:
         ours = (folder / CARD).is_file()
         taxonomy = extended(read_about(folder, FAMILY).own_types if ours else ())
         self._targets = label_targets([] if ours else MAPS, label_map, taxonomy)
-        self._nlp = load_pipeline(path)
+        self._nlp = load_entity_pipeline(path)
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
         """Return disjoint spans in text order; see ``Detector``."""
@@ -59,13 +59,13 @@ class SpacyDetector:
 
     def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
         """As ``detect``, with what was set aside."""
-        return self.examine_batch([Text(text, locale, question)])[0]
+        return self.examine_batch([DetectorText(text, locale, question)])[0]
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; the pipeline reads them in batches."""
         pieces = [(number, *piece) for number, one in enumerate(texts) for piece in _pieces(one.text)]
         docs = self._nlp.pipe((texts[number].text[start:end] for number, start, end in pieces), batch_size=self._batch_size)
-        found: list[list[Found]] = [[] for _ in texts]
+        found: list[list[LabelledRange]] = [[] for _ in texts]
         altered: set[int] = set()
         for (number, start, end), doc in zip(pieces, docs, strict=True):
             if doc.text != texts[number].text[start:end]:
@@ -75,7 +75,7 @@ class SpacyDetector:
         return [
             Findings(spans=(), failed="the tokenizer of the spaCy pipeline changes this text, so that no place in it is known")
             if number in altered
-            else mapped(one.text, found[number], self._targets, self.name)
+            else mapped_findings(one.text, found[number], self._targets, self.name)
             for number, one in enumerate(texts)
         ]
 
@@ -87,11 +87,11 @@ def _pieces(text: str) -> list[tuple[int, int]]:
     return cut_text(text, ends, (), _LONGEST)
 
 
-def _entities(doc: Any, offset: int) -> Iterator[Found]:
+def _entities(doc: Any, offset: int) -> Iterator[LabelledRange]:
     """Yield the entities of *doc* without white space at their edges, which some pipelines take in."""
     for entity in doc.ents:
         words = entity.text
         start = entity.start_char + len(words) - len(words.lstrip())
         end = start + len(words.strip())
         if start < end:
-            yield Found(offset + start, offset + end, entity.label_, SCORE)
+            yield LabelledRange(offset + start, offset + end, entity.label_, SCORE)

@@ -18,11 +18,11 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.token_labels import label_of
 from piiloom.corpus.formats.tokenizing import import_spacy
-from piiloom.detection.spacy_pipeline.making import Made, initialize, language_for, make_examples, make_pipeline
+from piiloom.detection.spacy_pipeline.making import Made, initialize, language_for, make_pipeline, spacy_examples
 from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress, Watch
 from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
 from piiloom.detection.training.training_data import TrainingData
-from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
+from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining, damaged
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
@@ -68,13 +68,15 @@ def train_spacy(
     began = time.monotonic()
     made = make_pipeline(place.model, language_for(data.train))
     about_base = {name: value for name, value in made.base.items() if not name.startswith("_")}
-    (train, validation), changed = make_examples(made.nlp, data.taxonomy, data.train, data.validation)
+    (train, validation), changed = spacy_examples(made.nlp, data.taxonomy, data.train, data.validation)
     notes = [*([made.note] if made.note else []), *_told(changed, has_validation=bool(validation))]
     for note in notes:
         tell(note)
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
-    unfinished.begin(Note(digest=digest(data.digest, settings.identity, about_base, place.model)), resume=place.resume, force=place.force)
-    session = _Session(made, settings, train, validation, unfinished, watch)
+    unfinished.begin(
+        TrainingNote(digest=digest(data.digest, settings.identity, about_base, place.model)), resume=place.resume, force=place.force
+    )
+    session = _SpacySession(made, settings, train, validation, unfinished, watch)
     try:
         state = session.train()
     except KeyboardInterrupt:
@@ -107,7 +109,7 @@ def train_spacy(
     return SpacyReport(out=place.out, base=str(about_base["name"]), figures=figures, notes=tuple(notes))
 
 
-class _Session:
+class _SpacySession:
     """One session of a training."""
 
     def __init__(

@@ -28,7 +28,7 @@ class TokenWord(NamedTuple):
     token: int
 
 
-class Mention(NamedTuple):
+class TokenMention(NamedTuple):
     """``text[start:end]`` is taken for one of *kind*."""
 
     start: int
@@ -56,7 +56,7 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]]) -> list[TokenWord
     return found
 
 
-def mentions(words: Sequence[TokenWord], probabilities: Probabilities, scheme: LabelScheme) -> list[Mention]:
+def mentions_in(words: Sequence[TokenWord], probabilities: Probabilities, scheme: LabelScheme) -> list[TokenMention]:
     """Return the mentions among *words* in text order; *probabilities* has a row a token and a column a label."""
     if not words:
         return []
@@ -70,7 +70,7 @@ def mentions(words: Sequence[TokenWord], probabilities: Probabilities, scheme: L
     found = []
     for first, last in _runs(inside, best, begins, ends):
         score = float(min(1.0, max(0.0, chosen[first:last].mean())))
-        found.append(Mention(words[first].start, words[last - 1].end, scheme.kinds[best[first]], score))
+        found.append(TokenMention(words[first].start, words[last - 1].end, scheme.kinds[best[first]], score))
     return found
 
 

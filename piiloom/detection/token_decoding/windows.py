@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 
-class Window(NamedTuple):
+class TokenWindow(NamedTuple):
     """The model reads the tokens ``[first, last)``; what it says of ``[own_first, own_last)`` counts. Own ranges cover a text once."""
 
     first: int
@@ -21,7 +21,7 @@ class Window(NamedTuple):
     own_last: int
 
 
-def windows_of(count: int, limit: int, overlap: int, word_starts: Sequence[int]) -> list[Window]:
+def windows_of(count: int, limit: int, overlap: int, word_starts: Sequence[int]) -> list[TokenWindow]:
     """Return the windows over *count* tokens, at most *limit* each, about *overlap* of them shared with the next one.
 
     *word_starts* are the numbers of tokens that begin a word, ascending.
@@ -39,7 +39,7 @@ def windows_of(count: int, limit: int, overlap: int, word_starts: Sequence[int])
         first = _next_start(first, last - overlap, word_starts)
     middles = [(later[0] + earlier[1]) // 2 for earlier, later in pairwise(ranges)]
     borders = [0, *middles, count]
-    return [Window(*one, borders[number], borders[number + 1]) for number, one in enumerate(ranges)]
+    return [TokenWindow(*one, borders[number], borders[number + 1]) for number, one in enumerate(ranges)]
 
 
 def _next_start(first: int, latest: int, word_starts: Sequence[int]) -> int:

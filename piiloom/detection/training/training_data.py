@@ -151,7 +151,7 @@ def read_training(choice: TrainingChoice, store: Store | None = None) -> Trainin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _FoundSplits:
     splits: Mapping[str, list[Record]]
     own_types: OwnTypes
     about: Mapping[str, Any]
@@ -159,7 +159,7 @@ class _Found:
     notes: tuple[str, ...] = ()
 
 
-def _of_release(choice: TrainingChoice, store: Store | None) -> _Found:
+def _of_release(choice: TrainingChoice, store: Store | None) -> _FoundSplits:
     assert choice.release is not None  # noqa: S101 - the caller has looked
     if store is None:
         raise UsageError("a release is read from a store", where=RELEASE_OPTION, remedy="Name the store with --store")
@@ -175,7 +175,7 @@ def _of_release(choice: TrainingChoice, store: Store | None) -> _Found:
         splits[split] = list(iter_release_records(store, row, split))
     if choice.validation is not None:
         splits[VALIDATION] = _validation_of_file(choice).records
-    return _Found(
+    return _FoundSplits(
         splits=splits,
         own_types=only(types_of(store), types_in(store, row)),
         about={
@@ -188,14 +188,14 @@ def _of_release(choice: TrainingChoice, store: Store | None) -> _Found:
     )
 
 
-def _of_files(choice: TrainingChoice) -> _Found:
+def _of_files(choice: TrainingChoice) -> _FoundSplits:
     read = [read_file(path, choice.file_format, skip_values=choice.skip_values, where=TRAIN_OPTION) for path in choice.train]
     splits = {TRAIN: [record for one in read for record in one.records]}
     if choice.validation is not None:
         read.append(_validation_of_file(choice))
         splits[VALIDATION] = read[-1].records
     own = {one.name: one for file in read for one in file.own_types}
-    return _Found(
+    return _FoundSplits(
         splits=splits,
         own_types=tuple(own.values()),
         about={"files": [{"name": one.path.name, "sha256": one.sha256} for one in read]},

@@ -11,7 +11,7 @@ from typing import Final
 from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.session import ModelSession
 from piiloom.detection.detector import Detector
-from piiloom.detection.findings import BatchDetector, ExaminingDetector, Findings, ModelDetector, Text
+from piiloom.detection.findings import BatchDetector, DetectorText, ExaminingDetector, Findings, ModelDetector
 
 _MOST: Final = 64  # texts that a detector is given at once
 
@@ -27,7 +27,7 @@ class InnerDetector:
         self._detector = detector
         self._stack = AsyncExitStack()
         self._pool: ThreadPoolExecutor | None = None
-        self._waiting: list[tuple[Text, asyncio.Future[Findings]]] = []
+        self._waiting: list[tuple[DetectorText, asyncio.Future[Findings]]] = []
         self._work: asyncio.Task[None] | None = None
 
     @property
@@ -52,7 +52,7 @@ class InnerDetector:
             self._work = None
         await self._stack.aclose()
 
-    async def examine(self, text: Text, item_id: str, group_keys: Sequence[str]) -> Findings:
+    async def examine(self, text: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
         """Return the findings of *text*; see ``ModelDetector`` for the rest."""
         if isinstance(self._detector, ModelDetector):
             return await self._detector.examine_async(*text, item_id=item_id, group_keys=group_keys)
@@ -77,7 +77,7 @@ class InnerDetector:
                 if not future.done():
                     future.set_result(findings)
 
-    def _examined(self, texts: Sequence[Text]) -> list[Findings]:
+    def _examined(self, texts: Sequence[DetectorText]) -> list[Findings]:
         detector = self._detector
         if isinstance(detector, BatchDetector):
             return detector.examine_batch(texts)

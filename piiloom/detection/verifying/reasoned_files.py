@@ -24,8 +24,8 @@ from piiloom.detection.detector_settings import OF_MODELS, ModelSettings
 from piiloom.detection.training.training_data import read_input
 from piiloom.detection.training.training_files import read_file
 from piiloom.detection.training.training_options import ReasoningOptions
-from piiloom.detection.verifying.reasoning_run import Written, write_reasonings
-from piiloom.detection.verifying.reasonings import HOW, Case, Reasoned, ReasoningProgress, cases_of, ruled
+from piiloom.detection.verifying.reasoning_run import WrittenReasonings, write_reasonings
+from piiloom.detection.verifying.reasonings import HOW, Reasoned, ReasoningCase, ReasoningProgress, reasoning_cases, ruled
 from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
@@ -36,7 +36,7 @@ from piiloom.foundation.words import counted
 DEFAULTS: Final = ("T", "drop")  # what becomes of a wrong candidate that the model always takes for right
 
 
-def check_place(out: Path, *, force: bool) -> None:
+def check_sets_place(out: Path, *, force: bool) -> None:
     """Raise ``OutputError`` if *out* is not a folder, or not empty (allowed with *force*, and after a run that was killed at writing)."""
     unfinished = out.is_dir() and {one.name for one in out.iterdir()} <= {TRAIN, VALIDATION}
     check_folder(out, force=force or unfinished)
@@ -51,7 +51,7 @@ def make_training_sets(
     watching: Callable[[], AbstractContextManager[Callable[[ReasoningProgress], object]]],
     tell: Callable[[str], object] = noop,
     opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
-) -> tuple[dict[str, Any], list[str], Written]:
+) -> tuple[dict[str, Any], list[str], WrittenReasonings]:
     """Have the reasonings written and write the files to *out*; return the counts, the files, and what was asked and paid.
 
     Without a provider nothing is sent, and rules write the reasonings. *agree* is called with a description of the texts that would be
@@ -67,13 +67,14 @@ def make_training_sets(
         raise UsageError("there would be no candidate", where="--no-invented", remedy="Add --predictions FILE, or leave it out")
     if asked.default not in DEFAULTS:
         raise UsageError(f"{asked.default!r} is no default", where="--default", remedy=f"Choose one of {', '.join(DEFAULTS)}")
-    check_place(out, force=force)
+    check_sets_place(out, force=force)
     data = read_input(asked, asked.seed, tell=tell, opening=opening)
     splits = {TRAIN: data.train, VALIDATION: data.validation} if data.validation else {TRAIN: data.train}
     lost: dict[str, list[LossEntry]] = {split: [] for split in splits}
     findings = None if asked.predictions is None else FoundIn(asked.predictions, [one for split in splits.values() for one in split])
     cases = {
-        split: list(cases_of(records, lost[split], data.taxonomy, findings, invented=asked.invented)) for split, records in splits.items()
+        split: list(reasoning_cases(records, lost[split], data.taxonomy, findings, invented=asked.invented))
+        for split, records in splits.items()
     }
     total = sum(map(len, cases.values()))
     if not total:
@@ -81,7 +82,7 @@ def make_training_sets(
         raise DataError(problem, where=str(out), remedy="Give records with longer texts" + (", or more findings" if findings else ""))
     every = [one for split in cases.values() for one in split]
     if model.provider is None:
-        written = Written(rows=tuple(map(ruled, every)), run_id="", totals=CallTotals())
+        written = WrittenReasonings(rows=tuple(map(ruled, every)), run_id="", totals=CallTotals())
     else:
         agree(f"the texts of {counted(total, 'candidate')} would be sent to {model.recipient}; replies are kept in {model.replies}")
         name = data.digest if findings is None else digest(data.digest, findings.sha256, asked.invented)
@@ -131,7 +132,7 @@ class FoundIn:
     def _row(self, record: Record) -> Record | None:
         return self._by_id.get(record.id) or self._by_text.get(record.context)
 
-    def counts(self, records: Sequence[Record], cases: Iterable[Case]) -> dict[str, int]:
+    def counts(self, records: Sequence[Record], cases: Iterable[ReasoningCase]) -> dict[str, int]:
         """Return the numbers of right and wrong findings, of spans that were not found, and of *records* without a row."""
         found = Counter("T" if one.candidate.right else "F" for one in cases if one.candidate.found)
         missed = sum(len(one.spans) for one in records) - found["T"]

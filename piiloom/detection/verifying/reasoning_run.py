@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from piiloom.detection.asking.session import ModelSession
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.verifying.reasonings import INSTRUCTION, TEMPLATES, Case, Reasoned, ReasoningProgress, reasoned
+from piiloom.detection.verifying.reasonings import INSTRUCTION, TEMPLATES, Reasoned, ReasoningCase, ReasoningProgress, reasoned
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import AGAIN
@@ -20,7 +20,7 @@ KIND = "verifier-data"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenReasonings:
     """The rows in the order of the cases, and what all sessions of the run asked and paid."""
 
     rows: tuple[Reasoned, ...]
@@ -29,13 +29,13 @@ class Written:
 
 
 def write_reasonings(
-    cases: Sequence[Case],
+    cases: Sequence[ReasoningCase],
     model: ModelSettings,
     *,
     digest: str,
     watch: Callable[[ReasoningProgress], object] = noop,
     policy: CallPolicy | None = None,
-) -> Written:
+) -> WrittenReasonings:
     """Have *cases* reasoned about; *digest* is that of their records: the same data and settings are one run, with one budget.
 
     Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
@@ -52,12 +52,12 @@ def write_reasonings(
 
 
 async def _write(
-    cases: Sequence[Case],
+    cases: Sequence[ReasoningCase],
     model: ModelSettings,
     watch: Callable[[ReasoningProgress], object],
     policy: CallPolicy | None,
     stop: StopSignal,
-) -> Written | None:
+) -> WrittenReasonings | None:
     rows: list[Reasoned] = []
     session = await ModelSession.open(model, TEMPLATES, instructions=(INSTRUCTION,), kind=KIND, policy=policy)
     totals = session.channel.calls.totals
@@ -78,4 +78,4 @@ async def _write(
             ).run()
     finally:
         await session.close(finished=len(rows) == len(cases))
-    return Written(rows=tuple(rows), run_id=session.run_id, totals=totals) if len(rows) == len(cases) else None
+    return WrittenReasonings(rows=tuple(rows), run_id=session.run_id, totals=totals) if len(rows) == len(cases) else None

@@ -15,8 +15,8 @@ from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import Candidate, asked_of, chosen_candidates, found_candidates, reasoning
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.asker import Asker
-from piiloom.detection.verifying.verdicts import Verdict, read_verdict
+from piiloom.detection.asking.asker import ModelAsker
+from piiloom.detection.verifying.verdicts import VerifierVerdict, read_verdict
 from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE
 from piiloom.execution.calls import Fault, Lost
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -28,7 +28,7 @@ How = Literal["by the model", "T by default", "by rule"]
 HOW: Final[tuple[How, ...]] = ("by the model", "T by default", "by rule")
 
 
-class Case(NamedTuple):
+class ReasoningCase(NamedTuple):
     """A candidate to be reasoned about; ``number`` makes its id in the journal, ``taxonomy`` has its type."""
 
     record: Record
@@ -49,40 +49,40 @@ class Reasoned:
     ``how``: "by the model", "T by default" (see the module docstring), or "by rule": no reply was usable, none came, or no model was asked.
     """
 
-    case: Case
+    case: ReasoningCase
     right: bool
     reasoning: str
     how: How
     replies: int
 
 
-Findings = Callable[[Record], Sequence[Span]]
+KnownFindings = Callable[[Record], Sequence[Span]]
 
 
-def cases_of(
-    records: Iterable[Record], lost: list[LossEntry], taxonomy: Taxonomy, findings: Findings | None = None, *, invented: bool = True
-) -> Iterator[Case]:
+def reasoning_cases(
+    records: Iterable[Record], lost: list[LossEntry], taxonomy: Taxonomy, findings: KnownFindings | None = None, *, invented: bool = True
+) -> Iterator[ReasoningCase]:
     """Yield the candidates of *records*: those of *findings*, if any, then the *invented* ones; append to *lost* what has none."""
     for record in records:
         found = list(found_candidates(record, findings(record))) if findings is not None else []
         places = {one.place for one in found}
         more = [one for one in chosen_candidates(record, lost) if one.place not in places] if invented else []
         for number, candidate in enumerate([*found, *more]):
-            yield Case(record, candidate, number, taxonomy)
+            yield ReasoningCase(record, candidate, number, taxonomy)
 
 
-def ruled(case: Case) -> Reasoned:
+def ruled(case: ReasoningCase) -> Reasoned:
     """Return the row of *case* with the reasoning that rules write."""
     right, why = case.candidate.right, reasoning(case.record, case.candidate, case.taxonomy)
     return Reasoned(case=case, right=right, reasoning=why, how="by rule", replies=0)
 
 
-async def reasoned(case: Case, asker: Asker) -> Reasoned:
+async def reasoned(case: ReasoningCase, asker: ModelAsker) -> Reasoned:
     """Ask about *case*. Raises errors that would hit every other request, too."""
-    judged: list[Verdict] = []
+    judged: list[VerifierVerdict] = []
     right = case.candidate.right
 
-    def read(reply: str) -> Verdict:
+    def read(reply: str) -> VerifierVerdict:
         verdict = read_verdict(reply, reasoned=True)
         if not verdict.reasoning:
             raise Fault("no_reasoning", 'say first what the text shows: {"reasoning": "…", "answer": "T"} or "F"')
@@ -100,7 +100,7 @@ async def reasoned(case: Case, asker: Asker) -> Reasoned:
         settings=SETTINGS[True],
     )
 
-    def row(verdict: Verdict, how: How) -> Reasoned:
+    def row(verdict: VerifierVerdict, how: How) -> Reasoned:
         return Reasoned(case=case, right=verdict.right, reasoning=verdict.reasoning, how=how, replies=len(judged))
 
     if not isinstance(answer, Lost):
@@ -108,7 +108,7 @@ async def reasoned(case: Case, asker: Asker) -> Reasoned:
     by_rule = ruled(case)
     if not judged:
         return by_rule
-    return row(Verdict(right, by_rule.reasoning) if right else judged[-1], "T by default")
+    return row(VerifierVerdict(right, by_rule.reasoning) if right else judged[-1], "T by default")
 
 
 Watch = Callable[["ReasoningProgress"], object]

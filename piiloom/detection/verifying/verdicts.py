@@ -20,14 +20,14 @@ _REASONING: Final = ("reasoning", "reason", "explanation", "rationale")
 _WANTED: Final = {False: "answer with one letter: T or F", True: 'answer with a JSON object: {"reasoning": "…", "answer": "T"} or "F"'}
 
 
-class Verdict(NamedTuple):
+class VerifierVerdict(NamedTuple):
     """Whether a finding is right, and why."""
 
     right: bool
     reasoning: str = ""
 
 
-def read_verdict(reply: str, *, reasoned: bool) -> Verdict:
+def read_verdict(reply: str, *, reasoned: bool) -> VerifierVerdict:
     """Return what *reply* says. Raises ``Fault`` if that is neither T nor F.
 
     Read are the letter, also as a word and with signs around it, an object with an answer, and prose that ends with "answer: T".
@@ -37,14 +37,14 @@ def read_verdict(reply: str, *, reasoned: bool) -> Verdict:
             right = _truth(_first(said, _ANSWER))
             if right is not None:
                 reasoning = _first(said, _REASONING)
-                return Verdict(right, reasoning.strip() if isinstance(reasoning, str) else "")
+                return VerifierVerdict(right, reasoning.strip() if isinstance(reasoning, str) else "")
     right = _truth(reply)
     if right is not None:
-        return Verdict(right)
+        return VerifierVerdict(right)
     found = _AT_THE_END.search(reply)
     if found is None:
         raise Fault("no_verdict", _WANTED[reasoned])
-    return Verdict(found.group(1).lower().startswith("t"), reply[: found.start()].strip(_SIGNS[:4]))
+    return VerifierVerdict(found.group(1).lower().startswith("t"), reply[: found.start()].strip(_SIGNS[:4]))
 
 
 def _truth(said: Any) -> bool | None:

@@ -17,9 +17,9 @@ from piiloom.detection.asking.asking_detector import AskingDetector
 from piiloom.detection.asking.gathering import each_once
 from piiloom.detection.detector import Detector, ScoredSpan
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.findings import Findings, SetAside, Text
+from piiloom.detection.findings import DetectorText, Findings, SetAside
 from piiloom.detection.verifying.inner_detector import InnerDetector
-from piiloom.detection.verifying.verdicts import Verdict, read_verdict
+from piiloom.detection.verifying.verdicts import VerifierVerdict, read_verdict
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Lost
 from piiloom.foundation.seeding import digest
@@ -85,7 +85,7 @@ class VerifyingDetector(AskingDetector):
         """Judge what is found in *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
         item_id = item_id or digest(locale, text)[:16]
         with self._in_progress(itself=not self._inner.asks):
-            found = await self._inner.examine(Text(text, locale, question), item_id, group_keys)
+            found = await self._inner.examine(DetectorText(text, locale, question), item_id, group_keys)
         if found.failed is not None or not found.spans:
             return found
         asked = [
@@ -94,7 +94,7 @@ class VerifyingDetector(AskingDetector):
         with self._in_progress():
             judged = await each_once(asked, lambda one: self._judge(one, item_id))
         kept = [one.span for one, verdict in judged if isinstance(verdict, Lost) or verdict.right]
-        told = [aside for one, verdict in judged if (aside := _told(text, one.span, verdict)) is not None]
+        told = [aside for one, verdict in judged if (aside := _refusal(text, one.span, verdict)) is not None]
         return replace(found, spans=kept, set_aside=[*found.set_aside, *told])
 
     @contextmanager
@@ -107,7 +107,7 @@ class VerifyingDetector(AskingDetector):
         finally:
             items(-int(itself))
 
-    async def _judge(self, one: _Finding, item_id: str) -> Verdict | Lost:
+    async def _judge(self, one: _Finding, item_id: str) -> VerifierVerdict | Lost:
         reasoned = self._reasoned
         return await self.session().asker.ask(
             TEMPLATE,
@@ -119,8 +119,8 @@ class VerifyingDetector(AskingDetector):
         )
 
 
-def _told(text: str, span: ScoredSpan, verdict: Verdict | Lost) -> SetAside | None:
-    if isinstance(verdict, Verdict) and verdict.right:
+def _refusal(text: str, span: ScoredSpan, verdict: VerifierVerdict | Lost) -> SetAside | None:
+    if isinstance(verdict, VerifierVerdict) and verdict.right:
         return None
     reason = f"{DEFAULT}: {verdict.code}" if isinstance(verdict, Lost) else REFUSED
     return SetAside(

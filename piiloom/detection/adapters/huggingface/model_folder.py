@@ -21,7 +21,7 @@ _POSITIONS_FROM_PADDING: Final = frozenset(
 )
 
 
-class LoadedModel(NamedTuple):
+class TokenClassifier(NamedTuple):
     """A model and what it takes to use it. ``limit``: how many tokens it reads at once, without special ones."""
 
     model: Any
@@ -34,7 +34,7 @@ class LoadedModel(NamedTuple):
     limit: int
 
 
-def load_model(path: str, device: str) -> LoadedModel:
+def load_classifier(path: str, device: str) -> TokenClassifier:
     """Return the token classifier in the folder *path*.
 
     Raises ``UsageError`` if a package, the folder, its configuration or its tokenizer is missing, it is another kind of model, its labels
@@ -53,7 +53,7 @@ def load_model(path: str, device: str) -> LoadedModel:
     except UsageError as error:
         raise UsageError(error.message, where=str(folder), remedy=error.remedy) from None
     before, behind = _special_tokens(tokenizer)
-    return LoadedModel(
+    return TokenClassifier(
         model=model.to(chosen).eval(),
         tokenizer=tokenizer,
         scheme=scheme,

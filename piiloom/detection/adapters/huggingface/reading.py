@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from piiloom.detection.adapters.huggingface.model_folder import LoadedModel
+from piiloom.detection.adapters.huggingface.model_folder import TokenClassifier
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.token_decoding.decoding import Probabilities, TokenWord, token_words
-from piiloom.detection.token_decoding.windows import Window, windows_of
+from piiloom.detection.token_decoding.windows import TokenWindow, windows_of
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.torch_devices import import_torch
 
@@ -19,39 +19,39 @@ _OVERLAP: Final = 4  # a quarter of a window is read twice
 _LOGGER: Final = logging.getLogger(__name__)
 
 
-class ReadText(NamedTuple):
+class ClassifiedText(NamedTuple):
     """The words of a text, and the probabilities of the labels for each of its tokens."""
 
     words: list[TokenWord]
     probabilities: Probabilities
 
 
-class _Piece(NamedTuple):
+class _TokenPiece(NamedTuple):
     text: int
-    window: Window
+    window: TokenWindow
     ids: Sequence[int]
 
 
-class TextReader:
+class ClassifierReader:
     """Reads texts with a model, *batch_size* windows at a time.
 
     If CUDA has too little memory for as many, it goes on with half of them, and says so.
     """
 
-    def __init__(self, loaded: LoadedModel, batch_size: int) -> None:
+    def __init__(self, loaded: TokenClassifier, batch_size: int) -> None:
         self._loaded = loaded
         self._batch_size = batch_size
         self._torch = import_torch()
         padding = loaded.tokenizer.pad_token_id
         self._padding = 0 if padding is None else int(padding)
 
-    def read(self, texts: Sequence[str]) -> list[ReadText]:
+    def read(self, texts: Sequence[str]) -> list[ClassifiedText]:
         """Return what the model says of each of *texts*. Raises ``UsageError`` if CUDA has too little memory even for one window."""
         tokens, offsets = self._tokens(texts)
         words = [token_words(text, places) for text, places in zip(texts, offsets, strict=True)]
         found: list[Probabilities] = [np.zeros((len(ids), len(self._loaded.labels)), dtype=np.float32) for ids in tokens]
         pieces = [
-            _Piece(number, window, ids[window.first : window.last])
+            _TokenPiece(number, window, ids[window.first : window.last])
             for number, ids in enumerate(tokens)
             for window in windows_of(len(ids), self._loaded.limit, self._loaded.limit // _OVERLAP, [word.token for word in words[number]])
         ]
@@ -68,7 +68,7 @@ class TextReader:
                     window.own_first - window.first : window.own_last - window.first
                 ]
             at += len(batch)
-        return [ReadText(here, rows) for here, rows in zip(words, found, strict=True)]
+        return [ClassifiedText(here, rows) for here, rows in zip(words, found, strict=True)]
 
     def _tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], list[list[tuple[int, int]]]]:
         if not texts:
@@ -85,7 +85,7 @@ class TextReader:
         )
         return told["input_ids"], told["offset_mapping"]
 
-    def _probabilities_or_fewer(self, batch: Sequence[_Piece]) -> list[Probabilities] | None:
+    def _probabilities_or_fewer(self, batch: Sequence[_TokenPiece]) -> list[Probabilities] | None:
         """The probabilities of *batch*; None if the memory was too small, and smaller batches are to be tried."""
         try:
             return self._probabilities(batch)
@@ -98,7 +98,7 @@ class TextReader:
         _LOGGER.warning("CUDA has too little memory: %d windows are read at once from now on", self._batch_size)
         return None
 
-    def _probabilities(self, batch: Sequence[_Piece]) -> list[Probabilities]:
+    def _probabilities(self, batch: Sequence[_TokenPiece]) -> list[Probabilities]:
         torch, loaded = self._torch, self._loaded
         rows = [[*loaded.before, *piece.ids, *loaded.behind] for piece in batch]
         longest = max(map(len, rows))

@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.detection.adapters.languages import language_of, region_of
+from piiloom.detection.adapters.languages import locale_language, locale_region
 from piiloom.detection.adapters.presidio.recognizers import own_recognizers
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
@@ -41,7 +41,7 @@ def make_analyzer(pipeline: Any, locale: str, own: Sequence[Path] = ()) -> Any:
     """
     presidio = import_presidio()
     _stay_offline()
-    language, region = language_of(locale), region_of(locale)
+    language, region = locale_language(locale), locale_region(locale)
     engine = _nlp_engine(pipeline, language)
     registry = presidio.RecognizerRegistry(supported_languages=[language])
     registry.load_predefined_recognizers(languages=[language], nlp_engine=engine)

@@ -13,7 +13,7 @@ _LEMMAS: Final = "piiloom_small_letters"
 _CONFIG: Final = "config.cfg"
 
 
-def load_pipeline(model: str) -> Any:
+def load_spacy_model(model: str) -> Any:
     """Return the pipeline in the folder *model*, or in the installed package of that name.
 
     Raises ``UsageError`` if there is neither, or it cannot be loaded.
@@ -32,7 +32,7 @@ def load_pipeline(model: str) -> Any:
         raise UsageError(f"spaCy cannot load this pipeline: {reason}", where=f"--model-path {model}", remedy=remedy) from error
 
 
-def blank_pipeline(locale: str) -> Any:
+def word_pipeline(locale: str) -> Any:
     """Return a pipeline that only cuts texts of *locale* into words.
 
     Each word is its own lemma, in small letters: presidio looks its context words up among the lemmas.

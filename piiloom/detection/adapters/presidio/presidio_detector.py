@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.languages import language_of
-from piiloom.detection.adapters.mapped_findings import Found, mapped
+from piiloom.detection.adapters.languages import locale_language
+from piiloom.detection.adapters.mapped_findings import LabelledRange, mapped_findings
 from piiloom.detection.adapters.presidio.analyzers import import_presidio, make_analyzer
-from piiloom.detection.adapters.presidio.pipelines import blank_pipeline, check_language, load_pipeline
+from piiloom.detection.adapters.presidio.pipelines import check_language, load_spacy_model, word_pipeline
 from piiloom.detection.adapters.whole_characters import with_whole_characters
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Findings, Text
+from piiloom.detection.findings import DetectorText, Findings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.providers.protocol import Provider
@@ -66,7 +66,7 @@ class PresidioDetector:
         self._recognizers = tuple(recognizers)
         self._batch_size = batch_size
         self._model = model
-        self._pipeline = None if model is None else load_pipeline(model)
+        self._pipeline = None if model is None else load_spacy_model(model)
         self._analyzers: dict[str, Any] = {}
 
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
@@ -75,14 +75,14 @@ class PresidioDetector:
 
     def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
         """As ``detect``, with what was set aside."""
-        return self.examine_batch([Text(text, locale, question)])[0]
+        return self.examine_batch([DetectorText(text, locale, question)])[0]
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; spaCy reads those of one locale in batches."""
         found: dict[int, Findings] = {}
         by_locale: dict[str, list[int]] = {}
         for number, one in enumerate(texts):
-            longest = self._analyzed_by(one.locale).nlp_engine.get_nlp(language_of(one.locale)).max_length
+            longest = self._analyzed_by(one.locale).nlp_engine.get_nlp(locale_language(one.locale)).max_length
             if len(one.text) > longest:
                 found[number] = Findings(spans=(), failed=f"longer than the {longest:,} characters that spaCy reads at once")
             else:
@@ -90,13 +90,13 @@ class PresidioDetector:
         for locale, numbers in by_locale.items():
             results = self.results([texts[number].text for number in numbers], locale)
             for number, here in zip(numbers, results, strict=True):
-                raw = (Found(one.start, one.end, one.entity_type, float(one.score)) for one in here)
-                found[number] = mapped(texts[number].text, raw, self._targets, self.name)
+                raw = (LabelledRange(one.start, one.end, one.entity_type, float(one.score)) for one in here)
+                found[number] = mapped_findings(texts[number].text, raw, self._targets, self.name)
         return [found[number] for number in range(len(texts))]
 
     def results(self, texts: Sequence[str], locale: str) -> Iterable[Sequence[Any]]:
         """Yield for each text of *locale* what presidio itself returns: its ``RecognizerResult``."""
-        analyzer, language = self._analyzed_by(locale), language_of(locale)
+        analyzer, language = self._analyzed_by(locale), locale_language(locale)
         whole = [with_whole_characters(text) for text in texts]
         read = analyzer.nlp_engine.process_batch(whole, language=language, batch_size=self._batch_size)
         for text, (_, artifacts) in zip(whole, read, strict=True):
@@ -104,7 +104,7 @@ class PresidioDetector:
 
     def _analyzed_by(self, locale: str) -> Any:
         if locale not in self._analyzers:
-            pipeline = blank_pipeline(locale) if self._pipeline is None else self._pipeline
+            pipeline = word_pipeline(locale) if self._pipeline is None else self._pipeline
             if self._model is not None:
                 check_language(pipeline, self._model, locale)
             self._analyzers[locale] = make_analyzer(pipeline, locale, self._recognizers)

@@ -10,7 +10,7 @@ from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions,
 from piiloom.corpus.normalising import fold
 from piiloom.detection.findings import SetAside
 from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.candidates import Candidate
+from piiloom.detection.hybrid.candidates import EntityCandidate
 from piiloom.foundation.words import STOP_WORDS
 from piiloom.taxonomy.entities.entity import Entity
 
@@ -29,7 +29,7 @@ class Claim(NamedTuple):
     before: str
 
 
-class _Found(NamedTuple):
+class _FoundClaim(NamedTuple):
     """A claim with its mentions in the piece (offsets of the text)."""
 
     claim: Claim
@@ -49,7 +49,7 @@ def read_claims(data: Any, asked: AskedTypes) -> tuple[list[Claim], list[SetAsid
     return list(claims), list(unknown)
 
 
-def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[list[Candidate], list[SetAside]]:
+def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[list[EntityCandidate], list[SetAside]]:
     """Return a candidate for every mention of what was claimed of ``text[start:end]`` (*piece*), and what the text does not have.
 
     Words that were found in the piece are looked for in the whole text: they mean the same everywhere. Numbers and very common words do
@@ -58,7 +58,7 @@ def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[lis
     """
     start, end = piece
     searchable = SearchableText(text[start:end])
-    by_surface: defaultdict[str, list[_Found]] = defaultdict(list)
+    by_surface: defaultdict[str, list[_FoundClaim]] = defaultdict(list)
     missing: list[SetAside] = []
     for claim in claims:
         ranges, step = searchable.find(without_quotes(claim.value) or claim.value)
@@ -69,7 +69,7 @@ def candidates_of(text: str, piece: Range, claims: Sequence[Claim]) -> tuple[lis
             missing.append(SetAside(phase=_PHASE, reason=reason, subtype=claim.entity.id, value=claim.value))
         else:
             first = ranges[0]
-            found = _Found(claim, tuple((a + start, b + start) for a, b in ranges))
+            found = _FoundClaim(claim, tuple((a + start, b + start) for a, b in ranges))
             by_surface[searchable.text[first[0] : first[1]]].append(found)
     candidates = [one for surface, found in by_surface.items() for one in _of_one_surface(text, surface, found)]
     return candidates, missing
@@ -81,7 +81,7 @@ def _is_common(value: str) -> bool:
     return word.isalpha() and word.islower() and (len(word) <= _SHORTEST or word in STOP_WORDS)
 
 
-def _of_one_surface(text: str, surface: str, found: Sequence[_Found]) -> Iterator[Candidate]:
+def _of_one_surface(text: str, surface: str, found: Sequence[_FoundClaim]) -> Iterator[EntityCandidate]:
     several = len({one.claim.entity.id for one in found}) > 1
     words = any(map(str.isalpha, surface)) and not _is_common(surface)
     anchored = {one.claim: frozenset(_behind(text, one.ranges, one.claim.before)) for one in found}
@@ -95,7 +95,7 @@ def _of_one_surface(text: str, surface: str, found: Sequence[_Found]) -> Iterato
         else:
             places = everywhere
         for a, b in sorted(places):
-            yield Candidate(start=a, end=b, entity=one.claim.entity, score=SCORE, detector=MODEL)
+            yield EntityCandidate(start=a, end=b, entity=one.claim.entity, score=SCORE, detector=MODEL)
 
 
 def _behind(text: str, ranges: Iterable[Range], before: str) -> Iterator[Range]:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from piiloom.corpus.mention_search import Range
-from piiloom.detection.asking.asker import Asker
+from piiloom.detection.asking.asker import ModelAsker
 from piiloom.detection.findings import SetAside
-from piiloom.detection.hybrid.asked_types import AskedTypes, described
+from piiloom.detection.hybrid.asked_types import AskedTypes, prompt_entity
 from piiloom.detection.hybrid.by_model.claims import candidates_of, read_claims
-from piiloom.detection.hybrid.candidates import Candidate
+from piiloom.detection.hybrid.candidates import EntityCandidate
 from piiloom.detection.hybrid.places import Ambiguity
-from piiloom.detection.hybrid.short_numbers import Check
+from piiloom.detection.hybrid.short_numbers import NumberCheck
 from piiloom.execution.calls import Fault, Lost
 from piiloom.providers.protocol import JsonSchema, SamplingSettings
 
@@ -42,21 +42,21 @@ _SCHEMAS: Final[Mapping[str, JsonSchema]] = {
 class Read(NamedTuple):
     """What came of a piece: candidates, and what is set aside."""
 
-    candidates: list[Candidate]
+    candidates: list[EntityCandidate]
     set_aside: list[SetAside]
 
 
 class ModelReader:
     """Asks by *asker*; each method returns ``Lost`` if no usable reply came. Raises errors that would hit every other request, too."""
 
-    def __init__(self, asker: Asker) -> None:
+    def __init__(self, asker: ModelAsker) -> None:
         self._asker = asker
 
     async def find(self, text: str, piece: Range, asked: AskedTypes, item_id: str) -> Read | Lost:
         """Phase I: what ``text[start:end]`` has."""
         start, end = piece
         variables = {
-            "entities": [described(one) for one in asked.entities.values()],
+            "entities": [prompt_entity(one) for one in asked.entities.values()],
             "notes": asked.catalogue.notes or "",
             "locale": asked.catalogue.locale,
             "text": text[start:end],
@@ -74,7 +74,7 @@ class ModelReader:
         """Phase II: the id of one of the options."""
         options = {one.entity.id: one.entity for one in question.options}
         variables = {
-            "entities": [described(one) for one in options.values()],
+            "entities": [prompt_entity(one) for one in options.values()],
             "locale": locale,
             "before": question.before,
             "value": question.value,
@@ -89,10 +89,10 @@ class ModelReader:
 
         return await self._ask(RESOLUTION, variables, f"{item_id} {question.place.best.start}", read, _SHORT_REPLY)
 
-    async def verify(self, check: Check, locale: str, item_id: str) -> bool | Lost:
+    async def verify(self, check: NumberCheck, locale: str, item_id: str) -> bool | Lost:
         """Phase III: whether a short number is what it is taken for."""
         variables = {
-            "entity": described(check.candidate.entity),
+            "entity": prompt_entity(check.candidate.entity),
             "locale": locale,
             "before": check.before,
             "value": check.value,

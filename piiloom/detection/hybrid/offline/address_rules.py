@@ -7,8 +7,8 @@ from typing import Final
 
 import regex
 
-from piiloom.detection.hybrid.offline.cues import Cues
-from piiloom.detection.hybrid.offline.finding import Finding
+from piiloom.detection.hybrid.offline.cues import LanguageCues
+from piiloom.detection.hybrid.offline.finding import RuleFinding
 
 FINDER: Final = "address rules"
 _NUMBERED, _BARE = 0.75, 0.5  # how sure with a number in it, and without
@@ -24,10 +24,10 @@ _WORD: Final = r"[\p{L}\p{M}]"
 class AddressRules:
     """Finds addresses by *cues*, in texts of *locale*."""
 
-    def __init__(self, cues: Cues, locale: str) -> None:
+    def __init__(self, cues: LanguageCues, locale: str) -> None:
         self._expression = _han() if locale.startswith("zh") else _with_blanks(cues, locale)
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield the addresses in *text*."""
         if self._expression is None:
             return
@@ -36,10 +36,10 @@ class AddressRules:
             while text[end - 1] in " .,-":
                 end -= 1
             sure = _NUMBERED if any(map(str.isnumeric, text[start:end])) else _BARE
-            yield Finding(start, end, "address", sure, FINDER)
+            yield RuleFinding(start, end, "address", sure, FINDER)
 
 
-def _with_blanks(cues: Cues, locale: str) -> regex.Pattern[str] | None:
+def _with_blanks(cues: LanguageCues, locale: str) -> regex.Pattern[str] | None:
     """A street, then parts of an address. Repeats are possessive, so that matching stays linear."""
     cased = locale[:2] not in {"ar", "hi"}
     name = _CASED if cased else _UNCASED

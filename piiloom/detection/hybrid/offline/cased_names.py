@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 
 import regex
 
-from piiloom.detection.hybrid.offline.cues import Cues
-from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.detection.hybrid.offline.known_names import KnownNames
+from piiloom.detection.hybrid.offline.cues import LanguageCues
+from piiloom.detection.hybrid.offline.finding import RuleFinding
+from piiloom.detection.hybrid.offline.known_names import CountryNames
 
 FINDER: Final = "names index"
 _LETTER: Final = r"[\p{L}--\p{Han}]"  # Latin names stand among Han characters without blanks
@@ -26,7 +26,7 @@ _REACH: Final = 24  # a cue stands this near before a name
 _BOTH, _GIVEN_AND_MORE, _TITLED, _UNKNOWN_GIVEN, _ALONE = 0.85, 0.7, 0.7, 0.6, 0.55
 
 
-class _Part(NamedTuple):
+class _CasedWord(NamedTuple):
     start: int
     end: int
     word: str
@@ -39,7 +39,7 @@ class CasedNames:
     *family_first*: family names stand first and are few (Vietnam). *most_particles*: so many times a name may have particles in it.
     """
 
-    def __init__(self, known: KnownNames, cues: Cues, *, family_first: bool = False, most_particles: int = 3) -> None:
+    def __init__(self, known: CountryNames, cues: LanguageCues, *, family_first: bool = False, most_particles: int = 3) -> None:
         self._known, self._family_first, self._most_particles = known, family_first, most_particles
         self._titles = frozenset(cues.titles)
         self._particles = frozenset(cues.particles)
@@ -47,17 +47,17 @@ class CasedNames:
         self._not_names = frozenset((*cues.not_names, *self._before_places))
         self._name_cues = cues.name_cues
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield the names in *text*."""
-        parts = [_Part(*one.span(), one.group(), one.group()[0].isupper()) for one in _TOKEN.finditer(text)]
+        parts = [_CasedWord(*one.span(), one.group(), one.group()[0].isupper()) for one in _TOKEN.finditer(text)]
         at = 0
         while at < len(parts):
             length, score = self._name_at(text, parts, at)
             if length:
-                yield Finding(parts[at].start, parts[at + length - 1].end, "person_name", score, FINDER)
+                yield RuleFinding(parts[at].start, parts[at + length - 1].end, "person_name", score, FINDER)
             at += length or 1
 
-    def _name_at(self, text: str, parts: Sequence[_Part], at: int) -> tuple[int, float]:
+    def _name_at(self, text: str, parts: Sequence[_CasedWord], at: int) -> tuple[int, float]:
         """How many parts the name has that begins with ``parts[at]``, 0 if none does, and how sure it is."""
         first = parts[at]
         if not first.capital or self._is_none(first.word) or self._of_a_place(text, parts, at):
@@ -74,7 +74,7 @@ class CasedNames:
             score = self._of_several(words, titled=self._titled(text, parts, at), plain=len(words) == length, apart=apart)
         return (length, score) if score else (0, 0.0)
 
-    def _of_one(self, text: str, parts: Sequence[_Part], at: int) -> float:
+    def _of_one(self, text: str, parts: Sequence[_CasedWord], at: int) -> float:
         """How sure it is that the word ``parts[at]`` alone is a name."""
         word, start = parts[at].word, parts[at].start
         if self._family_first and word in self._known.family_as_written:
@@ -84,7 +84,7 @@ class CasedNames:
             return _TITLED
         return _ALONE if given and not family and len(word) > 2 and not _opens_sentence(text, start) else 0.0
 
-    def _of_a_place(self, text: str, parts: Sequence[_Part], at: int) -> bool:
+    def _of_a_place(self, text: str, parts: Sequence[_CasedWord], at: int) -> bool:
         """Whether a word stands before ``parts[at]`` that makes it the name of a place or a house."""
         return (
             bool(at) and parts[at - 1].word.lower() in self._before_places and text[parts[at - 1].end : parts[at].start] in _NAMES_A_PLACE
@@ -105,7 +105,7 @@ class CasedNames:
         unknown = apart and not (family and plain) and not others_given
         return _UNKNOWN_GIVEN if unknown and (others_family or known.is_given_anywhere(words[0])) else 0.0
 
-    def _run(self, text: str, parts: Sequence[_Part], at: int) -> int:
+    def _run(self, text: str, parts: Sequence[_CasedWord], at: int) -> int:
         """How many parts follow one another as in a name, from ``parts[at]`` on."""
         length, particles = 1, 0
         while at + length < len(parts) and length < (_MOST_SYLLABLES if self._family_first else _MOST_PARTS):
@@ -124,7 +124,7 @@ class CasedNames:
             particles += 1
         return length
 
-    def _particles_at(self, text: str, parts: Sequence[_Part], at: int) -> int:
+    def _particles_at(self, text: str, parts: Sequence[_CasedWord], at: int) -> int:
         """How many parts a particle, or two, takes with the capitalised word behind it; 0 if there is none."""
         for count in (1, 2):
             if at + count >= len(parts) or parts[at + count - 1].word.lower() not in self._particles:
@@ -139,7 +139,7 @@ class CasedNames:
         lowered = word.lower()
         return lowered in self._not_names or lowered in self._titles
 
-    def _titled(self, text: str, parts: Sequence[_Part], at: int) -> bool:
+    def _titled(self, text: str, parts: Sequence[_CasedWord], at: int) -> bool:
         start = parts[at].start
         if at and parts[at - 1].word.lower() in self._titles and start - parts[at - 1].end <= 2:
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Finding(NamedTuple):
+class RuleFinding(NamedTuple):
     """``text[start:end]`` is taken for the entity with this id, by the rule *finder*."""
 
     start: int

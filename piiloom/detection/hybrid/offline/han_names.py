@@ -7,9 +7,9 @@ from typing import Final
 
 import regex
 
-from piiloom.detection.hybrid.offline.cues import Cues
-from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.detection.hybrid.offline.known_names import KnownNames
+from piiloom.detection.hybrid.offline.cues import LanguageCues
+from piiloom.detection.hybrid.offline.finding import RuleFinding
+from piiloom.detection.hybrid.offline.known_names import CountryNames
 
 FINDER: Final = "names index"
 _HAN: Final = r"\p{Han}"
@@ -20,7 +20,7 @@ _DOUBLE: Final = "欧阳 司马 上官 诸葛 司徒 夏侯 皇甫 尉迟 公孙
 class HanNames:
     """Finds names by *known* family names and *cues*."""
 
-    def __init__(self, known: KnownNames, cues: Cues) -> None:
+    def __init__(self, known: CountryNames, cues: LanguageCues) -> None:
         family = "|".join(sorted((*_DOUBLE, *map(regex.escape, known.family_native)), key=lambda name: (-len(name), name)))
         behind = "|".join(map(regex.escape, cues.behind_names))
         before = "|".join(map(regex.escape, cues.name_cues))
@@ -38,7 +38,7 @@ class HanNames:
         roles = "|".join(map(regex.escape, (*cues.words.get("relation", ()), *cues.words.get("occupation", ()), *cues.name_cues)))
         self._after_role = regex.compile(f"(?:{roles})[ :：]{{0,2}}({not_none}(?:{family}){usual}{{1,2}})", regex.V1)
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield the names in *text*; one place may be found in several ways."""
         for expression, score in (
             (self._cued, _CUED),
@@ -49,4 +49,4 @@ class HanNames:
             (self._after_role, _CUED),
         ):
             for match in expression.finditer(text):
-                yield Finding(*match.span(1), "person_name", score, FINDER)
+                yield RuleFinding(*match.span(1), "person_name", score, FINDER)

@@ -7,8 +7,8 @@ from typing import Final
 
 import regex
 
-from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.detection.hybrid.offline.known_names import KnownNames
+from piiloom.detection.hybrid.offline.finding import RuleFinding
+from piiloom.detection.hybrid.offline.known_names import CountryNames
 
 FINDER: Final = "names index"
 _SCORE: Final = 0.55
@@ -23,14 +23,14 @@ _PART: Final = regex.compile(r"[a-z]+")
 class Handles:
     """Finds user names by *known* names."""
 
-    def __init__(self, known: KnownNames) -> None:
+    def __init__(self, known: CountryNames) -> None:
         self._known = known
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield the user names in *text*."""
         for match in _HANDLE.finditer(text):
             if not _DOMAIN.fullmatch(match.group()) and any(map(self._is_name, _PART.findall(match.group()))):
-                yield Finding(*match.span(), "username", _SCORE, FINDER)
+                yield RuleFinding(*match.span(), "username", _SCORE, FINDER)
 
     def _is_name(self, part: str) -> bool:
         """Whether *part* is a name, or a family name behind an initial."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from piiloom.detection.hybrid.offline.cues import cues_of
+from piiloom.detection.hybrid.offline.cues import language_cues
 from piiloom.pii_values.names.index import builtin, plain_key
 
 
 @dataclass(frozen=True, slots=True)
-class KnownNames:
+class CountryNames:
     """Names of one country in the form of ``plain_key``; family names also as they are written; both in the country's own script."""
 
     given: frozenset[str]
@@ -36,14 +36,14 @@ class KnownNames:
 
 
 @lru_cache(maxsize=32)
-def known_names(country: str, language: str) -> KnownNames:
+def known_names(country: str, language: str) -> CountryNames:
     """The names of *country* (ISO 3166 alpha-2), those in the cues of *language* among them."""
-    index, cues = builtin(), cues_of(language)
+    index, cues = builtin(), language_cues(language)
     given = [name for gender in ("F", "M") for name in index.first_names(country, gender)]
     family = [part for name in index.last_names(country) for part in name.split() if len(part) > 2]
     given_native = [name for gender in ("F", "M") for name in index.first_names(country, gender, script="native")]
     family_native = index.last_names(country, script="native")
-    return KnownNames(
+    return CountryNames(
         frozenset(map(plain_key, given)),
         frozenset(map(plain_key, family)),
         frozenset(index.last_names(country)),

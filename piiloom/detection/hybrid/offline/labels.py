@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 import regex
 
 from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.patterns.writing import fold, write_pattern
+from piiloom.detection.hybrid.offline.finding import RuleFinding
+from piiloom.patterns.writing import fold_text, write_pattern
 from piiloom.taxonomy.entities.entity import Entity
 
 FINDER: Final = "labels"
@@ -48,9 +48,9 @@ class LabelReader:
         self._shapes = {one.id: _shapes_of(one) for one in asked.entities.values() if one.structured}
         self._known: dict[str, Entity | None] = {}
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield the values behind labels in *text*."""
-        folded = fold(text).text
+        folded = fold_text(text).text
         for match in _LABEL.finditer(text):
             entity = self._announced(match[1].strip().lower())
             if entity is None:
@@ -62,7 +62,7 @@ class LabelReader:
             else:
                 start, end = _value(text, at, entity, match[2] == "=")
             if start < end and (entity.structured or _plausible(text[start:end], entity)):
-                yield Finding(start, end, entity.id, SCORE, FINDER)
+                yield RuleFinding(start, end, entity.id, SCORE, FINDER)
 
     def _announced(self, label: str) -> Entity | None:
         """The entity that *label* announces: that of the longest context word in it; None if patterns find that, or there is none."""

@@ -7,9 +7,9 @@ from typing import Final
 
 import regex
 
-from piiloom.detection.hybrid.offline.cues import Cues
-from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.detection.hybrid.offline.known_names import KnownNames
+from piiloom.detection.hybrid.offline.cues import LanguageCues
+from piiloom.detection.hybrid.offline.finding import RuleFinding
+from piiloom.detection.hybrid.offline.known_names import CountryNames
 
 FINDER: Final = "names index"
 _TOKEN: Final = regex.compile(r"[\p{L}\p{M}\u200c\u200d]+")
@@ -19,7 +19,7 @@ _REACH: Final = 24
 _ENDS: Final = ("", "\n", ",", "،", ";", ":", "(", ")", "।", ".", "|", "-")
 _TITLED, _SEVERAL, _ALONE = 0.75, 0.7, 0.4
 _NISBA: Final = "ال"
-_Part = tuple[int, int, str]
+_UncasedWord = tuple[int, int, str]
 
 
 class UncasedNames:
@@ -28,7 +28,7 @@ class UncasedNames:
     *fathers_names*: the father's given name stands behind one's own (Arabic).
     """
 
-    def __init__(self, known: KnownNames, cues: Cues, *, fathers_names: bool) -> None:
+    def __init__(self, known: CountryNames, cues: LanguageCues, *, fathers_names: bool) -> None:
         self._fathers_names = fathers_names
         self._names = known.given_native | known.family_native
         self._family = known.family_native
@@ -38,17 +38,17 @@ class UncasedNames:
         self._not_names = frozenset(cues.not_names)
         self._name_cues = cues.name_cues
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield the names in *text*."""
         parts = [(*one.span(), one.group()) for one in _TOKEN.finditer(text)]
         at = 0
         while at < len(parts):
             length, score = self._name_at(text, parts, at)
             if score >= _ALONE:
-                yield Finding(parts[at][0], parts[at + length - 1][1], "person_name", score, FINDER)
+                yield RuleFinding(parts[at][0], parts[at + length - 1][1], "person_name", score, FINDER)
             at += length or 1
 
-    def _name_at(self, text: str, parts: Sequence[_Part], at: int) -> tuple[int, float]:
+    def _name_at(self, text: str, parts: Sequence[_UncasedWord], at: int) -> tuple[int, float]:
         """How many parts the name has that begins with ``parts[at]``, 0 if none does, and how sure it is."""
         first = parts[at][2]
         if first in self._titles or first in self._not_names:
@@ -68,7 +68,7 @@ class UncasedNames:
             return 0, 0.0
         return length, _SEVERAL if length > 1 or cued else _ALONE
 
-    def _belongs(self, text: str, parts: Sequence[_Part], at: int, length: int, titled: bool) -> bool:
+    def _belongs(self, text: str, parts: Sequence[_UncasedWord], at: int, length: int, titled: bool) -> bool:
         """Whether the part behind *length* parts from ``parts[at]`` on belongs to the same name."""
         word = parts[at + length][2]
         if word in self._not_names or word in self._titles:
@@ -90,10 +90,10 @@ class UncasedNames:
         behind_given = before in self._names and before not in self._family
         return length <= (2 if self._fathers_names else 1) and behind_given and ends
 
-    def _adjoins(self, text: str, parts: Sequence[_Part], at: int) -> bool:
+    def _adjoins(self, text: str, parts: Sequence[_UncasedWord], at: int) -> bool:
         return text[parts[at - 1][1] : parts[at][0]] == " "
 
-    def _titled(self, parts: Sequence[_Part], text: str, at: int) -> bool:
+    def _titled(self, parts: Sequence[_UncasedWord], text: str, at: int) -> bool:
         """Whether a title stands before ``parts[at]``."""
         return bool(at) and parts[at - 1][2] in self._titles and text[parts[at - 1][1] : parts[at][0]].strip() in {"", ".", "/"}
 

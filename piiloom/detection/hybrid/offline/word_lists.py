@@ -11,9 +11,9 @@ from typing import Final
 import regex
 import yaml
 
-from piiloom.detection.hybrid.offline.cues import Cues
-from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.patterns.engine import Surroundings
+from piiloom.detection.hybrid.offline.cues import LanguageCues
+from piiloom.detection.hybrid.offline.finding import RuleFinding
+from piiloom.patterns.engine import MatchContext
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 FINDER: Final = "word lists"
@@ -37,7 +37,7 @@ _HAN: Final = r"[\p{Han}--[的了在与为向对给由是我你他她也到及�
 class WordLists:
     """Finds listed values in texts of a catalogue's locale."""
 
-    def __init__(self, cues: Cues, catalogue: LocaleCatalogue) -> None:
+    def __init__(self, cues: LanguageCues, catalogue: LocaleCatalogue) -> None:
         locale = catalogue.locale
         language = locale[:2]
         self._context = {entity.id: entity.context for entity in catalogue.entities.values()}
@@ -50,7 +50,7 @@ class WordLists:
         self._cities = self._whole_words(cities, exact=True) if cities else None
         self._organisations = [one for one in (self._companies(cues), self._schools(cues)) if one is not None]
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield the listed values in *text*."""
         if self._listed is not None:
             for match in self._listed.finditer(text):
@@ -61,18 +61,18 @@ class WordLists:
                 yield self._scored(text, match.start(), match.end(), "city")
         for entity, expression in self._organisations:
             for match in expression.finditer(text):
-                yield Finding(*match.span(), entity, _ORGANISATION, FINDER)
+                yield RuleFinding(*match.span(), entity, _ORGANISATION, FINDER)
 
-    def _scored(self, text: str, start: int, end: int, entity: str) -> Finding:
-        change = Surroundings(text, start, end).change(self._context.get(entity, ()), ())
-        return Finding(start, end, entity, min(_SCORES.get(entity, _SCORE) + change, 0.85), FINDER)
+    def _scored(self, text: str, start: int, end: int, entity: str) -> RuleFinding:
+        change = MatchContext(text, start, end).change(self._context.get(entity, ()), ())
+        return RuleFinding(start, end, entity, min(_SCORES.get(entity, _SCORE) + change, 0.85), FINDER)
 
     def _whole_words(self, words: Iterable[str], *, exact: bool = False) -> regex.Pattern[str]:
         either = _either(words)
         flags = regex.V1 if exact else regex.V1 | regex.IGNORECASE
         return regex.compile(rf"(?<!{_WORD})(?:{either})(?!{_WORD})" if self._blanks else f"(?:{either})", flags)
 
-    def _companies(self, cues: Cues) -> tuple[str, regex.Pattern[str]] | None:
+    def _companies(self, cues: LanguageCues) -> tuple[str, regex.Pattern[str]] | None:
         forms = []
         if cues.company_forms:
             either = _either(cues.company_forms)
@@ -82,7 +82,7 @@ class WordLists:
             forms.append(rf"(?<!{_WORD})(?:{_either(cues.company_forms_first)})[ ]{_first_name(cues)}")
         return ("employer", regex.compile("|".join(forms), regex.V1)) if forms else None
 
-    def _schools(self, cues: Cues) -> tuple[str, regex.Pattern[str]] | None:
+    def _schools(self, cues: LanguageCues) -> tuple[str, regex.Pattern[str]] | None:
         if not cues.school_words:
             return None
         either = _either(cues.school_words)
@@ -95,7 +95,7 @@ class WordLists:
         return "school", regex.compile(rf"{around}|{behind}", regex.V1)
 
 
-def _first_name(cues: Cues) -> str:
+def _first_name(cues: LanguageCues) -> str:
     """What stands behind a company's legal form: capitalised words, or two to four words of a script without capitals."""
     cased = all(word[:1].upper() != word[:1].lower() for word in cues.company_forms_first)
     return rf"{_CASED}(?:[ ]{_CASED}){{0,4}}" if cased else r"[\p{L}\p{M}]+(?:[ ][\p{L}\p{M}]+){0,3}"

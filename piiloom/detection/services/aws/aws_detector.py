@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
-from piiloom.detection.adapters.languages import language_of
-from piiloom.detection.adapters.mapped_findings import Found
+from piiloom.detection.adapters.languages import locale_language
+from piiloom.detection.adapters.mapped_findings import LabelledRange
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.services.calling import REQUEST_S, TextRefused
 from piiloom.detection.services.service_detector import ServiceDetector
@@ -98,7 +98,7 @@ class AwsDetector(ServiceDetector):
 
     def language(self, locale: str) -> str:
         """See ``ServiceDetector``."""
-        language = language_of(locale)
+        language = locale_language(locale)
         if language not in _LANGUAGES:
             raise TextRefused(f"aws finds personal information in English and Spanish only, not in {language}")
         return language
@@ -107,7 +107,7 @@ class AwsDetector(ServiceDetector):
         """See ``ServiceDetector``."""
         return _MOST_BYTES if text.isascii() else _MOST_BYTES // _MOST_BYTES_A_CHARACTER
 
-    async def ask(self, piece: str, language: str) -> Sequence[Found]:
+    async def ask(self, piece: str, language: str) -> Sequence[LabelledRange]:
         """See ``ServiceDetector``."""
 
         async def request() -> Mapping[str, Any]:
@@ -159,11 +159,11 @@ def _said(response: Mapping[str, Any], where: str) -> ProviderError:
     return InvalidRequest(reason, where=where)
 
 
-def _found(answer: Mapping[str, Any]) -> list[Found]:
+def _found(answer: Mapping[str, Any]) -> list[LabelledRange]:
     found = []
     for one in answer["Entities"]:
         start, end, score = one.get("BeginOffset"), one.get("EndOffset"), one.get("Score")
         sound = isinstance(start, int) and isinstance(end, int) and isinstance(score, int | float)
         place = (start, end, float(score)) if sound else (_NOWHERE, _NOWHERE, 1.0)
-        found.append(Found(start=place[0], end=place[1], label=str(one.get("Type", "?")), score=place[2]))
+        found.append(LabelledRange(start=place[0], end=place[1], label=str(one.get("Type", "?")), score=place[2]))
     return found

@@ -9,11 +9,11 @@ from itertools import count
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from piiloom.detection.adapters.languages import language_of
-from piiloom.detection.adapters.mapped_findings import Found
+from piiloom.detection.adapters.languages import locale_language
+from piiloom.detection.adapters.mapped_findings import LabelledRange
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.services.azure.gathering_texts import MOST_CHARACTERS, TextGatherer
-from piiloom.detection.services.azure.jobs import AzureJobs, JobLost, NotTaken, Piece
+from piiloom.detection.services.azure.jobs import AzureJobs, AzureText, JobLost, NotTaken
 from piiloom.detection.services.calling import REQUEST_S, TextRefused
 from piiloom.detection.services.service_detector import ServiceDetector
 from piiloom.execution.call_channel import CallPolicy
@@ -52,7 +52,7 @@ class AzureDetector(ServiceDetector):
         self._jobs: AzureJobs | None = None
         self._gatherer = TextGatherer(self._send)
         self._numbers = count()
-        self._futures: dict[str, asyncio.Future[Sequence[Found]]] = {}
+        self._futures: dict[str, asyncio.Future[Sequence[LabelledRange]]] = {}
         self._tries: dict[str, int] = {}
 
     async def open(self) -> None:
@@ -69,26 +69,26 @@ class AzureDetector(ServiceDetector):
 
     def language(self, locale: str) -> str:
         """See ``ServiceDetector``; which languages there are, the service says."""
-        return _LANGUAGES.get(locale, language_of(locale))
+        return _LANGUAGES.get(locale, locale_language(locale))
 
     def limit(self, text: str) -> int:
         """See ``ServiceDetector``."""
         del text
         return MOST_CHARACTERS
 
-    async def ask(self, piece: str, language: str) -> Sequence[Found]:
+    async def ask(self, piece: str, language: str) -> Sequence[LabelledRange]:
         """See ``ServiceDetector``."""
         name = str(next(self._numbers))
         future = self._futures[name] = asyncio.get_running_loop().create_future()
-        self._gatherer.add(Piece(name, piece, language))
+        self._gatherer.add(AzureText(name, piece, language))
         try:
-            answer: Sequence[Found] = await future
+            answer: Sequence[LabelledRange] = await future
             return answer
         finally:
             del self._futures[name]
             self._tries.pop(name, None)
 
-    async def _send(self, pieces: Sequence[Piece]) -> None:
+    async def _send(self, pieces: Sequence[AzureText]) -> None:
         """Answer each of *pieces*."""
         try:
             results = await self._opened().results(pieces)
@@ -111,7 +111,7 @@ class AzureDetector(ServiceDetector):
                 self._answer(one, entities if isinstance(entities, TextRefused) else _found(one.text, entities))
         await self._again([one for one in pieces if one.id not in results], "the answer leaves the text out")
 
-    async def _again(self, pieces: Sequence[Piece], reason: str) -> None:
+    async def _again(self, pieces: Sequence[AzureText], reason: str) -> None:
         """Send *pieces* once more, each by itself, unless that was done often enough."""
         left = []
         for one in pieces:
@@ -122,10 +122,10 @@ class AzureDetector(ServiceDetector):
                 left.append(one)
         await self._alone(left)
 
-    async def _alone(self, pieces: Sequence[Piece]) -> None:
+    async def _alone(self, pieces: Sequence[AzureText]) -> None:
         await asyncio.gather(*(self._send([one]) for one in pieces))
 
-    def _answer(self, piece: Piece, answer: Sequence[Found] | Exception) -> None:
+    def _answer(self, piece: AzureText, answer: Sequence[LabelledRange] | Exception) -> None:
         future = self._futures.get(piece.id)
         if future is None or future.done():  # nobody waits for it any more
             return
@@ -141,7 +141,7 @@ class AzureDetector(ServiceDetector):
         return self._jobs
 
 
-def _found(text: str, entities: Sequence[Mapping[str, Any]]) -> list[Found]:
+def _found(text: str, entities: Sequence[Mapping[str, Any]]) -> list[LabelledRange]:
     """Return *entities* of *text*; one whose value does not stand at its place gets none."""
     found = []
     for one in entities:
@@ -151,7 +151,7 @@ def _found(text: str, entities: Sequence[Mapping[str, Any]]) -> list[Found]:
         if isinstance(start, int) and isinstance(length, int) and start >= 0 and text[start : start + length] == one.get("text"):
             place = (start, start + length)
         sure = float(score) if isinstance(score, int | float) and 0 <= score <= 1 else 0.0
-        found.append(Found(*place, label, sure))
+        found.append(LabelledRange(*place, label, sure))
     return found
 
 

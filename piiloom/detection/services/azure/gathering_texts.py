@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
-from piiloom.detection.services.azure.jobs import Piece
+from piiloom.detection.services.azure.jobs import AzureText
 
 MOST_TEXTS: Final = 5
 MOST_CHARACTERS: Final = 125_000
@@ -19,13 +19,13 @@ class TextGatherer:
     *send* does something with each: it must answer for all, whatever happens.
     """
 
-    def __init__(self, send: Callable[[Sequence[Piece]], Coroutine[Any, Any, object]]) -> None:
+    def __init__(self, send: Callable[[Sequence[AzureText]], Coroutine[Any, Any, object]]) -> None:
         self._send = send
-        self._waiting: list[Piece] = []
+        self._waiting: list[AzureText] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[object]] = set()
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: AzureText) -> None:
         """Take *piece*; it is sent when a request is full, or shortly."""
         if sum(len(one.text) for one in self._waiting) + len(piece.text) > MOST_CHARACTERS:
             self.flush()

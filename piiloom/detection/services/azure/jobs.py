@@ -29,7 +29,7 @@ _GONE: Final = 404
 _OVERLOADED: Final = 503
 
 
-class Piece(NamedTuple):
+class AzureText(NamedTuple):
     """A text to be looked at; ``id`` is its name within a request."""
 
     id: str
@@ -59,7 +59,7 @@ class AzureJobs:
         """Close the connections."""
         await self._client.aclose()
 
-    async def results(self, pieces: Sequence[Piece]) -> Mapping[str, Any]:
+    async def results(self, pieces: Sequence[AzureText]) -> Mapping[str, Any]:
         """Return, by the ids of *pieces*, the entities of those that were read, or the ``TextRefused`` of others; some may be missing.
 
         Raises ``JobLost``, ``NotTaken``, ``TextRefused`` for all of them, or the error that ends the run.
@@ -67,7 +67,7 @@ class AzureJobs:
         where = await self._begin(pieces)
         return _read(await self._ended(where))
 
-    async def _begin(self, pieces: Sequence[Piece]) -> str:
+    async def _begin(self, pieces: Sequence[AzureText]) -> str:
         documents = [{"id": one.id, "language": one.language, "text": one.text} for one in pieces]
         task = {"kind": "PiiEntityRecognition", "taskName": "pii", "parameters": {"stringIndexType": "UnicodeCodePoint"}}
         body = {"displayName": "piiloom", "analysisInput": {"documents": documents}, "tasks": [task]}

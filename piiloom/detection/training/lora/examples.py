@@ -44,7 +44,7 @@ _FORMATS: Final[Mapping[str, tuple[Format, str]]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class TokenExample:
     """The tokens of prompt and answer; ``prompt`` of them are the prompt's."""
 
     tokens: tuple[int, ...]
@@ -57,10 +57,10 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examples:
+class TokenExamples:
     """The examples of one split. ``left_out`` were too long, the longest with ``longest`` tokens."""
 
-    kept: tuple[Example, ...]
+    kept: tuple[TokenExample, ...]
     left_out: int = 0
     longest: int = 0
 
@@ -91,9 +91,9 @@ def written_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy, marke
 
 def examples_of(
     records: Sequence[Record], task: str, taxonomy: Taxonomy, layout: PromptLayout, most: int, markers: MarkerSet = TYPES
-) -> Examples:
+) -> TokenExamples:
     """Return the examples of *records* that have at most *most* tokens."""
-    kept: list[Example] = []
+    kept: list[TokenExample] = []
     left_out = longest = 0
     for messages in chat_rows(records, task, taxonomy, markers):
         one = example_of(messages, layout)
@@ -102,17 +102,17 @@ def examples_of(
             kept.append(one)
         else:
             left_out += 1
-    return Examples(kept=tuple(kept), left_out=left_out, longest=longest)
+    return TokenExamples(kept=tuple(kept), left_out=left_out, longest=longest)
 
 
-def example_of(messages: Sequence[dict[str, Any]], layout: PromptLayout) -> Example:
+def example_of(messages: Sequence[dict[str, Any]], layout: PromptLayout) -> TokenExample:
     """Return the tokens of a conversation that ends with the answer."""
     *asked, answer = messages
     prompt = layout.prompt([Message(role=one["role"], content=one["content"]) for one in asked])
-    return Example(tokens=(*prompt, *layout.answer(answer["content"])), prompt=len(prompt))
+    return TokenExample(tokens=(*prompt, *layout.answer(answer["content"])), prompt=len(prompt))
 
 
-def check_enough(examples: Examples, most: int, task: str) -> None:
+def check_enough(examples: TokenExamples, most: int, task: str) -> None:
     """Raise ``DataError`` if no example is left to train on."""
     if examples.kept:
         return

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.detection.training.lora.examples import Examples, check_enough, examples_of
+from piiloom.detection.training.lora.examples import TokenExamples, check_enough, examples_of
 from piiloom.detection.training.lora.lora_progress import Heard, Watch, listening
 from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, LoraPlace, LoraSettings
 from piiloom.detection.training.lora.preparing import Hardware, TrainerParts, choose_hardware, load_for_training, make_trainer
 from piiloom.detection.training.training_data import TrainingData
-from piiloom.detection.training.unfinished import Note, UnfinishedTraining, damaged
+from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining, damaged
 from piiloom.foundation.errors import Interrupted, PiiloomError, RunError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
@@ -82,11 +82,11 @@ def train_lora(
         tell(what)
 
     unfinished = UnfinishedTraining(place.out, finished=CARD, state=_STATE)
-    wanted = Note(
+    wanted = TrainingNote(
         digest=digest(data.digest, settings.identity, hardware.precision, hardware.optimizer, folder.digest, most),
         in_force={"batch": settings.batch_size, "accumulation": settings.accumulation},
     )
-    session = _Session(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
+    session = _LoraSession(settings, hardware, folder, tokenizer, (train, validation), unfinished, watch)
     in_force = session.train(unfinished.begin(wanted, resume=place.resume, force=place.force), say)
     session.save(place.out)
     figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device, "notes": notes}
@@ -95,7 +95,7 @@ def train_lora(
     return LoraReport(out=place.out, base=folder.name, task=settings.task, figures=figures, notes=tuple(notes))
 
 
-class _Session:
+class _LoraSession:
     """One session of a training: from the state of the folder to the trained model in memory."""
 
     def __init__(
@@ -104,7 +104,7 @@ class _Session:
         hardware: Hardware,
         folder: ModelFolder,
         tokenizer: Any,
-        examples: tuple[Examples, Examples],
+        examples: tuple[TokenExamples, TokenExamples],
         unfinished: UnfinishedTraining,
         watch: Watch,
     ) -> None:
@@ -114,7 +114,7 @@ class _Session:
         self._heard = Heard()
         self._trainer: Any = None
 
-    def train(self, note: Note, say: Callable[[str], object]) -> Note:
+    def train(self, note: TrainingNote, say: Callable[[str], object]) -> TrainingNote:
         """Train to the end, with smaller batches where memory is not enough; return how it went at last."""
         while True:
             try:
@@ -136,7 +136,7 @@ class _Session:
             say(f"the memory is not enough: batch {smaller} with accumulation {accumulation} from now on")
             self._unfinished.note(note)
 
-    def _attempt(self, note: Note) -> None:
+    def _attempt(self, note: TrainingNote) -> None:
         """Train with the batch of *note* from the last checkpoint on. Raises ``_OutOfMemory``."""
         checkpoint = self._unfinished.last_checkpoint()
         try:
@@ -153,7 +153,7 @@ class _Session:
                 raise damaged(checkpoint) from None
             raise
 
-    def _made(self, note: Note) -> Any:
+    def _made(self, note: TrainingNote) -> Any:
         parts = TrainerParts(
             model=load_for_training(self._folder, self._hardware),
             tokenizer=self._tokenizer,
@@ -174,7 +174,7 @@ class _Session:
             with suppress(FileNotFoundError):
                 (out / _README).unlink()
 
-    def figures(self, note: Note) -> dict[str, Any]:
+    def figures(self, note: TrainingNote) -> dict[str, Any]:
         """What there is to tell of the training."""
         heard = self._heard
         last = heard.losses[-max(1, len(heard.losses) // 10) :]
@@ -189,7 +189,7 @@ class _Session:
         }
 
 
-def _told(train: Examples, validation: Examples, most: int, layout: PromptLayout) -> list[str]:
+def _told(train: TokenExamples, validation: TokenExamples, most: int, layout: PromptLayout) -> list[str]:
     """Return what the user should know of the examples."""
     notes = []
     left_out, longest = train.left_out + validation.left_out, max(train.longest, validation.longest)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.detection.training.lora.examples import Example
+from piiloom.detection.training.lora.examples import TokenExample
 from piiloom.detection.training.lora.lora_settings import ADAMW, ADAMW_8BIT, LoraSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
@@ -81,8 +81,8 @@ class TrainerParts:
 
     model: Any
     tokenizer: Any
-    train: Sequence[Example]
-    validation: Sequence[Example]
+    train: Sequence[TokenExample]
+    validation: Sequence[TokenExample]
     checkpoints: Path
     callback: Any
 
@@ -135,7 +135,7 @@ def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts
         bias="none",
         task_type="CAUSAL_LM",
     )
-    rows: Callable[[Sequence[Example]], Any] = lambda examples: datasets.Dataset.from_list([one.row for one in examples])  # noqa: E731
+    rows: Callable[[Sequence[TokenExample]], Any] = lambda examples: datasets.Dataset.from_list([one.row for one in examples])  # noqa: E731
     trainer = trl.SFTTrainer(
         model=parts.model,
         args=config,

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Final, Self, TypeVar
 from tenacity import AsyncRetrying, RetryCallState
 
 from piiloom.corpus.store.copying import sync
-from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, DataFile, Plan, book, read_plan, write_call
+from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, DataFile, TuningPlan, book, read_plan, write_call
 from piiloom.execution.call_entries import failure_entry, sent_entry
 from piiloom.execution.retrying import RetryPolicy, awaited, error_of
 from piiloom.foundation.errors import DataError, OutputError, ProviderError, RunError, UsageError
@@ -149,7 +149,7 @@ class JobFolder:
         return (self.path / PLAN).is_file()
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> TuningPlan:
         """The plan. Raises ``UsageError`` if there is none, and ``DataError`` if it is damaged."""
         if not self.planned:
             remedy = "Name the folder of a job with --out, or begin one with --release or --train"
