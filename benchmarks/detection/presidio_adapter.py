@@ -19,9 +19,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from piiloom.detection.adapters.presidio.pipelines import word_pipeline
-from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
-from piiloom.detection.findings import DetectorText, Findings
+from piiloom.detection.adapters.presidio_detector import PresidioDetector, word_pipeline
+from piiloom.detection.detector import DetectorText, Findings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -28,17 +28,13 @@ from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.splits import split_records
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
 from piiloom.detection.encoder.encoder_training import train_on_data
-from piiloom.detection.encoder.head_files import read_heads
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import span_tokens, tag_count, token_tags
-from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading
+from piiloom.detection.encoder.examples import span_tokens, tag_count, token_tags
+from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading, RelevanceHead, WindowMaker, open_tokenizer, read_heads
 from piiloom.detection.encoder.validating import Validator
-from piiloom.detection.encoder.windows import WindowMaker, open_tokenizer
-from piiloom.detection.findings import DetectorText
-from piiloom.detection.training.training_data import TrainingChoice, read_training
-from piiloom.detection.training.training_files import read_file
+from piiloom.detection.training.training_data import TrainingChoice, read_file, read_training
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.run import run_probe
@@ -54,7 +50,7 @@ class Scorer:
     """A trained folder, and what it finds and judges in the records of a probe."""
 
     def __init__(self, folder: Path) -> None:
-        from piiloom.detection.encoder.torch_backend import open_backend
+        from piiloom.detection.encoder.network import open_backend
 
         self.about: About = read_about(folder, "encoder")
         self.head = RelevanceHead.of(read_heads(folder))

@@ -17,10 +17,18 @@ from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_a
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
 from piiloom.detection.families import CAPID, MARKERS
-from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, LoraPlace, LoraSettings
 from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningOptions
-from piiloom.detection.training.training_options import DATA, HOW, ReasoningOptions, TrainingInput
+from piiloom.detection.training.training_options import (
+    CAPID_ALPACA,
+    DATA,
+    HOW,
+    LoraPlace,
+    LoraSettings,
+    ReasoningOptions,
+    SpacyPlace,
+    SpacySettings,
+    TrainingInput,
+)
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, RunError, UsageError
 from piiloom.foundation.settings import OptionalPath, setting
@@ -30,7 +38,7 @@ from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from piiloom.detection.encoder.training_history import TrainingHistory, TrainingProgress
+    from piiloom.detection.encoder.encoder_settings import TrainingHistory, TrainingProgress
     from piiloom.detection.training.openai_tuning.job_plan import TuningPlan
     from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
     from piiloom.providers.openai_jobs import OpenAIJobs
@@ -200,7 +208,7 @@ def spacy(asked: _Spacy) -> None:
     docs/training-llm.md has more.
     """
     from piiloom.cli.options import store_for_reading
-    from piiloom.detection.spacy_pipeline.spacy_training import train_spacy
+    from piiloom.detection.training.spacy_training import train_spacy
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)
@@ -234,7 +242,7 @@ def lora(asked: _Lora) -> None:
     weights. docs/training-llm.md has more.
     """
     from piiloom.cli.options import store_for_reading
-    from piiloom.detection.training.lora.lora_training import train_lora
+    from piiloom.detection.training.lora_training import train_lora
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)

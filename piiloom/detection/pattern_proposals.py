@@ -19,8 +19,7 @@ import regex
 import yaml
 
 from piiloom.corpus.record import Record
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.asking.session import ModelSession
+from piiloom.detection.asking import ModelSession, all_of
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.making import BenchmarkCounts, make_benchmark
 from piiloom.detection.catalogue_trial import NEGATIVES, POSITIVES, Trial, try_entity

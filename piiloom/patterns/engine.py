@@ -19,8 +19,7 @@ from typing import Final
 import regex
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.patterns.prefilter import Filtered, Prefilter
-from piiloom.patterns.prefilters import Backend, make_prefilter
+from piiloom.patterns.prefilters import Backend, Filtered, Prefilter, make_prefilter
 from piiloom.patterns.writing import LOOK_AROUND, FoldedText, WrittenPattern, fold_text, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern

@@ -21,7 +21,7 @@ from typing import Any, Final
 import hyperscan
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.patterns.prefilter import Filtered, PatternPlaces, refused
+from piiloom.patterns.prefilters import Filtered, PatternPlaces, refused
 from piiloom.patterns.writing import Loose
 
 _PER_DATABASE: Final = 60

@@ -10,8 +10,7 @@ from piiloom.screening.gate import Expectations, Gate, GateVerdict, MemoryGate
 from piiloom.screening.language import LanguageGate, knows
 from piiloom.screening.question_leaks import QuestionLeaksGate
 from piiloom.screening.refusals import RefusalsGate
-from piiloom.screening.trained_detector import TrainedDetector
-from piiloom.screening.unlisted import UnlistedGate
+from piiloom.screening.unlisted import TrainedDetector, UnlistedGate
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale
 

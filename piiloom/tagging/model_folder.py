@@ -17,10 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.tagging.calibration import Calibration
-from piiloom.tagging.model import TaggingModel
+from piiloom.tagging.model import RelevanceModel, SpanFinder, TaggingModel
 from piiloom.tagging.model_card import AGAIN, CARD, About, card_of, damaged_card, read_about
-from piiloom.tagging.relevance_model import RelevanceModel
-from piiloom.tagging.span_finder import SpanFinder
 
 FAMILY: Final = "probe"
 SPANS: Final = "spans.crfsuite"

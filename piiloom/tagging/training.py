@@ -15,8 +15,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.examples import TaggingExample
 from piiloom.tagging.features import WordFeatures, bio_labels, relevance_features, token_features, tokenise
-from piiloom.tagging.relevance_model import RelevanceModel
-from piiloom.tagging.span_finder import SpanFinder
+from piiloom.tagging.model import RelevanceModel, SpanFinder
 
 try:
     from sklearn.exceptions import ConvergenceWarning

@@ -12,8 +12,8 @@ import pytest
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.capid import REPEATED, CapidAlpacaFormat
 from piiloom.corpus.formats.instruction_tuning import extracting, message
+from piiloom.detection.detector import ModelDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

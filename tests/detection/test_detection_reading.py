@@ -13,9 +13,8 @@ from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
 from piiloom.corpus.formats.parquet import write_parquet
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.running.chunks import InputDocument, RefusedRow
-from piiloom.detection.running.input_settings import DetectionInput
-from piiloom.detection.running.reading import DocumentReader
+from piiloom.detection.running.documents import DocumentReader, InputDocument, RefusedRow
+from piiloom.detection.running.request import DetectionInput
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long

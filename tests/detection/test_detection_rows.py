@@ -15,10 +15,9 @@ from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
 from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.running.chunks import InputDocument
-from piiloom.detection.running.masking import Mask
+from piiloom.detection.running.documents import InputDocument
 from piiloom.detection.running.request import WorkSettings
-from piiloom.detection.running.worker import detected_record, disjoint_spans, native_line, record_from
+from piiloom.detection.running.rows import Mask, detected_record, disjoint_spans, native_line, record_from
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from piiloom.detection.running import chunks, unfinished
+from piiloom.detection.running import documents, unfinished
 from piiloom.detection.running import running as session
 from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection
@@ -298,7 +298,7 @@ def test_a_faulty_catalogue_of_a_user_is_told_before_anything_is_written(request
 
 def test_chunks_end_by_their_length_too(request_of, tmp_path, monkeypatch):
     run_detection(request_of("whole.jsonl"))
-    monkeypatch.setattr(chunks, "MOST_CHARACTERS", 150)
+    monkeypatch.setattr(documents, "MOST_CHARACTERS", 150)
     seen: list[int] = []
     run_detection(request_of(), watch=lambda progress: seen.append(progress.documents))
     assert len(seen) > 10

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from piiloom.corpus.record import Span
 from piiloom.detection.encoder.decoding import decode
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows, settings_of
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import span_tokens, tag_count, token_tags
-from piiloom.detection.encoder.windows import WindowMaker, plain_tokenizer
+from piiloom.detection.encoder.examples import span_tokens, tag_count, token_tags
+from piiloom.detection.encoder.text_reading import RelevanceHead, WindowMaker, plain_tokenizer
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 

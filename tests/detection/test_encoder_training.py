@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.encoder.encoder_detector import EncoderDetector
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_on_data
-from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
 from piiloom.foundation.errors import DataError, RunError, UsageError
@@ -77,8 +77,8 @@ def test_it_learns_spans_types_and_what_a_question_changes(trained: tuple[Path, 
 
 
 def test_a_trained_encoder_learns_on_with_its_heads(trained: tuple[Path, About], base: Path, tmp_path: Path) -> None:
-    from piiloom.detection.encoder.head_files import read_heads
     from piiloom.detection.encoder.network import EncoderNetwork, load_body
+    from piiloom.detection.encoder.text_reading import read_heads
 
     rows = [{**row(n), "question": None} for n in range(100, 110)]
     for one in rows:  # health, which was the second type, is the first here, and age is new
@@ -200,11 +200,10 @@ def test_a_training_is_not_lost_for_an_export_that_fails(
 
 
 def test_contrast_groups_are_read_together(base: Path, data: TrainingData) -> None:
-    from piiloom.detection.encoder.batches import epoch_batches
     from piiloom.detection.encoder.encoder_settings import Windows
-    from piiloom.detection.encoder.examples import encoder_examples
-    from piiloom.detection.encoder.losses import contrast_pairs
-    from piiloom.detection.encoder.windows import WindowMaker, open_tokenizer
+    from piiloom.detection.encoder.examples import encoder_examples, epoch_batches
+    from piiloom.detection.encoder.text_reading import WindowMaker, open_tokenizer
+    from piiloom.detection.encoder.training import contrast_pairs
 
     examples = encoder_examples(
         data.train, WindowMaker(open_tokenizer(base), Windows(max_tokens=40, overlap=10, question_tokens=13)), data.types

@@ -10,9 +10,8 @@ from types import MappingProxyType
 import pytest
 
 from piiloom.detection import detector_settings
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
 from piiloom.detection.families import FAMILIES, Family
-from piiloom.detection.findings import DetectorText, Findings
 from piiloom.detection.running import running as session
 from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection

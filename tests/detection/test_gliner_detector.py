@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 from piiloom.detection.adapters.gliner_detector import GlinerDetector
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
-from piiloom.detection.token_decoding.words import Words
+from piiloom.detection.token_decoding import Words
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.tiny_classifier import write_tokenizer

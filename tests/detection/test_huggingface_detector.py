@@ -6,13 +6,11 @@ import shutil
 
 import pytest
 
-from piiloom.detection.adapters.huggingface.huggingface_detector import HuggingFaceDetector
-from piiloom.detection.adapters.huggingface.model_folder import load_classifier
-from piiloom.detection.adapters.huggingface.reading import ClassifierReader
+from piiloom.detection.adapters.huggingface_detector import ClassifierReader, HuggingFaceDetector, load_classifier
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
-from piiloom.detection.token_decoding.words import Words
+from piiloom.detection.token_decoding import Words
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.tiny_classifier import change_config, write_classifier, write_random_classifier

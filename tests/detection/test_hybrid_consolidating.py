@@ -9,11 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.hybrid.candidates import merged_candidates, of_match
-from piiloom.detection.hybrid.consolidating import consolidated
-from piiloom.detection.hybrid.places import MARGIN, ambiguities, by_context, group_places, settled
-from piiloom.detection.hybrid.short_numbers import by_cues, is_short_number, number_checks
-from piiloom.detection.sentences import Sentences
+from piiloom.detection.chunking import Sentences
+from piiloom.detection.hybrid.candidates import (
+    MARGIN,
+    ambiguities,
+    by_context,
+    by_cues,
+    consolidated,
+    group_places,
+    is_short_number,
+    merged_candidates,
+    number_checks,
+    of_match,
+    settled,
+)
 from piiloom.patterns.resolving import disjoint
 from tests.detection.small_catalogue import BY_ID, candidate, engine
 from tests.longer import case_by_case

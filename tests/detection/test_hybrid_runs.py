@@ -10,9 +10,8 @@ import time
 
 import pytest
 
-from piiloom.detection.detector import AsyncDetector, Detector
+from piiloom.detection.detector import AsyncDetector, Detector, ExaminingDetector, ModelDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import ExaminingDetector, ModelDetector
 from piiloom.detection.registry import PatternDetector, make_detector
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError

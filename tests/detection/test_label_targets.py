@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from piiloom.detection.adapters.gliner_detector import asked_labels
-from piiloom.detection.adapters.huggingface.huggingface_detector import MAPS, model_targets
-from piiloom.detection.adapters.label_targets import LabelTarget, detection_maps, label_targets, likeliest_map, shipped_targets
-from piiloom.detection.adapters.mapped_findings import LabelledRange, mapped_findings
+from piiloom.detection.adapters.huggingface_detector import MAPS, model_targets
+from piiloom.detection.adapters.label_targets import (
+    LabelledRange,
+    LabelTarget,
+    detection_maps,
+    label_targets,
+    likeliest_map,
+    mapped_findings,
+    shipped_targets,
+)
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import shipped_taxonomy

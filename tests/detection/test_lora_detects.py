@@ -14,15 +14,14 @@ pytest.importorskip("piiloom.detection.capid.capid_detector")
 from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, marking, verifying
 from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector import ModelDetector, ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import MARKERS
-from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import make_detector
-from piiloom.detection.training.lora.examples import chat_rows, example_of
-from piiloom.detection.training.lora.lora_settings import VERIFIER_1, LoraPlace, LoraSettings
-from piiloom.detection.training.lora.lora_training import train_lora
+from piiloom.detection.training.chat_examples import chat_rows, example_of
+from piiloom.detection.training.lora_training import train_lora
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.training_options import VERIFIER_1, LoraPlace, LoraSettings
 from piiloom.detection.verifying.verifying_detector import VerifyingDetector
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Completion, Message, PromptCall

@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.detection.presidio_adapter import presidio_itself, told
 from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
+from piiloom.detection.adapters.presidio_detector import PresidioDetector
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

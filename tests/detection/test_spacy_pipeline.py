@@ -17,16 +17,14 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.tokenizing import import_spacy
+from piiloom.detection.adapters import spacy_detector
+from piiloom.detection.adapters.spacy_detector import SCORE, SpacyDetector
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import DetectorText
 from piiloom.detection.registry import make_detector
-from piiloom.detection.spacy_pipeline import spacy_detector
-from piiloom.detection.spacy_pipeline.making import initialize, make_pipeline, spacy_examples
-from piiloom.detection.spacy_pipeline.spacy_detector import SCORE, SpacyDetector
-from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress
-from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.spacy_pipeline.spacy_training import train_spacy
+from piiloom.detection.training.spacy_training import SpacyProgress, initialize, make_pipeline, spacy_examples, train_spacy
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.training_options import SpacyPlace, SpacySettings
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, UsageError
 from piiloom.tagging.model_card import read_about
 from tests.detection.training_rows import row, write_jsonl

@@ -10,10 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.token_decoding.decoding import TokenMention, mentions_in, token_words
-from piiloom.detection.token_decoding.label_schemes import scheme_of
-from piiloom.detection.token_decoding.windows import windows_of
-from piiloom.detection.token_decoding.words import Words
+from piiloom.detection.token_decoding import TokenMention, Words, mentions_in, scheme_of, token_words, windows_of
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 

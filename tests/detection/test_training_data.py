@@ -15,8 +15,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.training.base_model import base_facts
-from piiloom.detection.training.training_data import TrainingChoice, read_training
+from piiloom.detection.training.training_data import TrainingChoice, base_facts, read_training
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, unknown_types, write_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy

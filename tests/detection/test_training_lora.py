@@ -17,12 +17,11 @@ pytest.importorskip("torch")
 from piiloom.corpus.formats.instruction_tuning import extracting, marking, message, verifying
 from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
+from piiloom.detection.training.chat_examples import NO_LOSS, chat_rows, example_of, examples_of
 from piiloom.detection.training.lora import lora_training, preparing
-from piiloom.detection.training.lora.examples import NO_LOSS, chat_rows, example_of, examples_of
-from piiloom.detection.training.lora.lora_progress import LoraProgress
-from piiloom.detection.training.lora.lora_settings import TASKS, LoraPlace, LoraSettings
-from piiloom.detection.training.lora.lora_training import train_lora
+from piiloom.detection.training.lora_training import LoraProgress, train_lora
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.training_options import TASKS, LoraPlace, LoraSettings
 from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
 from piiloom.providers.factory import make_local_provider

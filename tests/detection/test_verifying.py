@@ -10,8 +10,7 @@ import pytest
 
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
-from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.findings import DetectorText, Findings
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
 from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

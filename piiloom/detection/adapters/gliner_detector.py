@@ -9,15 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from piiloom.detection.adapters.label_targets import LabelTargets, label_targets
-from piiloom.detection.adapters.mapped_findings import LabelledRange, mapped_findings
-from piiloom.detection.adapters.quiet_loading import local_and_quiet
-from piiloom.detection.adapters.whole_characters import with_whole_characters
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.adapters.label_targets import LabelledRange, LabelTargets, label_targets, mapped_findings
+from piiloom.detection.adapters.libraries import local_and_quiet
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import DetectorText, Findings
-from piiloom.detection.token_decoding.windows import TokenWindow, windows_of
-from piiloom.detection.token_decoding.words import Words
+from piiloom.detection.token_decoding import TokenWindow, Words, windows_of, with_whole_characters
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install

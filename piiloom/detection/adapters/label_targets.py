@@ -1,20 +1,23 @@
-"""What a label of another detector means here: one of the types, and the entity of the catalogue, if it is just that.
+"""Labels of other detectors as types of ours, and their findings as spans; what gives no span is set aside with its reason.
 
-A map is a YAML file of ``LABEL: type``, ``LABEL: type/subtype`` or ``LABEL: null`` (no personal information). The subtype is the id of an
-entity of the catalogue, or a subtype of the taxonomy; only the first, or the second where an entity has the same name and type, becomes
-the subtype of a span. Maps are laid over each other: those of ``taxonomy/label_maps``, which imports use too, then those of
-``label_maps`` here, then a user's own. A label that none has may still be spelled as a type, or as an alias of one.
+A label means one of the types, and the entity of the catalogue, if it is just that. A map is a YAML file of ``LABEL: type``,
+``LABEL: type/subtype`` or ``LABEL: null`` (no personal information). The subtype is the id of an entity of the catalogue, or a subtype of
+the taxonomy; only the first, or the second where an entity has the same name and type, becomes the subtype of a span. Maps are laid over
+each other: those of ``taxonomy/label_maps``, which imports use too, then those of ``label_maps`` here, then a user's own. A label that none
+has may still be spelled as a type, or as an alias of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from piiloom.detection.detector import Findings, ScoredSpan, SetAside
+from piiloom.detection.running.rows import disjoint_spans
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
@@ -143,3 +146,64 @@ def _entity_of(entity_type: str, subtype: str) -> str | None:
     """The entity *subtype* of the catalogue, if there is one and it has this type."""
     entity = find_shipped(subtype) if subtype else None
     return entity.id if entity is not None and entity.entity_type == entity_type else None
+
+
+WITHOUT_PHASES: Final = 0
+UNMAPPED: Final = "unmapped_label"  # nobody said what the label means
+NOT_PERSONAL: Final = "not_personal"  # the label map says null
+OVERLAPPED: Final = "overlapped"
+EMPTY: Final = "empty"  # white space alone
+
+
+class LabelledRange(NamedTuple):
+    """``text[start:end]`` as another detector has it, with its own label."""
+
+    start: int
+    end: int
+    label: str
+    score: float
+
+
+def mapped_findings(text: str, found: Iterable[LabelledRange], targets: LabelTargets, detector: str) -> Findings:
+    """Return the spans of *found*, disjoint and in text order, named *detector*.
+
+    White space at the edges of a range, which some patterns take in, is no part of a span. Set aside are those whose label is not known
+    ("unmapped_label: LABEL"), means nothing personal ("not_personal: LABEL"), or that overlap a surer one ("overlapped: LABEL"): each code
+    point counts as 0.01, so that of about equally sure ones the longer is kept; of equals the earlier one.
+    """
+    spans: list[tuple[ScoredSpan, LabelledRange]] = []
+    set_aside: list[SetAside] = []
+    for one in sorted({_trimmed(text, one) for one in found}):
+        target = targets.of(one.label)
+        if one.start == one.end:
+            set_aside.append(_aside(text, one, EMPTY, None))
+            continue
+        if target is None:
+            reason = NOT_PERSONAL if targets.knows(one.label) else UNMAPPED
+            set_aside.append(_aside(text, one, reason, None))
+            continue
+        span = ScoredSpan(
+            start=one.start, end=one.end, entity_type=target.entity_type, subtype=target.subtype, score=one.score, detector=detector
+        )
+        spans.append((span, one))
+    kept = disjoint_spans([span for span, _ in spans])
+    chosen = {id(span) for span in kept}
+    set_aside += [_aside(text, one, OVERLAPPED, span.subtype) for span, one in spans if id(span) not in chosen]
+    return Findings(spans=kept, set_aside=tuple(set_aside))
+
+
+def _trimmed(text: str, one: LabelledRange) -> LabelledRange:
+    value = text[one.start : one.end]
+    start = one.start + len(value) - len(value.lstrip())
+    return one._replace(start=start, end=max(start, one.end - len(value) + len(value.rstrip())))
+
+
+def _aside(text: str, one: LabelledRange, reason: str, subtype: str | None) -> SetAside:
+    return SetAside(
+        phase=WITHOUT_PHASES,
+        reason=f"{reason}: {one.label}",
+        subtype=subtype,
+        value=text[one.start : one.end],
+        start=one.start,
+        end=one.end,
+    )

@@ -9,11 +9,20 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.mention_search import SearchableText
-from piiloom.detection.benchmark.carriers import LENGTHS, Carrier, Length, word_count
-from piiloom.detection.benchmark.document_clock import DocumentClock
-from piiloom.detection.benchmark.document_people import WORDS_OF_A_PERSON, DocumentPeople
-from piiloom.detection.benchmark.plain_values import LOOK_ALIKES, MOMENTS, PLAIN, SUMS
-from piiloom.detection.benchmark.slots import OF_ONE_ENTRY, CarrierSlot, parse_carrier
+from piiloom.detection.benchmark.carriers import (
+    LENGTHS,
+    LOOK_ALIKES,
+    MOMENTS,
+    OF_ONE_ENTRY,
+    PLAIN,
+    SUMS,
+    Carrier,
+    CarrierSlot,
+    Length,
+    parse_carrier,
+    word_count,
+)
+from piiloom.detection.benchmark.document_facts import WORDS_OF_A_PERSON, DocumentClock, DocumentPeople
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.entity_values.birth_dates import age_at, draw_birth_date_text
 from piiloom.pii_values.entity_values.drawers import amount_of, draw_address, draw_gender, money_form

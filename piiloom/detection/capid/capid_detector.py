@@ -12,16 +12,12 @@ from typing import Final, Literal, Self
 
 from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, message, values_message
 from piiloom.corpus.mention_search import Range
-from piiloom.detection.asking.asking_detector import AskingDetector
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, ListedEntries, read_entries
-from piiloom.detection.capid.placing import ListedMention, everywhere, place_entries
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.asking import AskingDetector, all_of
+from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, ListedEntries, ListedMention, everywhere, place_entries, read_entries
+from piiloom.detection.chunking import Sentences, cut_text
+from piiloom.detection.detector import Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import CAPID
-from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest

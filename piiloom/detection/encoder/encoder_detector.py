@@ -7,15 +7,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
 from piiloom.detection.encoder.encoder_settings import Windows
-from piiloom.detection.encoder.head_files import HEADS, damaged_heads, read_heads
+from piiloom.detection.encoder.examples import tag_count
 from piiloom.detection.encoder.onnx_backend import MODEL, OnnxBackend
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count
-from piiloom.detection.encoder.text_reading import Backend, EncoderReader, EncoderReading
-from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, open_tokenizer
-from piiloom.detection.findings import DetectorText, Findings
+from piiloom.detection.encoder.text_reading import (
+    HEADS,
+    TOKENIZER,
+    Backend,
+    EncoderReader,
+    EncoderReading,
+    RelevanceHead,
+    WindowMaker,
+    damaged_heads,
+    open_tokenizer,
+    read_heads,
+)
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.calibration import Calibration, log_odds_of
@@ -125,7 +132,7 @@ def _backend(folder: Path, types: int, device: str) -> Backend:
     if not has_torch:
         remedy = f"Install them: {how_to_install('train')}; or train with --onnx, and use onnxruntime"
         raise UsageError("the encoder needs the packages torch and transformers", where="--detector encoder", remedy=remedy)
-    from piiloom.detection.encoder.torch_backend import open_backend  # noqa: PLC0415 - takes seconds
+    from piiloom.detection.encoder.network import open_backend  # noqa: PLC0415 - takes seconds
 
     return open_backend(folder, tag_count(types), device)
 

@@ -12,8 +12,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderOptions, EncoderSettings
 from piiloom.detection.encoder.onnx_backend import MODEL
-from piiloom.detection.training.base_model import base_facts
-from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_data import TrainingData, base_facts, read_input
 from piiloom.foundation.errors import Interrupted, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.noop import noop
@@ -21,7 +20,7 @@ from piiloom.foundation.whole_files import check_folder, output_errors
 from piiloom.tagging.model_card import CARD, About
 
 if TYPE_CHECKING:
-    from piiloom.detection.encoder.training_history import TrainingHistory, TrainingProgress
+    from piiloom.detection.encoder.encoder_settings import TrainingHistory, TrainingProgress
 
 _NO_RELEVANCE: Final = "Train spans and types alone with --no-relevance"
 _NEEDED: Final = ("sklearn", "torch", "transformers", "safetensors", "tokenizers")

@@ -11,21 +11,13 @@ import torch
 import transformers
 from safetensors.torch import save_file
 
-from piiloom.detection.encoder.checkpoints import Checkpoints
-from piiloom.detection.encoder.encoder_settings import EncoderSettings
-from piiloom.detection.encoder.examples import HIDDEN, encoder_examples
-from piiloom.detection.encoder.hardware import chosen_precision, precision_name
-from piiloom.detection.encoder.head_files import HEADS
-from piiloom.detection.encoder.network import EncoderNetwork, load_body, model_tokens
+from piiloom.detection.encoder.encoder_settings import EncoderSettings, TrainingHistory, TrainingProgress
+from piiloom.detection.encoder.examples import HIDDEN, encoder_examples, tag_count
+from piiloom.detection.encoder.network import EncoderNetwork, TorchBackend, chosen_precision, load_body, model_tokens, precision_name
 from piiloom.detection.encoder.onnx_backend import MODEL, export_onnx
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count
-from piiloom.detection.encoder.text_reading import EncoderReader
-from piiloom.detection.encoder.torch_backend import TorchBackend
-from piiloom.detection.encoder.training import EncoderTraining, seed_all
-from piiloom.detection.encoder.training_history import TrainingHistory, TrainingProgress
+from piiloom.detection.encoder.text_reading import HEADS, TOKENIZER, EncoderReader, RelevanceHead, WindowMaker, plain_tokenizer
+from piiloom.detection.encoder.training import Checkpoints, EncoderTraining, seed_all
 from piiloom.detection.encoder.validating import ValidationResult, Validator
-from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, plain_tokenizer
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from piiloom.corpus.record import Record, Relevance
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.encoder.decoding import Decoded, decode
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import span_tokens, token_tags
-from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading
-from piiloom.detection.findings import DetectorText
+from piiloom.detection.encoder.examples import span_tokens, token_tags
+from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading, RelevanceHead
+from piiloom.tagging.calibrating import ScoredAnswer, fit_calibration
 from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability
-from piiloom.tagging.platt import ScoredAnswer, fit_calibration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,27 +1,72 @@
-"""One text on its way through the three phases: what is asked in each, and what is made of the answers.
+"""One text on its way through the three phases: the questions of each phase, and the effect of the answers.
 
-It asks nobody itself, so that the way is the same whoever answers, and whether they are waited for or not.
+It asks nobody itself, so that the way is the same whoever answers, and whether answers are waited for or not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from operator import attrgetter
 
 from piiloom.corpus.mention_search import Range
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.candidates import EntityCandidate, candidate_spans, merged_candidates, of_match
-from piiloom.detection.hybrid.consolidating import consolidated
-from piiloom.detection.hybrid.places import MARGIN, Ambiguity, AmbiguousPlace, ambiguities, group_places, settled
-from piiloom.detection.hybrid.short_numbers import NumberCheck, number_checks
+from piiloom.detection.chunking import Sentences, cut_text
+from piiloom.detection.detector import Findings, SetAside
+from piiloom.detection.hybrid.candidates import (
+    MARGIN,
+    Ambiguity,
+    AmbiguousPlace,
+    EntityCandidate,
+    NumberCheck,
+    ambiguities,
+    candidate_spans,
+    consolidated,
+    group_places,
+    merged_candidates,
+    number_checks,
+    of_match,
+    settled,
+)
 from piiloom.detection.registry import PatternDetector
-from piiloom.detection.sentences import Sentences
 from piiloom.patterns.engine import FLOOR
 from piiloom.patterns.resolving import disjoint
+from piiloom.taxonomy.entities.entity import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
+
+
+class AskedTypes:
+    """The entities of *catalogue* that patterns do not find by their shape: they have none, or only a label in front gives them away."""
+
+    def __init__(self, catalogue: LocaleCatalogue) -> None:
+        self.catalogue = catalogue
+        self.entities: Mapping[str, Entity] = {one.id: one for one in catalogue.entities.values() if _is_asked(one)}
+
+    def find(self, name: str) -> Entity | None:
+        """Return the entity that *name* means: its id, English or native name, in any case and with any signs between the words."""
+        return self.entities.get(name) or self._by_name.get(_folded(name))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Entity]:
+        found: dict[str, Entity] = {}
+        for name_of in map(attrgetter, ("id", "name", "native")):
+            for entity in self.entities.values():
+                found.setdefault(_folded(name_of(entity)), entity)
+        return found
+
+
+def _is_asked(entity: Entity) -> bool:
+    return not entity.structured or all(pattern.preceded_by for pattern in entity.patterns)
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\W_]+", " ", name).strip().casefold()
+
+
+def prompt_entity(entity: Entity) -> dict[str, str]:
+    """What a prompt tells of *entity*."""
+    return {"id": entity.id, "name": entity.name, "native": entity.native}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import Range, SearchableText, occurrences, stands_alone, without_overlaps
 from piiloom.corpus.normalising import extends
-from piiloom.detection.findings import SetAside
+from piiloom.detection.detector import SetAside
 from piiloom.detection.marking.answer_reading import TOKEN, AnswerMark, LostMark, MarkedAnswer, read_answer
 from piiloom.foundation.words import trimmed
 from piiloom.taxonomy.entity_types import Taxonomy

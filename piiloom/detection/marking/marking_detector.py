@@ -16,16 +16,13 @@ from typing import Final
 from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import Range
-from piiloom.detection.asking.asking_detector import AskingDetector
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.asking import AskingDetector, all_of
+from piiloom.detection.chunking import Sentences, cut_text
+from piiloom.detection.detector import Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
-from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.marking.answer_alignment import AlignedAnswer, PlacedMark, align_answer
 from piiloom.detection.marking.shots import Shots
 from piiloom.detection.registry import make_patterns
-from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.seeding import digest

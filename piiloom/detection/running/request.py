@@ -1,4 +1,7 @@
-"""How far a run is, and what came of it."""
+"""The settings of a detection: its input, its work and its output; its progress, and its report.
+
+This module imports nothing heavy, so that ``--help`` is quick.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,115 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 from pydantic import field_validator, model_validator
 
 from piiloom.detection.detector_settings import FINDING, LOCAL_MODELS, DetectorSettings
-from piiloom.detection.running.input_settings import READING, DetectionInput, InputFields
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.seeding import digest
-from piiloom.foundation.settings import Converted, OptionalPath, count_or_auto, setting
+from piiloom.foundation.settings import Converted, OptionalPath, Settings, count_or_auto, setting
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 
 if TYPE_CHECKING:
-    from piiloom.detection.running.masking import Mask
-    from piiloom.detection.running.reading import SourceFile
+    from piiloom.detection.running.documents import SourceFile
+    from piiloom.detection.running.rows import Mask
+
+
+READING: Final = "What is read"
+
+
+class InputFields(Settings):
+    """The form of an input, and its fields: keys of JSON objects ("note.text" goes deeper) or columns of tables.
+
+    Without ``locale`` and ``locale_field``, rows name the locale. Raises ``UsageError`` for an unknown locale.
+    """
+
+    locale: str | None = setting(
+        None,
+        "Locale of all texts, or of rows that name none, such as nl_NL; piiloom locales list shows all.",
+        metavar="CODE",
+        panel=READING,
+    )
+    locale_field: str | None = setting(None, "Field of a row's locale (else locale).", metavar="NAME", panel=READING)
+    text_field: str | None = setting(None, "Field of the text (else text or context).", metavar="NAME", panel=READING)
+    id_field: str | None = setting(None, "Field of a row's id (else id).", metavar="NAME", panel=READING)
+    question_field: str | None = setting(None, "Field of the question (else question).", metavar="NAME", panel=READING)
+    input_format: str | None = setting(None, "Format of INPUT, if its suffix does not tell.", metavar="FORMAT", panel=READING)
+    lines: bool = setting(False, "Read each line of a text file as a document.", panel=READING)
+
+    @model_validator(mode="after")
+    def _known_locale(self) -> Self:
+        if self.locale is not None:
+            try:
+                vars(self)["locale"] = self.checked_locale(self.locale)
+            except UsageError as error:
+                raise UsageError(error.message, where="--locale", remedy=error.remedy) from None
+        return self
+
+    @property
+    def any_locale(self) -> bool:
+        """Whether locales that have no catalogue are taken, too."""
+        return False
+
+    def checked_locale(self, name: str) -> str:
+        """Return the locale that *name* means, see ``detection_locale``."""
+        return detection_locale(name, any_locale=self.any_locale)
+
+    @property
+    def named_fields(self) -> dict[str, str]:
+        """The fields that were named, by option."""
+        given = {
+            "--text-field": self.text_field,
+            "--id-field": self.id_field,
+            "--question-field": self.question_field,
+            "--locale-field": self.locale_field,
+        }
+        return {option: field for option, field in given.items() if field is not None}
+
+
+class DetectionInput(InputFields):
+    """An input: a file, or a folder of files of one format."""
+
+    source: OptionalPath = setting(
+        None,
+        "A .txt, .jsonl, .json, .csv, .tsv or .parquet file, one that piiloom import reads, or a folder of .txt files. "
+        "With --to annotation none: the records of --store are read.",
+        metavar="INPUT",
+        argument=True,
+    )
+
+    @property
+    def path(self) -> Path:
+        """The input. Raises ``UsageError`` if none is named."""
+        if self.source is None:
+            raise UsageError("no INPUT is named", remedy="Name a file or a folder; or add --to annotation to look through a store")
+        return self.source
+
+    @property
+    def input_identity(self) -> dict[str, Any]:
+        """The settings that decide which documents there are, beside the content of the files."""
+        return {
+            "input": self.path.resolve().name,
+            "format": self.input_format,
+            "lines": self.lines,
+            "fields": self.named_fields,
+            "locale": self.locale,
+        }
+
+
+def detection_locale(name: str, *, any_locale: bool) -> str:
+    """Return the locale that *name* means: one of the catalogue, or with *any_locale* any other, also a language alone.
+
+    Raises ``UsageError`` for an unknown locale.
+    """
+    from piiloom.taxonomy.entities.entity_catalogue import known_locale
+    from piiloom.taxonomy.locales import locale_codes, resolve_locale
+
+    if not any_locale:
+        return known_locale(name)
+    try:
+        return resolve_locale(name)
+    except UsageError:
+        if (language := name.strip().lower()) in locale_codes().languages:
+            return language
+        raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +212,7 @@ class WorkSettings(DetectorSettings):
     @property
     def masking(self) -> Mask | None:
         """The mask, if texts are to be masked. Raises ``UsageError`` if its character is not one."""
-        from piiloom.detection.running.masking import BLOCK, Mask
+        from piiloom.detection.running.rows import BLOCK, Mask
 
         return None if self.mask is None else Mask(style=self.mask, character=BLOCK if self.mask_char is None else self.mask_char)
 

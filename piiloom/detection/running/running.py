@@ -1,30 +1,126 @@
-"""One session of a run: what earlier ones have done is passed over, the rest is done and written."""
+"""One session of a detection: chunks of earlier sessions are skipped, the rest is read, detected, appended and published.
+
+Chunks are detected here, by worker processes, or by a detector that waits for a model, many texts at a time.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 
 from piiloom.corpus.releases.export_drafts import new_folders
-from piiloom.detection.findings import Findings
-from piiloom.detection.running.chunks import MOST_DOCUMENTS, DocumentChunk, RefusedRow, SpanCounts, document_chunks
-from piiloom.detection.running.model_driver import ModelDriver
+from piiloom.detection.detector import DetectorText, Findings, ModelDetector, ScoredSpan
+from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.registry import make_detector
+from piiloom.detection.running.documents import (
+    MOST_DOCUMENTS,
+    DocumentChunk,
+    DocumentReader,
+    InputDocument,
+    RefusedRow,
+    SpanCounts,
+    document_chunks,
+)
 from piiloom.detection.running.outputs import DetectionOutput, output_of
-from piiloom.detection.running.reading import DocumentReader
-from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, DetectionWatch
+from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, DetectionWatch, detection_locale
+from piiloom.detection.running.rows import (
+    DOCUMENT,
+    ChunkWriter,
+    Detected,
+    chunk_worker,
+    disjoint_spans,
+    examiner_of,
+    failed,
+    with_unique_ids,
+)
 from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun, unwritable_output
-from piiloom.detection.running.unique_rows import with_unique_ids
-from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, chunk_worker
-from piiloom.foundation.errors import Interrupted, PiiloomError, UsageError
+from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
+from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.foundation.repeated_ids import IdDigests, digests_of
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entities.entity_catalogue import ENGLISH
+
+Take = Callable[[DocumentChunk, list[Findings]], object]
+
+
+class ModelDriver:
+    """Drives one session. ``spent_usd`` is what the model or service has cost so far."""
+
+    def __init__(self, settings: DetectorSettings, provider: Provider | None = None) -> None:
+        detector = make_detector(settings, provider=provider)
+        assert isinstance(detector, ModelDetector)  # noqa: S101 - what is made for a model
+        self._detector = detector
+        asked = settings.asked or settings.service
+        self._concurrency = asked.concurrency if asked is not None else 1
+        self._stop = StopSignal()
+
+    @property
+    def spent_usd(self) -> float:
+        """See the class."""
+        return self._detector.totals.spent_usd
+
+    @property
+    def totals(self) -> dict[str, Any]:
+        """What all sessions asked and paid, as JSON values."""
+        return asdict(self._detector.totals)
+
+    def run(self, chunks: Iterator[DocumentChunk], take: Take, told: Callable[[int], object]) -> None:
+        """Do *chunks* and call *take* with each that is done, in their order; *told* with the number of documents that are done of one.
+
+        Raises the errors that would hit every document: no key, no budget left; and ``Interrupted`` after Ctrl-C.
+        """
+        run_in_own_loop(lambda: self._run(chunks, take, told), on_interrupt=self._stop.request)
+
+    async def _run(self, chunks: Iterator[DocumentChunk], take: Take, told: Callable[[int], object]) -> None:
+        found: list[Findings] = []
+
+        def consume(outcome: tuple[DocumentChunk, Findings]) -> None:
+            chunk, findings = outcome
+            found.append(findings)
+            if len(found) == len(chunk.documents):
+                take(chunk, found.copy())
+                found.clear()
+            else:
+                told(len(found))
+
+        async with self._detector:
+            with stopped_by_ctrl_c(self._stop):
+                await OrderedRun(
+                    source=_one_by_one(chunks),
+                    work=self._work,
+                    consume=consume,
+                    concurrency=self._concurrency,
+                    stop=self._stop,
+                ).run()
+            if self._stop.requested:
+                raise Interrupted("stopped at once")
+
+    def _work(self, item: tuple[DocumentChunk, int]) -> Awaitable[tuple[DocumentChunk, Findings]]:
+        chunk, at = item
+        return self._examined(chunk, chunk.documents[at])
+
+    async def _examined(self, chunk: DocumentChunk, one: InputDocument) -> tuple[DocumentChunk, Findings]:
+        try:
+            return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
+        except (PiiloomError, OSError):
+            raise
+        except Exception as error:
+            raise failed(one.file if one.line is None else f"{one.file}:{one.line}", error) from error
+
+
+def _one_by_one(chunks: Iterator[DocumentChunk]) -> Iterator[tuple[DocumentChunk, int]]:
+    for chunk in chunks:
+        for at in range(len(chunk.documents)):
+            yield chunk, at
+
 
 _MODEL_DOCUMENTS: Final = 25  # a chunk is written when it is whole, and models are slow
 _UNIQUE: Final = "unique-"
@@ -216,3 +312,37 @@ def _report(
     return DetectionReport(
         out=request.place, figures=figures, files=tuple(files), kept=kept, seconds=time.monotonic() - started, model=model
     )
+
+
+def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
+    """Return the spans of each text, in text order and without overlaps.
+
+    Raises ``UsageError`` for an unknown locale or without consent to send the texts, and ``DataError`` if a text could not be detected.
+    """
+    settings.check_agreed()
+    locale = detection_locale(locale, any_locale=not settings.family.catalogue)
+    found = _found(texts, locale, question, settings)
+    for number, one in enumerate(found, start=1):
+        if one.failed is not None:
+            raise DataError(f"the text was not detected: {one.failed}", where=f"text {number}")
+    return [disjoint_spans(one.spans) for one in found]
+
+
+def _found(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
+    if not settings.waits:
+        return list(examiner_of(make_detector(settings))([DetectorText(text, locale, question) for text in texts]))
+    return _waited_for(texts, locale, question, settings) if texts else []
+
+
+def _waited_for(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
+    found: list[Findings] = []
+
+    def take(chunk: DocumentChunk, findings: list[Findings]) -> None:
+        del chunk
+        found.extend(findings)
+
+    documents = tuple(
+        InputDocument(f"text {number}", text, locale, question, "texts", number) for number, text in enumerate(texts, start=1)
+    )
+    ModelDriver(settings).run(iter([DocumentChunk(0, 0, documents, len(texts))]), take, noop)
+    return found

@@ -1,28 +1,102 @@
-"""What detectors that are services share: their life, long texts in pieces, and texts that are refused."""
+"""Detectors that are services: limits, retries and the end of a run, long texts in pieces, and texts that are refused."""
 
 from __future__ import annotations
 
 import asyncio
+import random
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final, Self, TypeVar
 
-from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.mapped_findings import WITHOUT_PHASES, LabelledRange, mapped_findings
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import ScoredSpan
+from tenacity import RetryCallState
+
+from piiloom.detection.adapters.label_targets import WITHOUT_PHASES, LabelledRange, label_targets, mapped_findings
+from piiloom.detection.asking import all_of
+from piiloom.detection.chunking import Sentences, cut_text
+from piiloom.detection.detector import Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import Service
-from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.sentences import Sentences
-from piiloom.detection.services.calling import ServiceCaller, TextRefused
 from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.limits.limiter import Limiter
+from piiloom.execution.limits.limiter import Limiter, Slot
 from piiloom.execution.retrying import RetryPolicy, Sleep
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited
 from piiloom.taxonomy.entity_types import Taxonomy
+
+T = TypeVar("T")
+REQUEST_S: Final = 60.0  # longest duration of a request where none is given
+_FAILURES: Final = 20
+
+
+class TextRefused(Exception):
+    """The service has nothing to say about one text; ``str()`` is the reason. Others are not concerned."""
+
+
+class ServiceCaller:
+    """Makes requests within *limiter*, and tries again by *policy*. ``totals`` counts them.
+
+    A text whose requests failed for good is refused with that reason, and the run goes on, unless the next ones would fail as well: for a
+    wrong key, before the first answer, and after ``max(20, 2 * concurrency)`` failures in a row the error is raised.
+    """
+
+    def __init__(self, limiter: Limiter, policy: RetryPolicy, totals: CallTotals, *, concurrency: int, sleep: Sleep) -> None:
+        self._limiter, self._policy, self.totals, self._sleep = limiter, policy, totals, sleep
+        self._rng = random.Random()
+        self._most = max(_FAILURES, 2 * concurrency)
+        self._in_a_row = 0
+
+    async def send(self, request: Callable[[], Awaitable[T]], *, counted: bool = True) -> T:
+        """Return what *request* returns.
+
+        It raises ``ProviderError``; those worth it are tried again. *counted*: its answer counts as one that was paid for. Raises
+        ``TextRefused``, or the error if the run must end.
+        """
+        try:
+            answer: T = await self._policy.tries(self._rng, sleep=self._sleep, before_sleep=self._count_retry)(self._once, request)
+        except ProviderError as error:
+            raise self._given_up(self._policy.settled(error)) from error
+        self._in_a_row = 0
+        if counted:
+            self.totals.answered += 1
+            self.totals.answered_now += 1
+            self.totals.unpriced += 1  # prices of services are by contract and volume
+        return answer
+
+    def _count_retry(self, _: RetryCallState) -> None:
+        self.totals.retries += 1
+
+    async def _once(self, request: Callable[[], Awaitable[T]]) -> T:
+        async with self._limiter.slot(0) as slot:
+            began = time.monotonic()
+            try:
+                answer = await request()
+            except RateLimited as error:
+                slot.refused(retry_after=error.retry_after)
+                raise
+            except ProviderUnavailable as error:
+                _report(slot, error)
+                raise
+            slot.answered(tokens=None, latency_s=time.monotonic() - began, stage="")
+            return answer
+
+    def _given_up(self, error: ProviderError) -> Exception:
+        self.totals.failed += 1
+        self._in_a_row += 1
+        if isinstance(error, ENDS_RUN) or self._in_a_row >= self._most:
+            return error
+        if not self.totals.answered_now and isinstance(error, RateLimited | ProviderUnavailable):
+            return error
+        return TextRefused(error.message)
+
+
+def _report(slot: Slot, error: ProviderUnavailable) -> None:
+    if error.overloaded:
+        slot.refused(retry_after=error.retry_after)
+    else:
+        slot.failed(timed_out=error.timed_out)
+
 
 OUTSIDE: Final = "outside_text"  # the service gave a place that the text does not have, or another value than stands there
 

@@ -1,4 +1,4 @@
-"""The records that a detector is trained on: those of a release in a store, or of files.
+"""The records that a detector is trained on, those of a release in a store or of files, and the local model that a training starts from.
 
 Validation records come from the release or from a file, or are taken from the training records. Then they are chosen as a release chooses
 its test split: groups (contrast groups, stories, persons, near-duplicates) stay together, so that validation measures what is new.
@@ -15,20 +15,81 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
+from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.registry import NativeFormat, get_readable_format
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
+from piiloom.corpus.releases.export_drafts import sha256_of
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.releases.settings import SplitSettings
 from piiloom.corpus.releases.sizes import parse_size
 from piiloom.corpus.releases.splits import split_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in, types_of
-from piiloom.detection.training.training_files import OneFile, read_file
 from piiloom.detection.training.training_options import TrainingInput
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended, only
+
+_LONGEST_ROW: Final = 1 << 24
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneFile:
+    """A file that was read: its records, the own types of the export that it belongs to, and notes for the user."""
+
+    path: Path
+    records: list[Record]
+    own_types: OwnTypes
+    sha256: str
+    notes: tuple[str, ...]
+
+
+def read_file(path: Path, format_name: str | None, *, skip_values: bool, where: str) -> OneFile:
+    """Read *path*; *where* is the option that named it. *format_name* None: native or CAPID, as its first row is.
+
+    Raises ``DataError`` (file, line, field) for what cannot be read and ``UsageError`` for an unknown format.
+    """
+    if not path.exists():
+        raise DataError("there is no such file", where=f"{where} {path}", remedy="Check the path")
+    chosen = get_readable_format(format_name or _guessed(path))
+    own_types, tally, records, left_out = types_beside(path), ReadTally(), [], 0
+    options = ReadOptions(taxonomy=extended(own_types), blank_contexts=True, skip_values=skip_values)
+    for row in chosen.read(path, options, tally):
+        if isinstance(row, RowReject) and row.left_out:
+            left_out += 1
+            continue
+        if isinstance(row, RowReject):
+            remedy = (
+                "Correct the row, or leave such values out with --skip-values" if chosen.name == CapidFormat.name else "Correct the row"
+            )
+            raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
+        records.append(row)
+    notes = [f"{path.name}: {counted(left_out, 'row')} that nobody accepted left out"] if left_out else []
+    if tally.skipped_values:
+        notes.append(f"{path.name}: {counted(len(tally.skipped_values), 'value')} without an exact place left out")
+    if tally.overlapping:
+        notes.append(f"{path.name}: {counted(len(tally.overlapping), 'mention')} inside longer ones left out")
+    return OneFile(path=path, records=records, own_types=own_types, sha256=sha256_of(path), notes=tuple(notes))
+
+
+def _guessed(path: Path) -> str:
+    """Return "capid" if the first row has ``piis``, else "native", whose reader says what is wrong with it."""
+    if path.is_dir():
+        raise DataError("this is a folder", where=str(path), remedy="Name a file, or the format with --format")
+    with path.open("rb") as fh:
+        for line in fh:
+            if line.strip():
+                try:
+                    row = json.loads(line[:_LONGEST_ROW])
+                except ValueError:
+                    break
+                return CapidFormat.name if isinstance(row, dict) and "piis" in row and "spans" not in row else NativeFormat.name
+    return NativeFormat.name
+
 
 DEFAULT_VALIDATION: Final = 0.1
 RELEASE_OPTION, TRAIN_OPTION, VALIDATION_OPTION = "--release", "--train", "--validation"
@@ -266,3 +327,29 @@ def _digest(*splits: Iterable[Record]) -> str:
             spans = [(span.start, span.end, span.entity_type, span.relevance) for span in one.spans]
             found.update(json.dumps([one.context, one.question, one.contrast_group, spans]).encode())
     return found.hexdigest()
+
+
+# One of these files is what a tokenizer is loaded from.
+_TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
+_CONFIG: Final = "config.json"
+
+
+def base_facts(folder: Path, *, where: str = "--model") -> dict[str, Any]:
+    """Return what the card says of the base model in *folder* (its name and the SHA-256 of its configuration).
+
+    Raises ``UsageError`` if *folder* is no local model: no folder, no ``config.json`` or no tokenizer.
+    """
+    example = "Name the folder of a local model, with config.json, tokenizer and weights; docs/training.md says where one comes from"
+    if not folder.is_dir():
+        raise UsageError("there is no such folder", where=f"{where} {folder}", remedy=example)
+    if not (folder / _CONFIG).is_file():
+        raise UsageError(f"the folder has no {_CONFIG}", where=f"{where} {folder}", remedy=example)
+    if not has_tokenizer(folder):
+        problem = f"the folder has no tokenizer (none of {', '.join(_TOKENIZERS)})"
+        raise UsageError(problem, where=f"{where} {folder}", remedy=example)
+    return {"name": folder.resolve().name, "config_sha256": sha256_of(folder / _CONFIG)}
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Whether *folder* has the files of a tokenizer."""
+    return any((folder / name).is_file() for name in _TOKENIZERS)

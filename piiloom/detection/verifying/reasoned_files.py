@@ -21,11 +21,18 @@ from piiloom.corpus.record import TRAIN, VALIDATION, Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.reading import open_to_read
 from piiloom.detection.detector_settings import OF_MODELS, ModelSettings
-from piiloom.detection.training.training_data import read_input
-from piiloom.detection.training.training_files import read_file
+from piiloom.detection.training.training_data import read_file, read_input
 from piiloom.detection.training.training_options import ReasoningOptions
-from piiloom.detection.verifying.reasoning_run import WrittenReasonings, write_reasonings
-from piiloom.detection.verifying.reasonings import HOW, Reasoned, ReasoningCase, ReasoningProgress, reasoning_cases, ruled
+from piiloom.detection.verifying.reasonings import (
+    HOW,
+    Reasoned,
+    ReasoningCase,
+    ReasoningProgress,
+    WrittenReasonings,
+    reasoning_cases,
+    ruled,
+    write_reasonings,
+)
 from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop

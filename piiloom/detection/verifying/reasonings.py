@@ -1,4 +1,4 @@
-"""Have a model write the reasonings of a training set for verifier II.
+"""Have a model write the reasonings of a training set for verifier II, as one run of a store that goes on without paying again.
 
 A candidate whose truth is known is judged as a verifier would judge it, up to six times, until a reasoning ends in the right verdict; the
 model is not told that it was wrong. If none does, the answer is T by default: of a right candidate with the reasoning that rules write; of
@@ -15,10 +15,16 @@ from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import Candidate, asked_of, chosen_candidates, found_candidates, reasoning
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking.asker import ModelAsker
-from piiloom.detection.verifying.verdicts import VerifierVerdict, read_verdict
-from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE
-from piiloom.execution.calls import Fault, Lost
+from piiloom.detection.asking import ModelAsker, ModelSession
+from piiloom.detection.detector_settings import ModelSettings
+from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE, VerifierVerdict, read_verdict
+from piiloom.execution.call_channel import CallPolicy
+from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.calls import AGAIN, Fault, Lost
+from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
+from piiloom.foundation.errors import Interrupted
+from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entity_types import Taxonomy
 
 TRIES: Final = 6
@@ -126,3 +132,68 @@ class ReasoningProgress:
     def line(self) -> str:
         """One line for a terminal."""
         return f"reasonings {self.done:,}/{self.total:,}, {self.replayed:,} replies from the store, ${self.spent_usd:.4f} spent"
+
+
+KIND = "verifier-data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenReasonings:
+    """The rows in the order of the cases, and what all sessions of the run asked and paid."""
+
+    rows: tuple[Reasoned, ...]
+    run_id: str
+    totals: CallTotals
+
+
+def write_reasonings(
+    cases: Sequence[ReasoningCase],
+    model: ModelSettings,
+    *,
+    digest: str,
+    watch: Callable[[ReasoningProgress], object] = noop,
+    policy: CallPolicy | None = None,
+) -> WrittenReasonings:
+    """Have *cases* reasoned about; *digest* is that of their records: the same data and settings are one run, with one budget.
+
+    Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
+    paid for are kept in any case.
+    """
+    stop = StopSignal()
+    written = run_in_own_loop(
+        lambda: _write(cases, model.model_copy(update={"run": digest}), watch, policy, stop),
+        on_interrupt=stop.request,
+    )
+    if written is None:
+        raise Interrupted("stopped at once", remedy=AGAIN)
+    return written
+
+
+async def _write(
+    cases: Sequence[ReasoningCase],
+    model: ModelSettings,
+    watch: Callable[[ReasoningProgress], object],
+    policy: CallPolicy | None,
+    stop: StopSignal,
+) -> WrittenReasonings | None:
+    rows: list[Reasoned] = []
+    session = await ModelSession.open(model, TEMPLATES, instructions=(INSTRUCTION,), kind=KIND, policy=policy)
+    totals = session.channel.calls.totals
+
+    def consume(row: Reasoned) -> None:
+        rows.append(row)
+        watch(ReasoningProgress(done=len(rows), total=len(cases), replayed=totals.replayed, spent_usd=totals.spent_usd))
+
+    try:
+        with stopped_by_ctrl_c(stop):
+            await OrderedRun(
+                source=iter(cases),
+                work=lambda case: reasoned(case, session.asker),
+                consume=consume,
+                concurrency=model.concurrency,
+                stop=stop,
+                gauge=session.channel.items,
+            ).run()
+    finally:
+        await session.close(finished=len(rows) == len(cases))
+    return WrittenReasonings(rows=tuple(rows), run_id=session.run_id, totals=totals) if len(rows) == len(cases) else None

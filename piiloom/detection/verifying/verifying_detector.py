@@ -5,26 +5,156 @@ It asks in the form of the training sets for verifiers (``corpus.formats.verifie
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
-from piiloom.detection.asking.asking_detector import AskingDetector
-from piiloom.detection.asking.gathering import each_once
-from piiloom.detection.detector import Detector, ScoredSpan
+from piiloom.detection.asking import AskingDetector, ModelSession, each_once
+from piiloom.detection.detector import (
+    BatchDetector,
+    Detector,
+    DetectorText,
+    ExaminingDetector,
+    Findings,
+    ModelDetector,
+    ScoredSpan,
+    SetAside,
+)
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.findings import DetectorText, Findings, SetAside
-from piiloom.detection.verifying.inner_detector import InnerDetector
-from piiloom.detection.verifying.verdicts import VerifierVerdict, read_verdict
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.calls import Lost
+from piiloom.execution.calls import Fault, Lost
+from piiloom.foundation.lenient_json import read_leniently
 from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
+
+_MOST: Final = 64  # texts that a detector is given at once
+
+
+class InnerDetector:
+    """*detector*, open from ``open`` to ``close``.
+
+    One that asks a model does so in the same session: one run, one budget. One that waits for others is opened and closed. All others
+    work in one thread, so that the loop goes on; what has come in meanwhile is done at once by those that are faster so.
+    """
+
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+        self._stack = AsyncExitStack()
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: list[tuple[DetectorText, asyncio.Future[Findings]]] = []
+        self._work: asyncio.Task[None] | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks in the session itself."""
+        return isinstance(self._detector, AskingDetector)
+
+    async def open(self, session: ModelSession) -> None:
+        """Make it ready."""
+        if isinstance(self._detector, AskingDetector):
+            self._detector.share(session)
+            self._stack.callback(self._detector.share, None)
+        elif isinstance(self._detector, ModelDetector):
+            await self._stack.enter_async_context(self._detector)
+        else:
+            self._pool = self._stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="detector"))
+
+    async def close(self) -> None:
+        """Let go of it."""
+        if self._work is not None:
+            self._work.cancel()
+            self._work = None
+        await self._stack.aclose()
+
+    async def examine(self, text: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        """Return the findings of *text*; see ``ModelDetector`` for the rest."""
+        if isinstance(self._detector, ModelDetector):
+            return await self._detector.examine_async(*text, item_id=item_id, group_keys=group_keys)
+        future: asyncio.Future[Findings] = asyncio.get_running_loop().create_future()
+        self._waiting.append((text, future))
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._do_all())
+        return await future
+
+    async def _do_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            texts, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+            try:
+                found = await loop.run_in_executor(self._pool, self._examined, [text for text, _ in texts])
+            except Exception as error:  # noqa: BLE001 - each who waits gets it
+                for _, future in texts:
+                    if not future.done():
+                        future.set_exception(error)
+                continue
+            for (_, future), findings in zip(texts, found, strict=True):
+                if not future.done():
+                    future.set_result(findings)
+
+    def _examined(self, texts: Sequence[DetectorText]) -> list[Findings]:
+        detector = self._detector
+        if isinstance(detector, BatchDetector):
+            return detector.examine_batch(texts)
+        if isinstance(detector, ExaminingDetector):
+            return [detector.examine(*one) for one in texts]
+        return [Findings(spans=detector.detect(*one)) for one in texts]
+
+
+_TRUE: Final = frozenset(("t", "true", "right", "yes", "correct"))
+_FALSE: Final = frozenset(("f", "false", "wrong", "no", "incorrect"))
+_AT_THE_END: Final = re.compile(
+    r"\b(?:(?:so|the|my|final)\s+)*(?:answer|verdict)\W{0,12}(?:is\W{1,4})?(T|F|true|false)\b[\W_]*\Z",
+    re.IGNORECASE,
+)
+_SIGNS: Final = " \t\r\n\"'`*_.,;:!()[]{}<>"
+_ANSWER: Final = ("answer", "verdict", "label", "result")
+_REASONING: Final = ("reasoning", "reason", "explanation", "rationale")
+_WANTED: Final = {False: "answer with one letter: T or F", True: 'answer with a JSON object: {"reasoning": "…", "answer": "T"} or "F"'}
+
+
+class VerifierVerdict(NamedTuple):
+    """Whether a finding is right, and why."""
+
+    right: bool
+    reasoning: str = ""
+
+
+def read_verdict(reply: str, *, reasoned: bool) -> VerifierVerdict:
+    """Return what *reply* says. Raises ``Fault`` if that is neither T nor F.
+
+    Read are the letter, also as a word and with signs around it, an object with an answer, and prose that ends with "answer: T".
+    """
+    for said in reversed(read_leniently(reply).values):
+        if isinstance(said, dict):
+            right = _truth(_first(said, _ANSWER))
+            if right is not None:
+                reasoning = _first(said, _REASONING)
+                return VerifierVerdict(right, reasoning.strip() if isinstance(reasoning, str) else "")
+    right = _truth(reply)
+    if right is not None:
+        return VerifierVerdict(right)
+    found = _AT_THE_END.search(reply)
+    if found is None:
+        raise Fault("no_verdict", _WANTED[reasoned])
+    return VerifierVerdict(found.group(1).lower().startswith("t"), reply[: found.start()].strip(_SIGNS[:4]))
+
+
+def _truth(said: Any) -> bool | None:
+    word = said.strip(_SIGNS).lower() if isinstance(said, str) else str(said).lower() if isinstance(said, bool) else ""
+    return True if word in _TRUE else False if word in _FALSE else None
+
+
+def _first(said: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((said[name] for name in names if name in said), None)
+
 
 TEMPLATE: Final = "detect_verdict"
 REFUSED: Final = "refused_by_verifier"

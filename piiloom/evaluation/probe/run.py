@@ -28,8 +28,7 @@ from piiloom.evaluation.scoring.bootstrap import Interval
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
-from piiloom.tagging.relevance_model import RelevanceModel
-from piiloom.tagging.span_finder import SpanFinder
+from piiloom.tagging.model import RelevanceModel, SpanFinder
 from piiloom.tagging.training import judged_features, train_relevance, train_spans
 
 DEFAULT_SEED = 7

@@ -1,10 +1,10 @@
-"""The cues of a language: words around names and addresses, endings of companies, short word lists."""
+"""The cues of a language (words around names and addresses, endings of companies, short word lists), and the findings of rules."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -59,3 +59,13 @@ def language_cues(language: str) -> LanguageCues:
     """Return the cues of *language*; of one without a file, none."""
     source = files("piiloom.detection.hybrid.offline") / "data" / f"{language}.yaml"
     return load_yaml(source, LanguageCues) if source.is_file() else LanguageCues.model_validate({})
+
+
+class RuleFinding(NamedTuple):
+    """``text[start:end]`` is taken for the entity with this id, by the rule *finder*."""
+
+    start: int
+    end: int
+    entity_id: str
+    score: float
+    finder: str

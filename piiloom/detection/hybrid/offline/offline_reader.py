@@ -7,19 +7,11 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from piiloom.corpus.mention_search import Range, stands_alone
-from piiloom.detection.hybrid.asked_types import AskedTypes
 from piiloom.detection.hybrid.candidates import EntityCandidate
-from piiloom.detection.hybrid.offline.address_rules import AddressRules
-from piiloom.detection.hybrid.offline.cased_names import CasedNames
-from piiloom.detection.hybrid.offline.cues import LanguageCues, language_cues
-from piiloom.detection.hybrid.offline.finding import RuleFinding
-from piiloom.detection.hybrid.offline.han_names import HanNames
-from piiloom.detection.hybrid.offline.handles import Handles
-from piiloom.detection.hybrid.offline.known_names import known_names
-from piiloom.detection.hybrid.offline.labels import LabelReader
-from piiloom.detection.hybrid.offline.uncased_names import UncasedNames
-from piiloom.detection.hybrid.offline.word_lists import WordLists
-from piiloom.detection.hybrid.phases import TextUnderWay
+from piiloom.detection.hybrid.offline.cues import LanguageCues, RuleFinding, language_cues
+from piiloom.detection.hybrid.offline.listed_values import AddressRules, LabelReader, WordLists
+from piiloom.detection.hybrid.offline.names import CasedNames, Handles, HanNames, UncasedNames, known_names
+from piiloom.detection.hybrid.phases import AskedTypes, TextUnderWay
 
 _UNCASED: Final = frozenset({"ar", "hi"})
 _FAMILY_FIRST: Final = frozenset({"vi"})
