@@ -21,6 +21,7 @@ from typing import Any
 
 from piiloom.detection.adapters.presidio_detector import PresidioDetector, word_pipeline
 from piiloom.detection.detector import DetectorText, Findings
+from piiloom.detection.detector_settings import LocalModel
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -79,21 +80,21 @@ def main() -> None:
         raise SystemExit(f"error: presidio-analyzer is not installed; {how_to_install('presidio')}")
     texts = texts_of(given.texts)
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters")
-    for title, model in (("patterns alone", None), (given.model, given.model)):
+    for title, model in (("patterns alone", ""), (given.model, given.model)):
         try:
-            detector = PresidioDetector(model=model, taxonomy=shipped_taxonomy())
+            detector = PresidioDetector(LocalModel(model_path=model), taxonomy=shipped_taxonomy())
         except UsageError as error:
             raise SystemExit(f"error: {error}") from None
         _compare(title, model, detector, texts, given.rounds)
 
 
-def _compare(title: str, model: str | None, detector: PresidioDetector, texts: Sequence[str], rounds: int) -> None:
-    itself = presidio_itself(model)  # spaCy would try to download a missing pipeline: the detector has found it by now
+def _compare(title: str, model: str, detector: PresidioDetector, texts: Sequence[str], rounds: int) -> None:
+    itself = presidio_itself(model or None)  # spaCy would try to download a missing pipeline: the detector has found it by now
     expected = [told(itself.analyze(text, language="en")) for text in texts]
     batch = [told(one) for one in detector.results(texts, _LOCALE)]
     single = [told(next(iter(detector.results([text], _LOCALE)))) for text in texts]
     findings = detector.examine_batch([DetectorText(text, _LOCALE) for text in texts])
-    as_it_comes = presidio_itself(model, regions=None)
+    as_it_comes = presidio_itself(model or None, regions=None)
     unset = [told(as_it_comes.analyze(text, language="en")) for text in texts]
     print(f"\n{title}: {sum(map(len, expected)):,} results of presidio itself")
     print(f"  texts with other results, one by one: {_differing(expected, single)}, in batches: {_differing(expected, batch)}")

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, ExitStack
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
-from piiloom.detection.detector import Findings, ScoredSpan
+from piiloom.detection.detector import DetectorText, Findings, ModelDetector
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
-from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.seeding import digest
 from piiloom.prompts.library import PromptLibrary, open_instructions, open_library
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, Provider, SamplingSettings
@@ -162,23 +160,22 @@ def _run(store: Store, kind: str, settings: ModelSettings, prompts: list[str], p
     return asking_run(store, kind, told, plan)
 
 
-class AskingDetector(ABC):
-    """See ``findings.ModelDetector``. Of one kind of detector are its ``name``, the ``templates`` that it asks by, and ``examine_async``.
+class AskingDetector(ModelDetector):
+    """A detector that asks a language model. Of one kind are its ``name``, the ``templates`` that it asks by, and how it examines a text.
 
     ``instructions`` are the names of those of ``prompts.library.open_instructions`` that it puts into them.
 
     *provider* replaces that of *model*. *policy* says how calls are retried, and who is told of them; *model* says the rest.
     """
 
-    name: str
     templates: tuple[str, ...]
     instructions: tuple[str, ...] = ()
 
     def __init__(self, model: ModelSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> None:
+        super().__init__()
         self.model = model
         self._provider, self._policy = provider, policy
         self._session: ModelSession | None = None
-        self._totals = CallTotals()
 
     async def __aenter__(self) -> Self:
         if self._session is not None:
@@ -194,38 +191,26 @@ class AskingDetector(ABC):
         if session is not None:
             await session.close(finished=error is None)
 
-    @property
-    def totals(self) -> CallTotals:
-        """What all sessions of the run asked and paid so far."""
-        return self._totals
-
-    @property
-    def channel(self) -> CallChannel:
-        """The open channel, for views of limits and budget. Raises ``UsageError`` if it is not open."""
-        return self.session().channel
-
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Open, examine one text, and close."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """Open, examine one text, and close."""
-
-        async def alone() -> Findings:
-            async with self:
-                return await self.examine_async(text, locale, question)
-
-        return run_in_own_loop(alone)
-
-    async def detect_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Sequence[ScoredSpan]:
-        """The spans of ``examine_async``."""
-        return (await self.examine_async(text, locale, question, item_id=item_id)).spans
-
-    @abstractmethod
     async def examine_async(
         self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
     ) -> Findings:
-        """See ``findings.ModelDetector``."""
+        """See ``ModelDetector``; the errors that would hit every other text are those of the provider, and ``BudgetReached``."""
+        with self.in_progress():
+            return await self._examined(DetectorText(text, locale, question), item_id or digest(locale, text)[:16], group_keys)
+
+    @abstractmethod
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        """Ask about a text that is counted as one in progress."""
+
+    @contextmanager
+    def in_progress(self, count: int = 1) -> Iterator[None]:
+        """Count *count* texts in progress: a batch is sent when all of them wait."""
+        items = self.session().channel.items
+        items(count)
+        try:
+            yield
+        finally:
+            items(-count)
 
     def share(self, session: ModelSession | None) -> None:
         """Ask within *session*, which may be another one's to open and close; with None no longer."""

@@ -331,7 +331,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting, MarkerChoi
 
     @property
     def waits(self) -> bool:
-        """Whether the detector is a ``findings.ModelDetector``."""
+        """Whether the detector is a ``detector.ModelDetector``."""
         return self.family.waits or self.verify is not None
 
     @property

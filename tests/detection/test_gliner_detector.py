@@ -9,7 +9,7 @@ import pytest
 
 from piiloom.detection.adapters.gliner_detector import GlinerDetector
 from piiloom.detection.detector import DetectorText
-from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
 from piiloom.detection.token_decoding import Words
 from piiloom.foundation.errors import UsageError
@@ -71,7 +71,9 @@ def test_a_text_that_fits_gives_what_gliner_gives(folder):
     labels = asked_labels(label_targets(["gliner"], own=None, taxonomy=shipped_taxonomy()))
     text = "John Smith met Anna McDonald in Berlin"
     itself = GLiNER.from_pretrained(str(folder), local_files_only=True).inference([text], list(labels), threshold=0.5)[0]
-    found = GlinerDetector(str(folder), threshold=0.5, device="cpu", taxonomy=shipped_taxonomy()).examine(text, "en_US")
+    found = GlinerDetector(LocalModel(model_path=str(folder), device="cpu"), threshold=0.5, taxonomy=shipped_taxonomy()).examine(
+        text, "en_US"
+    )
     assert itself
     assert [(one.start, one.end) for one in found.spans] == [(one["start"], one["end"]) for one in itself]
     assert [one.score for one in found.spans] == pytest.approx([one["score"] for one in itself])
@@ -80,7 +82,9 @@ def test_a_text_that_fits_gives_what_gliner_gives(folder):
 def test_own_labels_are_asked_instead(folder, tmp_path):
     labels = tmp_path / "labels.yaml"
     labels.write_text("star sign: belief\nshoe size: null\n")
-    detector = GlinerDetector(str(folder), threshold=0.0, label_map=labels, device="cpu", taxonomy=shipped_taxonomy())
+    detector = GlinerDetector(
+        LocalModel(model_path=str(folder), device="cpu", label_map=labels), threshold=0.0, taxonomy=shipped_taxonomy()
+    )
     assert detector._labels == ("star sign",)
     assert {one.entity_type for one in detector.detect(TEXT, "en_US")} == {"belief"}
 
@@ -105,5 +109,5 @@ def test_a_folder_that_is_no_such_model_is_told_in_one_line(folder, tmp_path, da
     shutil.copytree(folder, copy)
     damage(copy)
     with pytest.raises(UsageError, match=said) as caught:
-        GlinerDetector(str(copy), device="cpu", taxonomy=shipped_taxonomy())
+        GlinerDetector(LocalModel(model_path=str(copy), device="cpu"), taxonomy=shipped_taxonomy())
     assert "\n" not in str(caught.value)

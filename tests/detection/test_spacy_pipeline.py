@@ -20,7 +20,7 @@ from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.detection.adapters import spacy_detector
 from piiloom.detection.adapters.spacy_detector import SCORE, SpacyDetector
 from piiloom.detection.detector import DetectorText
-from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
 from piiloom.detection.training.spacy_training import SpacyProgress, initialize, make_pipeline, spacy_examples, train_spacy
 from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
@@ -58,7 +58,7 @@ def detector_of_leeds() -> SpacyDetector:
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "Leeds"}])
     with TemporaryDirectory() as folder:
         nlp.to_disk(folder)
-        return SpacyDetector(folder)
+        return SpacyDetector(LocalModel(model_path=folder))
 
 
 def stopped_at(epoch: int) -> Any:
@@ -71,7 +71,7 @@ def stopped_at(epoch: int) -> Any:
 
 def test_labels_become_types_and_the_rest_is_set_aside(rules: Path) -> None:
     text = "é Ann Lee has seven of them, and a lamp in Leeds. 😀 Leeds!"
-    found = SpacyDetector(str(rules)).examine(text, "en_US")
+    found = SpacyDetector(LocalModel(model_path=str(rules))).examine(text, "en_US")
     assert [(text[one.start : one.end], one.entity_type, one.score) for one in found.spans] == [
         ("Ann Lee", "name", SCORE),
         ("Leeds", "location", SCORE),
@@ -82,7 +82,7 @@ def test_labels_become_types_and_the_rest_is_set_aside(rules: Path) -> None:
 
 def test_white_space_at_the_edges_of_an_entity_is_left_out(rules: Path) -> None:
     text = "So\n Bo is here"
-    (span,) = SpacyDetector(str(rules)).detect(text, "en_US")
+    (span,) = SpacyDetector(LocalModel(model_path=str(rules))).detect(text, "en_US")
     assert text[span.start : span.end] == "Bo"
 
 
@@ -110,7 +110,7 @@ def test_long_texts_are_read_in_pieces_with_exact_offsets(parts: list[str]) -> N
 
 
 def test_a_text_that_the_tokenizer_changes_fails_alone(rules: Path) -> None:
-    detector = SpacyDetector(str(rules))
+    detector = SpacyDetector(LocalModel(model_path=str(rules)))
     tokenize = detector._nlp.tokenizer
     detector._nlp.tokenizer = lambda text: tokenize(text.replace("ß", "ss"))
     changed, other = detector.examine_batch([DetectorText("Straße Leeds", "en_US"), DetectorText("Leeds", "en_US")])
@@ -120,18 +120,18 @@ def test_a_text_that_the_tokenizer_changes_fails_alone(rules: Path) -> None:
 
 
 def test_a_threshold_above_the_score_leaves_nothing(rules: Path) -> None:
-    assert not SpacyDetector(str(rules), threshold=SCORE + 0.01).detect("Leeds", "en_US")
+    assert not SpacyDetector(LocalModel(model_path=str(rules)), threshold=SCORE + 0.01).detect("Leeds", "en_US")
 
 
 def test_pipelines_that_cannot_be_used(rules: Path, tmp_path: Path) -> None:
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(UsageError, match="finds no entities"):
-        SpacyDetector(str(tmp_path / "blank"))
+        SpacyDetector(LocalModel(model_path=str(tmp_path / "blank")))
     with pytest.raises(UsageError, match="no such spaCy pipeline"):
-        SpacyDetector("xy_core_none_sm")
+        SpacyDetector(LocalModel(model_path="xy_core_none_sm"))
     (rules / "config.cfg").write_text("[nlp]\nlang = 7\n")
     with pytest.raises(UsageError, match="cannot load this pipeline"):
-        SpacyDetector(str(rules))
+        SpacyDetector(LocalModel(model_path=str(rules)))
 
 
 def test_from_records_to_a_pipeline_that_detects(data: TrainingData, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_from_records_to_a_pipeline_that_detects(data: TrainingData, tmp_path: P
     assert about.base == {"name": "blank en"}
     assert about.types == ("occupation", "health")
     record = data.validation[0]
-    found = SpacyDetector(str(place.out)).detect(record.context, "en_US")
+    found = SpacyDetector(LocalModel(model_path=str(place.out))).detect(record.context, "en_US")
     assert {one.entity_type for one in found} <= {"occupation", "health"}
     nlp = spacy.load(place.out)
     assert nlp.evaluate(spacy_examples(nlp, shipped_taxonomy(), data.validation)[0][0])["ents_f"] == pytest.approx(
@@ -206,7 +206,7 @@ def test_a_base_gives_its_word_layers(data: TrainingData) -> None:
 
 def test_a_real_pipeline_runs_its_recognizer_only() -> None:
     pytest.importorskip(MODEL)
-    detector = SpacyDetector(MODEL)
+    detector = SpacyDetector(LocalModel(model_path=MODEL))
     assert detector._nlp.pipe_names == ["tok2vec", "ner"]
     text = "Maria Lopez moved to Berlin in 2019."
     every = [(one.start_char, one.end_char) for one in spacy.load(MODEL)(text).ents]

@@ -10,8 +10,7 @@ import pytest
 
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
-from piiloom.execution.call_totals import CallTotals
+from piiloom.detection.detector import DetectorText, Findings, ModelDetector, ScoredSpan, TextDetector
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import KNOWN, ListingBench, ListingModel
@@ -31,7 +30,7 @@ def reasons(findings):
     return [(one.reason, one.value) for one in findings.set_aside]
 
 
-class Finder:
+class Finder(TextDetector):
     """Finds ``KNOWN`` values, as a detector without a model does; counts how many texts it was given at once."""
 
     name = "finder"
@@ -39,9 +38,6 @@ class Finder:
     def __init__(self, failing: str = "") -> None:
         self.failing = failing
         self.batches: list[int] = []
-
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        return self.examine_batch([DetectorText(text, locale, question)])[0].spans
 
     def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         self.batches.append(len(texts))
@@ -110,10 +106,10 @@ def test_an_error_of_the_inner_detector_is_told_to_whoever_waits(tmp_path):
 
 
 def test_a_detector_that_waits_for_others_is_opened_and_closed(tmp_path):
-    class Service(Finder):
+    class Service(ModelDetector):
         """Waits for something that is no model."""
 
-        totals = CallTotals()
+        name = "service"
         told: ClassVar[list[str]] = []
 
         async def __aenter__(self):
@@ -125,10 +121,7 @@ def test_a_detector_that_waits_for_others_is_opened_and_closed(tmp_path):
 
         async def examine_async(self, text, locale, question=None, *, item_id="", group_keys=()):
             self.told.append(item_id)
-            return self.examine_batch([DetectorText(text, locale, question)])[0]
-
-        async def detect_async(self, text, locale, question=None, *, item_id=""):
-            return (await self.examine_async(text, locale, question, item_id=item_id)).spans
+            return Finder().examine(text, locale, question)
 
     with LLMServer(ListingModel(wrong=["nurse", "Anna"])) as server:
         bench = ListingBench(tmp_path, server)

@@ -71,7 +71,7 @@ def test_windows_hold_each_token_once_with_its_neighbours(words, most):
 
 
 def test_a_long_text_is_read_in_windows(monkeypatch):
-    monkeypatch.setattr("piiloom.tagging.model.windows.__defaults__", (40,))
+    monkeypatch.setattr("piiloom.tagging.model.label_windows.__defaults__", (40,))
     texts = [example(seed).context for seed in range(60, 80)]
     text = " ".join(texts)
     found = {(span.start, span.end) for span in small_model().tag(text)}

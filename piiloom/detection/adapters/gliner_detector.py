@@ -11,37 +11,19 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.detection.adapters.label_targets import LabelledRange, LabelTargets, label_targets, mapped_findings
 from piiloom.detection.adapters.libraries import local_and_quiet
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
-from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.detector import DetectorText, Findings, TextDetector
+from piiloom.detection.detector_settings import LocalModel
 from piiloom.detection.token_decoding import TokenWindow, Words, windows_of, with_whole_characters
-from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import chosen_device
-from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "gliner"
 EXTRA: Final = "gliner"
-_BATCH: Final = 8
 _OVERLAP: Final = 4  # a quarter of a window is read twice
 _UNLIMITED: Final = 100_000  # tokenizers without a limit have a huge one
 _PER_WORD: Final = 2  # tokens that a word may have on average where there is a limit
-
-
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> GlinerDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    local = settings.local
-    return GlinerDetector(
-        local.model_path,
-        taxonomy=settings.taxonomy,
-        threshold=settings.threshold,
-        label_map=local.label_map,
-        device=local.device,
-        batch_size=local.batch_size,
-    )
 
 
 class _WordPiece(NamedTuple):
@@ -54,38 +36,21 @@ class _WordPiece(NamedTuple):
     own_end: int
 
 
-class GlinerDetector:
-    """Finds what a GLiNER model in *folder* finds with a score of at least *threshold*.
+class GlinerDetector(TextDetector):
+    """Finds what the GLiNER model *local* finds with a score of at least *threshold*.
 
     A text longer than the model reads at once is read in windows of words that overlap; of a mention counts where it begins. Raises
-    ``UsageError`` if gliner, the folder or something in it is missing, and ``ConfigError`` (file, line) for a fault in *label_map*.
+    ``UsageError`` if gliner, the folder or something in it is missing, and ``ConfigError`` (file, line) for a fault in the label map.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        *,
-        taxonomy: Taxonomy,
-        threshold: float = 0.5,
-        label_map: Path | None = None,
-        device: str = "auto",
-        batch_size: int = _BATCH,
-    ) -> None:
-        self.name = NAME
-        self._threshold = threshold
-        self._batch_size = batch_size
-        self._targets = label_targets([] if label_map is not None else [NAME], label_map, taxonomy)
+    name = NAME
+
+    def __init__(self, local: LocalModel, *, taxonomy: Taxonomy, threshold: float = 0.0) -> None:
+        self._threshold, self._batch_size = threshold, local.batch_size
+        self._targets = label_targets([] if local.label_map is not None else [NAME], local.label_map, taxonomy)
         self._labels = asked_labels(self._targets)
-        self._model = _loaded(Path(folder), device)
+        self._model = _loaded(Path(local.model_path), local.device)
         self._limit = _most_words(self._model, self._labels)
-
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Return disjoint spans in text order; see ``Detector``."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``, with what was set aside."""
-        return self.examine_batch([DetectorText(text, locale, question)])[0]
 
     def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; the model reads windows over them in batches."""

@@ -15,8 +15,8 @@ import numpy as np
 
 from piiloom.detection.adapters.label_targets import LabelledRange, LabelTargets, label_targets, likeliest_map, mapped_findings
 from piiloom.detection.adapters.libraries import local_and_quiet
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
-from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.detector import DetectorText, Findings, TextDetector
+from piiloom.detection.detector_settings import LocalModel
 from piiloom.detection.token_decoding import (
     LabelScheme,
     Probabilities,
@@ -28,11 +28,9 @@ from piiloom.detection.token_decoding import (
     windows_of,
     with_whole_characters,
 )
-from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import EXTRA, chosen_device, import_torch
-from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entity_types import Taxonomy
 
 MOST_TOKENS: Final = 512  # more are not read at once, even if a model could: it was hardly trained so, and the time grows with the square
@@ -266,57 +264,25 @@ class ClassifierReader:
 
 NAME: Final = "huggingface"
 MAPS: Final = ("conll", "ontonotes", "i2b2", "obi", "ai4privacy", "nemotron-pii", "presidio")  # of equals the first is meant
-_BATCH: Final = 16
 
 
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> HuggingFaceDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    local = settings.local
-    return HuggingFaceDetector(
-        local.model_path,
-        taxonomy=settings.taxonomy,
-        threshold=settings.threshold,
-        label_map=local.label_map,
-        device=local.device,
-        batch_size=local.batch_size,
-    )
-
-
-class HuggingFaceDetector:
+class HuggingFaceDetector(TextDetector):
     """Finds what a token classifier finds; see ``token_decoding`` for how its tokens become spans, and for their scores.
 
-    Of the shipped label maps that which has most of the model's labels is used, then the names of our types; *label_map* goes before both.
+    Of the shipped label maps that which has most of the model's labels is used, then the names of our types; the map of *local* goes first.
     Spans that score less than *threshold* are left out. Raises ``UsageError`` for a folder that has no such model (``load_classifier``),
     and ``ConfigError`` (file, line) for a fault in the label map.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        *,
-        taxonomy: Taxonomy,
-        threshold: float = 0.0,
-        label_map: Path | None = None,
-        device: str = "auto",
-        batch_size: int = _BATCH,
-    ) -> None:
-        self.name = NAME
+    name = NAME
+
+    def __init__(self, local: LocalModel, *, taxonomy: Taxonomy, threshold: float = 0.0) -> None:
         self._threshold = threshold
-        label_targets([], label_map, taxonomy)  # a fault in it shows before the model is loaded
-        loaded = load_classifier(folder, device)
+        label_targets([], local.label_map, taxonomy)  # a fault in it shows before the model is loaded
+        loaded = load_classifier(local.model_path, local.device)
         self._scheme = loaded.scheme
-        self._targets = model_targets(loaded.scheme.kinds, label_map, taxonomy)
-        self._reader = ClassifierReader(loaded, batch_size)
-
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Return disjoint spans in text order; see ``Detector``."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``, with what was set aside."""
-        return self.examine_batch([DetectorText(text, locale, question)])[0]
+        self._targets = model_targets(loaded.scheme.kinds, local.label_map, taxonomy)
+        self._reader = ClassifierReader(loaded, local.batch_size)
 
     def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; the model reads windows over them in batches."""

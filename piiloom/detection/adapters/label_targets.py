@@ -16,8 +16,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from piiloom.detection.detector import Findings, ScoredSpan, SetAside
-from piiloom.detection.running.rows import disjoint_spans
+from piiloom.detection.detector import Findings, ScoredSpan, SetAside, disjoint_spans
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped

@@ -14,13 +14,13 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.detection.adapters.label_targets import LabelledRange, label_targets, mapped_findings
 from piiloom.detection.adapters.libraries import ANY_LANGUAGE, locale_language, locale_region, spacy_language
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
-from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.detector import DetectorText, Findings, TextDetector
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.token_decoding import with_whole_characters
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import ConfigError, UsageError
@@ -181,61 +181,36 @@ def _small_letters(doc: Any) -> Any:
 
 
 NAME: Final = "presidio"
-_BATCH: Final = 16
 
 
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> PresidioDetector:
-    """See ``registry.Make``; ``settings.types`` are files of recognizers in presidio's form."""
-    del provider, policy
-    local = settings.local
-    if local is not None and local.device == "cuda":
-        raise UsageError("presidio reads texts on the CPU", where="--device cuda", remedy="Leave --device out")
-    return PresidioDetector(
-        taxonomy=settings.taxonomy,
-        model=local.model_path if local is not None and local.model_path else None,
-        threshold=settings.threshold,
-        label_map=local.label_map if local is not None else None,
-        recognizers=settings.types,
-        batch_size=local.batch_size if local is not None else _BATCH,
-    )
-
-
-class PresidioDetector:
+class PresidioDetector(TextDetector):
     """Finds what presidio finds.
 
-    *model* is the name or folder of a pipeline of spaCy; without one presidio's patterns are used alone, over words. *label_map* says what
+    *local* names a pipeline of spaCy, or its folder; without one presidio's patterns are used alone, over words. Its label map says what
     entities mean, over the shipped map. *recognizers* are files of a user's own recognizers. What scores less than *threshold* is not told.
 
     Raises ``UsageError`` if presidio or the pipeline is missing, and ``ConfigError`` (file, line) for a fault in a file.
     """
 
+    name = NAME
+
     def __init__(
-        self,
-        *,
-        taxonomy: Taxonomy,
-        model: str | None = None,
-        threshold: float = 0.0,
-        label_map: Path | None = None,
-        recognizers: Sequence[Path] = (),
-        batch_size: int = _BATCH,
+        self, local: LocalModel | None = None, *, taxonomy: Taxonomy, threshold: float = 0.0, recognizers: Sequence[Path] = ()
     ) -> None:
         import_presidio()
-        self.name = NAME
-        self._targets = label_targets([NAME], label_map, taxonomy)
-        self._threshold = threshold
-        self._recognizers = tuple(recognizers)
-        self._batch_size = batch_size
-        self._model = model
-        self._pipeline = None if model is None else load_spacy_model(model)
+        local = local or LocalModel()
+        self._targets = label_targets([NAME], local.label_map, taxonomy)
+        self._threshold, self._recognizers, self._batch_size = threshold, tuple(recognizers), local.batch_size
+        self._model = local.model_path
+        self._pipeline = load_spacy_model(self._model) if self._model else None
         self._analyzers: dict[str, Any] = {}
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Return disjoint spans in text order; see ``Detector``."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``, with what was set aside."""
-        return self.examine_batch([DetectorText(text, locale, question)])[0]
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:  # noqa: ARG003
+        """See ``registry.make_detector``; ``settings.types`` are files of recognizers in presidio's form."""
+        if settings.local is not None and settings.local.device == "cuda":
+            raise UsageError("presidio reads texts on the CPU", where="--device cuda", remedy="Leave --device out")
+        return cls(settings.local, taxonomy=settings.taxonomy, threshold=settings.threshold, recognizers=settings.types)
 
     def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; spaCy reads those of one locale in batches."""
@@ -265,7 +240,7 @@ class PresidioDetector:
     def _analyzed_by(self, locale: str) -> Any:
         if locale not in self._analyzers:
             pipeline = word_pipeline(locale) if self._pipeline is None else self._pipeline
-            if self._model is not None:
+            if self._model:
                 check_language(pipeline, self._model, locale)
             self._analyzers[locale] = make_analyzer(pipeline, locale, self._recognizers)
         return self._analyzers[locale]

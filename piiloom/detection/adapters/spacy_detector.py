@@ -9,12 +9,11 @@ from typing import Any, Final
 from piiloom.corpus.formats.tokenizing import import_spacy
 from piiloom.detection.adapters.label_targets import LabelledRange, label_targets, mapped_findings
 from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
-from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.execution.call_channel import CallPolicy
+from piiloom.detection.detector import DetectorText, Findings, TextDetector
+from piiloom.detection.detector_settings import LocalModel
 from piiloom.foundation.errors import UsageError
-from piiloom.providers.protocol import Provider
 from piiloom.tagging.model_card import CARD, read_about
+from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended
 
 # Of what these find, nothing shapes the entities of a recognizer that was trained.
@@ -60,43 +59,27 @@ FAMILY: Final = "spacy"
 SCORE: Final = 0.85  # that of all findings, as Presidio has it: an entity recognizer of spaCy tells none
 MAPS: Final = ("spacy", "conll", "ontonotes")  # later ones go before
 _LONGEST: Final = 100_000  # characters at once: the memory of a recognizer grows with the length
-_BATCH: Final = 16
 
 
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> SpacyDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    local = settings.local
-    return SpacyDetector(local.model_path, threshold=settings.threshold, label_map=local.label_map, batch_size=local.batch_size)
+class SpacyDetector(TextDetector):
+    """Finds the entities of the pipeline *local*, a folder or the name of an installed package.
 
-
-class SpacyDetector:
-    """Finds the entities of the pipeline *path*, a folder or the name of an installed package.
-
-    The labels of a pipeline that piiloom has trained are its types. Of others the shipped label maps say what labels mean; *label_map*
-    goes before them. All findings have the score ``SCORE``; a higher *threshold* leaves none.
+    The labels of a pipeline that piiloom has trained are its types. Of others the shipped label maps say what labels mean; a map
+    of one's own goes before them. All findings have the score ``SCORE``; a higher *threshold* leaves none.
 
     Raises ``UsageError`` for a pipeline that cannot be loaded or finds no entities, and ``ConfigError`` (file, line) for a fault in the
     label map.
     """
 
-    def __init__(self, path: str, *, threshold: float = 0.0, label_map: Path | None = None, batch_size: int = _BATCH) -> None:
-        self.name = NAME
-        self._threshold, self._batch_size = threshold, batch_size
-        folder = Path(path)
+    name = NAME
+
+    def __init__(self, local: LocalModel, *, threshold: float = 0.0, taxonomy: Taxonomy | None = None) -> None:  # noqa: ARG002 - it has its own
+        self._threshold, self._batch_size = threshold, local.batch_size
+        folder = Path(local.model_path)
         ours = (folder / CARD).is_file()
-        taxonomy = extended(read_about(folder, FAMILY).own_types if ours else ())
-        self._targets = label_targets([] if ours else MAPS, label_map, taxonomy)
-        self._nlp = load_entity_pipeline(path)
-
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Return disjoint spans in text order; see ``Detector``."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``, with what was set aside."""
-        return self.examine_batch([DetectorText(text, locale, question)])[0]
+        known = extended(read_about(folder, FAMILY).own_types if ours else ())
+        self._targets = label_targets([] if ours else MAPS, local.label_map, known)
+        self._nlp = load_entity_pipeline(local.model_path)
 
     def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; the pipeline reads them in batches."""

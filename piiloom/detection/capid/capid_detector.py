@@ -15,12 +15,11 @@ from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking import AskingDetector, all_of
 from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, ListedEntries, ListedMention, everywhere, place_entries, read_entries
 from piiloom.detection.chunking import Sentences, cut_text
-from piiloom.detection.detector import Findings, ScoredSpan, SetAside
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import CAPID
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
-from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -34,7 +33,7 @@ _Read = tuple[Range, ListedEntries]  # what was listed of a piece
 
 
 class CapidDetector(AskingDetector):
-    """See ``findings.ModelDetector``. A text of which a piece got no usable answer has failed: to say nothing of it would be a lie."""
+    """A model lists what is personal. A text of which a piece got no usable answer has failed: to say nothing of it would be a lie."""
 
     name = CAPID
     templates: tuple[str, ...] = (TEMPLATE,)
@@ -59,7 +58,7 @@ class CapidDetector(AskingDetector):
 
     @classmethod
     def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
-        """See ``registry.Make``."""
+        """See ``registry.make_detector``."""
         assert settings.asked is not None  # noqa: S101 - checked when the settings were made
         return cls(
             settings.asked,
@@ -71,23 +70,10 @@ class CapidDetector(AskingDetector):
             policy=policy,
         )
 
-    async def examine_async(
-        self,
-        text: str,
-        locale: str,
-        question: str | None = None,
-        *,
-        item_id: str = "",
-        group_keys: Sequence[str] = (),  # noqa: ARG002 - it is shown no examples
-    ) -> Findings:
-        """Ask for the personal values of *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
-        session = self.session()
-        item_id = item_id or digest(locale, text)[:16]
-        session.channel.items(1)
-        try:
-            answers = await all_of(self._read(text, one, question, item_id) for one in _pieces(text, (0, len(text)), self._chunk_chars))
-        finally:
-            session.channel.items(-1)
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:  # noqa: ARG002 - it is shown no examples
+        text, question = one.text, one.question
+        pieces = _pieces(text, (0, len(text)), self._chunk_chars)
+        answers = await all_of(self._read(text, piece, question, item_id) for piece in pieces)
         listed: list[ListedMention] = []
         set_aside: list[SetAside] = []
         for answer in answers:
@@ -167,6 +153,3 @@ def _pieces(text: str, of: Range, limit: int) -> list[Range]:
 def why_lost(lost: Lost) -> str:
     """Return why a document failed."""
     return f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}"
-
-
-make = CapidDetector.made

@@ -9,19 +9,18 @@ the method.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from piiloom.corpus.mention_search import Range
 from piiloom.corpus.record import Relevance
 from piiloom.detection.capid.capid_detector import LEAST_TOKENS, CapidDetector
 from piiloom.detection.capid.entries import PHASE, ListedEntries, ListedEntry
 from piiloom.detection.chunking import Sentences
-from piiloom.detection.detector import Findings, ScoredSpan, SetAside
+from piiloom.detection.detector import Findings, ScoredSpan, SetAside, TextDetector
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.families import REFORMULATING, STAND_IN
-from piiloom.detection.hybrid.hybrid_detectors import OfflineDetector, make_offline
+from piiloom.detection.hybrid.hybrid_detectors import OfflineDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.lenient_json import read_leniently
@@ -41,7 +40,7 @@ _SCHEMA: Final[JsonSchema] = {
 
 
 class ReformulatingDetector(CapidDetector):
-    """See ``findings.ModelDetector``. A text without a question has no intent, and its spans have no relevance."""
+    """A model divides personal details. A text without a question has no intent, and its spans have no relevance."""
 
     name = REFORMULATING
     templates = (TEMPLATE,)
@@ -84,7 +83,7 @@ def _listed(data: Any, question: str | None) -> ListedEntries:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReformulatingStandIn:
+class ReformulatingStandIn(TextDetector):
     """A rule in the place of the model: a sentence that shares a content word with the question is related context.
 
     The personal details in the sentences are those that the rules of ``hybrid-offline`` find.
@@ -93,9 +92,10 @@ class ReformulatingStandIn:
     details: OfflineDetector
     name: str = STAND_IN
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Return disjoint spans in text order; see ``Detector``."""
-        return self.examine(text, locale, question).spans
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
+        """See ``registry.make_detector``."""
+        return cls(details=OfflineDetector.made(settings, provider, policy))
 
     def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
         """As ``detect``, with what was set aside."""
@@ -107,11 +107,3 @@ class ReformulatingStandIn:
             return replace(span, entity_type=UNTYPED.name, subtype=None, candidates=(), detector=self.name, relevance=relevance)
 
         return replace(found, spans=[judged(span) for span in found.spans])
-
-
-make = ReformulatingDetector.made
-
-
-def make_stand_in(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> ReformulatingStandIn:
-    """See ``registry.Make``."""
-    return ReformulatingStandIn(details=make_offline(settings, provider, policy))

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, TextDetector
 from piiloom.detection.encoder.encoder_settings import Windows
 from piiloom.detection.encoder.examples import tag_count
 from piiloom.detection.encoder.onnx_backend import MODEL, OnnxBackend
@@ -31,15 +31,13 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
-    from piiloom.detection.detector_settings import DetectorSettings, LocalModel
-    from piiloom.execution.call_channel import CallPolicy
-    from piiloom.providers.protocol import Provider
+    from piiloom.detection.detector_settings import LocalModel
 
 NAME: Final = "encoder"
 _AGAIN: Final = "Train again, or copy the whole folder again"
 
 
-class EncoderDetector:
+class EncoderDetector(TextDetector):
     """Finds spans, and says of each whether it matters to the question, if one is given and the encoder has learnt it.
 
     Making one reads and checks the folder; the network itself is loaded with the first text. Spans with a score below *threshold* are
@@ -65,16 +63,8 @@ class EncoderDetector:
         self._reader: EncoderReader | None = None
         self._head: RelevanceHead | None = None
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """See ``Detector``; any locale will do."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``."""
-        return self.examine_batch([DetectorText(text, locale, question)])[0]
-
     def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
-        """See ``BatchDetector``."""
+        """See ``TextDetector``."""
         found = [Findings(spans=())] * len(texts)
 
         def take(number: int, reading: EncoderReading) -> None:
@@ -116,13 +106,6 @@ class EncoderDetector:
             backend = _backend(self._folder, len(self._about.types), self._local.device)
             self._reader = EncoderReader(backend, maker, pad=self._pad, batch_size=self._local.batch_size)
         return self._reader
-
-
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> EncoderDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    return EncoderDetector(settings.local, taxonomy=settings.taxonomy, threshold=settings.threshold)
 
 
 def _backend(folder: Path, types: int, device: str) -> Backend:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking import AskingDetector, all_of, each_once
-from piiloom.detection.detector import Findings, ScoredSpan, SetAside
+from piiloom.detection.detector import DetectorText, Findings, SetAside, TextDetector
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.hybrid.candidates import Ambiguity, NumberCheck, by_context, by_cues
 from piiloom.detection.hybrid.model_reader import TEMPLATES, ModelReader
 from piiloom.detection.hybrid.offline.offline_reader import read_by_rules
 from piiloom.detection.hybrid.phases import PhaseSettings, TextUnderWay
-from piiloom.detection.registry import make_patterns
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Lost
-from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider
 
 
 class HybridDetector(AskingDetector):
-    """See ``findings.ModelDetector``. Where no usable answer comes, the rules of "hybrid-offline" decide, which is set aside as told."""
+    """The three phases with a model. Where no usable answer comes, the rules of "hybrid-offline" decide, which is set aside as told."""
 
     name = "hybrid"
     templates = TEMPLATES
@@ -37,31 +36,21 @@ class HybridDetector(AskingDetector):
         super().__init__(model, provider=provider, policy=policy)
         self._settings = settings
 
-    async def examine_async(
-        self,
-        text: str,
-        locale: str,
-        question: str | None = None,  # noqa: ARG002 - it judges no relevance
-        *,
-        item_id: str = "",
-        group_keys: Sequence[str] = (),  # noqa: ARG002 - it is shown no examples
-    ) -> Findings:
-        """Take *text* through the phases. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
-        under_way = TextUnderWay(text, locale, self._settings)
-        phases = self._settings.phases
-        if not phases:
-            return under_way.findings()
-        session = self.session()
-        asked = _Asked(ModelReader(session.asker), under_way, item_id or digest(locale, text)[:16])
-        session.channel.items(1)
-        try:
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
+        """See ``registry.make_detector``."""
+        assert settings.asked is not None  # noqa: S101 - checked when the settings were made
+        return cls(PhaseSettings.of(settings), settings.asked, provider=provider, policy=policy)
+
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:  # noqa: ARG002 - it is shown no examples
+        under_way = TextUnderWay(one.text, one.locale, self._settings)
+        asked, phases = _Asked(ModelReader(self.session().asker), under_way, item_id), self._settings.phases
+        if phases > 0:
             await asked.find()
-            if phases > 1:
-                await asked.resolve()
-            if phases > 2:
-                await asked.verify()
-        finally:
-            session.channel.items(-1)
+        if phases > 1:
+            await asked.resolve()
+        if phases > 2:
+            await asked.verify()
         return under_way.findings()
 
 
@@ -113,15 +102,16 @@ def _left_to_rules(phase: int, lost: Lost, place: Range, subtype: str | None = N
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfflineDetector:
+class OfflineDetector(TextDetector):
     """Rules stand in for the model: labels, a names index, cue words and word lists find; context words settle and confirm."""
 
     settings: PhaseSettings
     name: str = "hybrid-offline"
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Return disjoint spans in text order; see ``Detector``."""
-        return self.examine(text, locale, question).spans
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:  # noqa: ARG003
+        """See ``registry.make_detector``."""
+        return cls(settings=PhaseSettings.of(settings))
 
     def examine(self, text: str, locale: str, question: str | None = None) -> Findings:  # noqa: ARG002 - rules read no question
         """As ``detect``, with what was set aside."""
@@ -134,19 +124,3 @@ class OfflineDetector:
             against = under_way.catalogue.against
             under_way.confirm([check for check in under_way.checks() if not by_cues(check, against)])
         return under_way.findings()
-
-
-def make_offline(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> OfflineDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    return OfflineDetector(settings=_phases(settings))
-
-
-def make_hybrid(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> HybridDetector:
-    """See ``registry.Make``."""
-    assert settings.asked is not None  # noqa: S101 - checked when the settings were made
-    return HybridDetector(_phases(settings), settings.asked, provider=provider, policy=policy)
-
-
-def _phases(settings: DetectorSettings) -> PhaseSettings:
-    return PhaseSettings(patterns=make_patterns(settings), phases=settings.phases, chunk_chars=settings.chunk_chars)

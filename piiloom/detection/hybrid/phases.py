@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import attrgetter
+from typing import Self
 
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.chunking import Sentences, cut_text
 from piiloom.detection.detector import Findings, SetAside
+from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.hybrid.candidates import (
     MARGIN,
     Ambiguity,
@@ -76,6 +78,11 @@ class PhaseSettings:
     patterns: PatternDetector
     phases: int
     chunk_chars: int
+
+    @classmethod
+    def of(cls, settings: DetectorSettings) -> Self:
+        """Return those of a detector's *settings*."""
+        return cls(patterns=PatternDetector.made(settings), phases=settings.phases, chunk_chars=settings.chunk_chars)
 
     @property
     def threshold(self) -> float:

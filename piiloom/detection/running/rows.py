@@ -15,10 +15,9 @@ A value in the question is replaced there, too, if it stands as a whole word exa
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, islice, pairwise
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -28,33 +27,19 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.masked import masked_variant, numbered_placeholders, placeholder_label
 from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.record import Record, SourceReference, Span
-from piiloom.detection.detector import BatchDetector, Detector, DetectorText, ExaminingDetector, Findings, ScoredSpan
+from piiloom.detection.detector import Detector, DetectorText, Findings, ScoredSpan, disjoint_spans, examine_texts
 from piiloom.detection.registry import make_detector
 from piiloom.detection.running.documents import DocumentChunk, InputDocument, RefusedRow, SpanCounts
 from piiloom.detection.running.request import WorkSettings
 from piiloom.foundation.errors import PiiloomError, RunError, UsageError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import RepeatedIds, unique_ids
-from piiloom.patterns.resolving import PER_CHARACTER
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 from piiloom.taxonomy.own_entities import user_file
 
 OWN_KEYS: Final = ("score", "detector", "validated")
 # Of detectors that judge relevance and know how sure they are.
 RELEVANCE_SCORE: Final = "relevance_score"
-
-
-def disjoint_spans(spans: Sequence[ScoredSpan]) -> list[ScoredSpan]:
-    """Return *spans* in text order, without those that overlap a surer one."""
-    ordered = sorted(spans, key=lambda one: (one.start, one.end))
-    if all(one.end <= following.start for one, following in pairwise(ordered)):
-        return ordered
-    kept: list[tuple[int, int, ScoredSpan]] = []
-    for span in sorted(ordered, key=lambda one: (-one.score - PER_CHARACTER * (one.end - one.start), one.start, one.subtype or "")):
-        at = bisect_left(kept, span.start, key=lambda other: other[0])
-        if (at == 0 or kept[at - 1][1] <= span.start) and (at == len(kept) or span.end <= kept[at][0]):
-            kept.insert(at, (span.start, span.end, span))
-    return [span for _, _, span in kept]
 
 
 def detected_record(document: InputDocument, spans: Sequence[ScoredSpan]) -> Record:
@@ -185,28 +170,21 @@ class ChunkWriter:
 def chunk_worker(settings: WorkSettings) -> Callable[[DocumentChunk], Detected]:
     """Return what does chunks; the detector is made when the first one comes."""
     writer = ChunkWriter(settings)
-    examine: Callable[[Sequence[DetectorText]], list[Findings]] | None = None
+    detector: Detector | None = None
 
     def do(chunk: DocumentChunk) -> Detected:
-        nonlocal examine
+        nonlocal detector
         try:
-            examine = examine or examiner_of(make_detector(settings))
-            return writer.written(chunk, examine([DetectorText(one.text, one.locale, one.question) for one in chunk.documents]))
+            detector = detector or make_detector(settings)
+            return writer.written(
+                chunk, examine_texts(detector, [DetectorText(one.text, one.locale, one.question) for one in chunk.documents])
+            )
         except (PiiloomError, OSError):
             raise
         except Exception as error:
             raise failed(chunk.place, error) from error
 
     return do
-
-
-def examiner_of(detector: Detector) -> Callable[[Sequence[DetectorText]], list[Findings]]:
-    """Return what has *detector* examine texts, in the way that suits it."""
-    if isinstance(detector, BatchDetector):
-        return detector.examine_batch
-    if isinstance(detector, ExaminingDetector):
-        return lambda texts: [detector.examine(*one) for one in texts]
-    return lambda texts: [Findings(spans=detector.detect(*one)) for one in texts]
 
 
 def failed(place: str, error: Exception) -> RunError:

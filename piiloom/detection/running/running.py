@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from piiloom.corpus.releases.export_drafts import new_folders
-from piiloom.detection.detector import DetectorText, Findings, ModelDetector, ScoredSpan
+from piiloom.detection.detector import DetectorText, Findings, ModelDetector, ScoredSpan, disjoint_spans, examine_texts
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.registry import make_detector
 from piiloom.detection.running.documents import (
@@ -34,8 +34,6 @@ from piiloom.detection.running.rows import (
     ChunkWriter,
     Detected,
     chunk_worker,
-    disjoint_spans,
-    examiner_of,
     failed,
     with_unique_ids,
 )
@@ -330,7 +328,7 @@ def detect_texts(texts: Sequence[str], locale: str, question: str | None, settin
 
 def _found(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
     if not settings.waits:
-        return list(examiner_of(make_detector(settings))([DetectorText(text, locale, question) for text in texts]))
+        return examine_texts(make_detector(settings), [DetectorText(text, locale, question) for text in texts])
     return _waited_for(texts, locale, question, settings) if texts else []
 
 

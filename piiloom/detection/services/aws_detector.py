@@ -9,13 +9,10 @@ from typing import Any, Final
 
 from piiloom.detection.adapters.label_targets import LabelledRange
 from piiloom.detection.adapters.libraries import locale_language
-from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.services.service_detector import REQUEST_S, ServiceDetector, TextRefused
-from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited
-from piiloom.providers.protocol import Provider
 from piiloom.providers.rate_headers import read_retry_after
 
 _MOST_BYTES: Final = 100_000  # "100 KB" of UTF-8
@@ -39,13 +36,6 @@ _NOWHERE: Final = -1
 _SERVER_ERROR: Final = 500
 _OVERLOADED: Final = 503
 _KEYS: Final = "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what else boto3 reads"
-
-
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> AwsDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.service is not None  # noqa: S101 - checked when the settings were made
-    return AwsDetector(settings.service, settings.threshold, taxonomy=settings.taxonomy)
 
 
 class AwsDetector(ServiceDetector):

@@ -18,13 +18,10 @@ from tenacity import AsyncRetrying, RetryError, retry_if_result, wait_exponentia
 
 from piiloom.detection.adapters.label_targets import LabelledRange
 from piiloom.detection.adapters.libraries import locale_language
-from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.services.service_detector import REQUEST_S, ServiceCaller, ServiceDetector, TextRefused
-from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.retrying import Sleep, result_of
 from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, NotServed, ProviderUnavailable, RateLimited
-from piiloom.providers.protocol import Provider
 from piiloom.providers.rate_headers import read_retry_after
 
 VERSION: Final = "2024-11-01"
@@ -257,13 +254,6 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 # Where the service's code is not that of the language alone.
 _LANGUAGES: Final = {"zh_CN": "zh-hans", "zh_SG": "zh-hans", "zh_TW": "zh-hant", "zh_HK": "zh-hant", "pt_BR": "pt-BR", "pt_PT": "pt-PT"}
 _NOWHERE: Final = -1
-
-
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> AzureDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.service is not None  # noqa: S101 - checked when the settings were made
-    return AzureDetector(settings.service, settings.threshold, taxonomy=settings.taxonomy)
 
 
 class AzureDetector(ServiceDetector):

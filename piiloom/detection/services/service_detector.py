@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
 from typing import ClassVar, Final, Self, TypeVar
@@ -15,14 +15,15 @@ from tenacity import RetryCallState
 from piiloom.detection.adapters.label_targets import WITHOUT_PHASES, LabelledRange, label_targets, mapped_findings
 from piiloom.detection.asking import all_of
 from piiloom.detection.chunking import Sentences, cut_text
-from piiloom.detection.detector import Findings, ScoredSpan, SetAside
-from piiloom.detection.detector_settings import Service
+from piiloom.detection.detector import Findings, ModelDetector, SetAside
+from piiloom.detection.detector_settings import DetectorSettings, Service
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.limits.limiter import Limiter, Slot
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError, UsageError
-from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited
+from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entity_types import Taxonomy
 
 T = TypeVar("T")
@@ -101,14 +102,13 @@ def _report(slot: Slot, error: ProviderUnavailable) -> None:
 OUTSIDE: Final = "outside_text"  # the service gave a place that the text does not have, or another value than stands there
 
 
-class ServiceDetector(ABC):
-    """See ``findings.ModelDetector``. *policy* and *sleep* replace those that wait as the settings say.
+class ServiceDetector(ModelDetector):
+    """A detector that is a service. *policy* and *sleep* replace those that wait as the settings say.
 
     Of one service are ``name``, the ``rpm`` that it allows, and how it is opened, closed and asked. A label means what the map of that name
     says, under the user's own.
     """
 
-    name: ClassVar[str]
     rpm: ClassVar[float | None]
 
     def __init__(
@@ -120,10 +120,10 @@ class ServiceDetector(ABC):
         policy: RetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
+        super().__init__()
         self.settings, self._threshold = settings, threshold
         self._policy, self._sleep = policy or RetryPolicy(attempts=settings.attempts), sleep
         self._targets = label_targets([self.name], settings.label_map, taxonomy)
-        self._totals = CallTotals()
         self._caller: ServiceCaller | None = None
 
     async def __aenter__(self) -> Self:
@@ -139,10 +139,11 @@ class ServiceDetector(ABC):
         self._caller = None
         await self.close()
 
-    @property
-    def totals(self) -> CallTotals:
-        """What was asked so far; its cost is not known."""
-        return self._totals
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:  # noqa: ARG003
+        """See ``registry.make_detector``."""
+        assert settings.service is not None  # noqa: S101 - checked when the settings were made
+        return cls(settings.service, settings.threshold, taxonomy=settings.taxonomy)
 
     @property
     def caller(self) -> ServiceCaller:
@@ -170,26 +171,6 @@ class ServiceDetector(ABC):
     @abstractmethod
     async def ask(self, piece: str, language: str) -> Sequence[LabelledRange]:
         """Return what the service finds in *piece*, at places that may not exist. Raises ``TextRefused`` and ``ProviderError``."""
-
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Open, examine one text, and close. Raises ``UsageError`` if the service refuses it."""
-        found = self.examine(text, locale, question)
-        if found.failed is not None:
-            raise UsageError(f"the text was not detected: {found.failed}", where=f"--detector {self.name}")
-        return found.spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """Open, examine one text, and close."""
-
-        async def alone() -> Findings:
-            async with self:
-                return await self.examine_async(text, locale, question)
-
-        return run_in_own_loop(alone)
-
-    async def detect_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Sequence[ScoredSpan]:
-        """The spans of ``examine_async``."""
-        return (await self.examine_async(text, locale, question, item_id=item_id)).spans
 
     async def examine_async(
         self,

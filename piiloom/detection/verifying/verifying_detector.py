@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -17,21 +17,11 @@ from typing import Any, Final, NamedTuple, Self
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
 from piiloom.detection.asking import AskingDetector, ModelSession, each_once
-from piiloom.detection.detector import (
-    BatchDetector,
-    Detector,
-    DetectorText,
-    ExaminingDetector,
-    Findings,
-    ModelDetector,
-    ScoredSpan,
-    SetAside,
-)
+from piiloom.detection.detector import Detector, DetectorText, Findings, ModelDetector, ScoredSpan, SetAside, examine_texts
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.lenient_json import read_leniently
-from piiloom.foundation.seeding import digest
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -89,7 +79,7 @@ class InnerDetector:
         while self._waiting:
             texts, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             try:
-                found = await loop.run_in_executor(self._pool, self._examined, [text for text, _ in texts])
+                found = await loop.run_in_executor(self._pool, examine_texts, self._detector, [text for text, _ in texts])
             except Exception as error:  # noqa: BLE001 - each who waits gets it
                 for _, future in texts:
                     if not future.done():
@@ -98,14 +88,6 @@ class InnerDetector:
             for (_, future), findings in zip(texts, found, strict=True):
                 if not future.done():
                     future.set_result(findings)
-
-    def _examined(self, texts: Sequence[DetectorText]) -> list[Findings]:
-        detector = self._detector
-        if isinstance(detector, BatchDetector):
-            return detector.examine_batch(texts)
-        if isinstance(detector, ExaminingDetector):
-            return [detector.examine(*one) for one in texts]
-        return [Findings(spans=detector.detect(*one)) for one in texts]
 
 
 _TRUE: Final = frozenset(("t", "true", "right", "yes", "correct"))
@@ -209,33 +191,20 @@ class VerifyingDetector(AskingDetector):
         finally:
             await super().__aexit__(kind, error, trace)
 
-    async def examine_async(
-        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
-    ) -> Findings:
-        """Judge what is found in *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
-        item_id = item_id or digest(locale, text)[:16]
-        with self._in_progress(itself=not self._inner.asks):
-            found = await self._inner.examine(DetectorText(text, locale, question), item_id, group_keys)
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        with self.in_progress(-int(self._inner.asks)):  # which counts the text itself
+            found = await self._inner.examine(one, item_id, group_keys)
         if found.failed is not None or not found.spans:
             return found
+        text = one.text
         asked = [
-            _Finding(one, verifier_message(text, question, one.start, one.end, one.entity_type, self._taxonomy)) for one in found.spans
+            _Finding(span, verifier_message(text, one.question, span.start, span.end, span.entity_type, self._taxonomy))
+            for span in found.spans
         ]
-        with self._in_progress():
-            judged = await each_once(asked, lambda one: self._judge(one, item_id))
-        kept = [one.span for one, verdict in judged if isinstance(verdict, Lost) or verdict.right]
-        told = [aside for one, verdict in judged if (aside := _refusal(text, one.span, verdict)) is not None]
+        judged = await each_once(asked, lambda finding: self._judge(finding, item_id))
+        kept = [finding.span for finding, verdict in judged if isinstance(verdict, Lost) or verdict.right]
+        told = [aside for finding, verdict in judged if (aside := _refusal(text, finding.span, verdict)) is not None]
         return replace(found, spans=kept, set_aside=[*found.set_aside, *told])
-
-    @contextmanager
-    def _in_progress(self, *, itself: bool = True) -> Iterator[None]:
-        """Count a text in progress: a batch is sent when all of them wait. *itself* is False where the inner detector counts it."""
-        items = self.session().channel.items
-        items(int(itself))
-        try:
-            yield
-        finally:
-            items(-int(itself))
 
     async def _judge(self, one: _Finding, item_id: str) -> VerifierVerdict | Lost:
         reasoned = self._reasoned
