@@ -34,7 +34,8 @@ from piiloom.detection.encoder.encoder_training import train_on_data
 from piiloom.detection.encoder.examples import span_tokens, tag_count, token_tags
 from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading, RelevanceHead, WindowMaker, open_tokenizer, read_heads
 from piiloom.detection.encoder.validating import Validator
-from piiloom.detection.training.training_data import TrainingChoice, read_file, read_training
+from piiloom.detection.training.training_data import read_file, read_input
+from piiloom.detection.training.training_options import TrainingInput
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.matching import Comparison, compare
 from piiloom.evaluation.probe.run import run_probe
@@ -106,8 +107,7 @@ def trained(records: Sequence[Record], given: argparse.Namespace, folder: Path) 
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "train.jsonl"
         file.write_text("".join(json.dumps(row_of(record)) + "\n" for record in records), encoding="utf-8")
-        choice = TrainingChoice(train=(file,), relevance=True, validation_size=given.validation, seed=given.seed)
-        data = read_training(choice)
+        data = read_input(TrainingInput(train=(file,), validation_size=given.validation), given.seed, relevance=True)
     settings = EncoderSettings(
         epochs=given.epochs,
         contrast=given.contrast,

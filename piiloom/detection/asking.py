@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, Protocol, Self, TypeVar
 
 from piiloom.corpus.store.database import Store
@@ -17,13 +17,16 @@ from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
 from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
 from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.seeding import digest
 from piiloom.prompts.library import PromptLibrary, open_instructions, open_library
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, Provider, SamplingSettings
 
 R = TypeVar("R")
+MODEL_SCORE: Final = 0.75  # confidence of a finding for which a model gives no score
 
 
 class ModelAsker:
@@ -78,13 +81,15 @@ _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commi
 
 
 class ModelSession:
-    """An open session of the run ``run_id``: the ``channel`` of its calls, and the ``asker`` of its questions.
+    """An open session of the run ``run_id``: the ``channel`` of its calls, the ``asker`` of its questions, and its templates.
 
     Make it with ``open``, within the event loop that it is used in, and end it with ``close``.
     """
 
-    def __init__(self, run_id: str, channel: CallChannel, asker: ModelAsker, asynchronous: AsyncExitStack, rest: ExitStack) -> None:
-        self.run_id, self.channel, self.asker = run_id, channel, asker
+    def __init__(
+        self, run_id: str, channel: CallChannel, asker: ModelAsker, library: PromptLibrary, asynchronous: AsyncExitStack, rest: ExitStack
+    ) -> None:
+        self.run_id, self.channel, self.asker, self.library = run_id, channel, asker, library
         self._asynchronous, self._rest = asynchronous, rest
         self._finished = False
 
@@ -96,12 +101,13 @@ class ModelSession:
         *,
         instructions: Sequence[str] = (),
         kind: str = "detect",
+        about: Mapping[str, Any] = MappingProxyType({}),
         provider: Provider | None = None,
         policy: CallPolicy | None = None,
     ) -> Self:
         """Open the session, which asks by *templates* (names), into which *instructions* of training sets are put (names).
 
-        *kind* begins the name of the run.
+        *kind* begins the name of the run, and *about* are facts that make it another run, beside the settings.
         *provider* replaces that of the settings, and stays open; of *policy*, what the settings do not say counts.
 
         Raises errors of stores and providers, and ``UsageError`` for an unknown provider or a price that is needed.
@@ -114,7 +120,7 @@ class ModelSession:
             with ExitStack() as rest:
                 store = rest.enter_context(settings.open_replies())
                 prompts = [library.find(name) for name in templates] + [open_instructions().find(name) for name in instructions]
-                run = _run(store, kind, settings, [one.sha256 for one in prompts], provider)
+                run = _run(store, kind, settings, about, [one.sha256 for one in prompts], provider)
                 committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
                 policy = replace(
                     policy or CallPolicy(),
@@ -128,7 +134,7 @@ class ModelSession:
                 asker = ModelAsker(channel.calls, library, attempts=settings.max_attempts, concurrency=settings.concurrency)
                 # Calls in flight are paid for, so wait for them: the next session finds their replies.
                 asynchronous.push_async_callback(channel.calls.drain)
-                session = cls(run.id, channel, asker, asynchronous.pop_all(), rest.pop_all())
+                session = cls(run.id, channel, asker, library, asynchronous.pop_all(), rest.pop_all())
         session._rest.callback(session._note_status, store, run.id)
         session._rest.callback(committer.close)
         committer.start()
@@ -146,7 +152,7 @@ class ModelSession:
         set_run_status(store, run_id, "finished" if self._finished else "interrupted")
 
 
-def _run(store: Store, kind: str, settings: ModelSettings, prompts: list[str], provider: Provider) -> RunRow:
+def _run(store: Store, kind: str, settings: ModelSettings, about: Mapping[str, Any], prompts: list[str], provider: Provider) -> RunRow:
     """Return the run of these settings and *prompts* (sha256 of each): an earlier one, whose spending counts, or a new one."""
     told: dict[str, Any] = {
         kind: settings.run or True,
@@ -155,9 +161,39 @@ def _run(store: Store, kind: str, settings: ModelSettings, prompts: list[str], p
         "endpoint": provider.endpoint,
         "attempts": settings.max_attempts,
         "seed": settings.seed,
+        **about,
     }
     plan = digest(kind, told, prompts)
     return asking_run(store, kind, told, plan)
+
+
+def in_session(
+    settings: ModelSettings,
+    templates: Sequence[str],
+    ask: Callable[[ModelSession, StopSignal], Awaitable[bool]],
+    *,
+    instructions: Sequence[str] = (),
+    kind: str,
+    about: Mapping[str, Any] = MappingProxyType({}),
+    policy: CallPolicy | None = None,
+) -> tuple[ModelSession, bool]:
+    """Open a session, have *ask* use it, which returns whether it came to its end, and close it; return both. See ``ModelSession.open``.
+
+    The stop signal is given by Ctrl-C. Replies that were paid for are kept in any case.
+    """
+    stop = StopSignal()
+
+    async def asked() -> tuple[ModelSession, bool]:
+        session = await ModelSession.open(settings, templates, instructions=instructions, kind=kind, about=about, policy=policy)
+        finished = False
+        try:
+            with stopped_by_ctrl_c(stop):
+                finished = await ask(session, stop)
+        finally:
+            await session.close(finished=finished)
+        return session, finished
+
+    return run_in_own_loop(asked, on_interrupt=stop.request)
 
 
 class AskingDetector(ModelDetector):
@@ -254,3 +290,8 @@ async def all_of(work: Iterable[Awaitable[A]]) -> list[A]:
     finally:
         for task in tasks:
             task.cancel()
+
+
+def why_lost(lost: Lost) -> str:
+    """Return why a document failed."""
+    return f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}"

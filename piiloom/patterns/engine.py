@@ -18,8 +18,8 @@ from typing import Final
 
 import regex
 
-from piiloom.foundation.errors import ConfigError
-from piiloom.patterns.prefilters import Backend, Filtered, Prefilter, make_prefilter
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.patterns.prefilters import Backend, EveryPattern, Filtered, Prefilter, Re2Prefilter
 from piiloom.patterns.writing import LOOK_AROUND, FoldedText, WrittenPattern, fold_text, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
@@ -155,6 +155,28 @@ class _Compiled:
                 found = [one for one in self.expression.finditer(text, begin, end + reach) if one.start() <= last]
             for one in found:
                 yield one.span(1)
+
+
+def make_prefilter(backend: Backend, patterns: Sequence[Filtered]) -> Prefilter:
+    """Make the prefilter *backend*; "auto" takes Hyperscan if it is installed, else RE2, else none.
+
+    Raises ``UsageError`` if the package of the backend asked for is not installed, ``ConfigError`` if a pattern cannot be compiled.
+    """
+    if backend in ("auto", "hyperscan") and patterns:
+        try:
+            from piiloom.patterns.hyperscan_prefilter import HyperscanPrefilter  # noqa: PLC0415 - optional
+
+            return HyperscanPrefilter(patterns)
+        except ImportError:
+            if backend == "hyperscan":
+                raise UsageError("hyperscan is not installed", remedy="pip install hyperscan, or use --engine auto") from None
+    if backend in ("auto", "re2") and patterns:
+        try:
+            return Re2Prefilter(patterns)
+        except ImportError:
+            if backend == "re2":
+                raise UsageError("google-re2 is not installed", remedy="pip install google-re2, or use --engine auto") from None
+    return EveryPattern(patterns)
 
 
 class PatternEngine:

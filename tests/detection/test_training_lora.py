@@ -20,8 +20,8 @@ from piiloom.corpus.record import Span
 from piiloom.detection.training.chat_examples import NO_LOSS, chat_rows, example_of, examples_of
 from piiloom.detection.training.lora import lora_training, preparing
 from piiloom.detection.training.lora_training import LoraProgress, train_lora
-from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
-from piiloom.detection.training.training_options import TASKS, LoraPlace, LoraSettings
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import TASKS, LoraPlace, LoraSettings, TrainingInput
 from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
 from piiloom.providers.factory import make_local_provider
@@ -55,7 +55,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
     file = write_jsonl(tmp_path_factory.mktemp("rows") / "train.jsonl", [row(n) for n in range(6)])
-    return read_training(TrainingChoice(train=(file,), validation_size=1))
+    return read_input(TrainingInput(train=(file,), validation_size=1))
 
 
 def weights(folder: Path) -> dict[str, list[float]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from piiloom.detection.adapters.label_targets import LabelledRange, LabelTargets, label_targets, mapped_findings
-from piiloom.detection.adapters.libraries import local_and_quiet
+from piiloom.detection.adapters.libraries import first_line, local_and_quiet
 from piiloom.detection.detector import DetectorText, Findings, TextDetector
 from piiloom.detection.detector_settings import LocalModel
 from piiloom.detection.token_decoding import TokenWindow, Words, windows_of, with_whole_characters
@@ -110,9 +110,8 @@ def _loaded(folder: Path, device: str) -> Any:
         with local_and_quiet():
             return gliner.GLiNER.from_pretrained(str(folder), local_files_only=True, map_location=chosen).eval()
     except Exception as error:  # files of many makers; what is wrong with one may show up as any error
-        reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
         remedy = "The folder needs the encoder's configuration, the weights and the tokenizer"
-        raise UsageError(f"GLiNER cannot load the model: {reason}", where=where, remedy=remedy) from error
+        raise UsageError(f"GLiNER cannot load the model: {first_line(error)}", where=where, remedy=remedy) from error
 
 
 def _most_words(model: Any, labels: Sequence[str]) -> int:

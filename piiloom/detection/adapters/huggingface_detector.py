@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from piiloom.detection.adapters.label_targets import LabelledRange, LabelTargets, label_targets, likeliest_map, mapped_findings
-from piiloom.detection.adapters.libraries import local_and_quiet
+from piiloom.detection.adapters.libraries import first_line, has_tokenizer, local_and_quiet
 from piiloom.detection.detector import DetectorText, Findings, TextDetector
 from piiloom.detection.detector_settings import LocalModel
 from piiloom.detection.token_decoding import (
@@ -34,7 +34,6 @@ from piiloom.foundation.torch_devices import EXTRA, chosen_device, import_torch
 from piiloom.taxonomy.entity_types import Taxonomy
 
 MOST_TOKENS: Final = 512  # more are not read at once, even if a model could: it was hardly trained so, and the time grows with the square
-_TOKENIZER_FILES: Final = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tokenizer.model")
 _ARCHITECTURE: Final = "ForTokenClassification"
 # Models that count the positions of a text from behind the padding's number, so that they have fewer than their configuration says.
 _POSITIONS_FROM_PADDING: Final = frozenset(
@@ -116,13 +115,13 @@ def _import_transformers() -> Any:
 
 def _tokenizer(transformers: Any, folder: Path) -> Any:
     where = f"--model-path {folder}"
-    if not any((folder / name).is_file() for name in _TOKENIZER_FILES):
+    if not has_tokenizer(folder):
         remedy = "Copy the tokenizer's files (tokenizer.json) into it"
         raise UsageError("the folder has no tokenizer", where=where, remedy=remedy)
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     except Exception as error:  # files of many makers; what is wrong with one may show up as any error
-        raise UsageError(f"the tokenizer cannot be loaded: {_first_line(error)}", where=where, remedy="Get its files again") from error
+        raise UsageError(f"the tokenizer cannot be loaded: {first_line(error)}", where=where, remedy="Get its files again") from error
     if not tokenizer.is_fast:
         remedy = "It needs a tokenizer.json, from which offsets are known"
         raise UsageError("the tokenizer does not tell where its tokens are", where=where, remedy=remedy)
@@ -137,7 +136,7 @@ def _model(transformers: Any, folder: Path) -> Any:
             str(folder), local_files_only=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
         )
     except Exception as error:  # as above
-        raise UsageError(f"the model cannot be loaded: {_first_line(error)}", where=where, remedy="Get its files again") from error
+        raise UsageError(f"the model cannot be loaded: {first_line(error)}", where=where, remedy="Get its files again") from error
     if missing := sorted(loading["missing_keys"]):
         remedy = "Get its files again, or name the folder of the trained model"
         raise UsageError(f"the model's file lacks {len(missing)} weights, such as {missing[0]}", where=where, remedy=remedy)
@@ -160,10 +159,6 @@ def _most(config: dict[str, Any], tokenizer: Any) -> int:
         lost = int(config.get("pad_token_id") or 0) + 1 if config.get("model_type") in _POSITIONS_FROM_PADDING else 0
         most = min(most, positions - lost)
     return most
-
-
-def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
 
 
 _OVERLAP: Final = 4  # a quarter of a window is read twice

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final
 
 # Languages that spaCy knows under another code.
 _SPACY: Final = {"no": "nb", "nn": "nb"}
+# One of these files is what a tokenizer is loaded from.
+TOKENIZERS: Final = ("tokenizer.json", "vocab.txt", "tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "vocab.json")
 ANY_LANGUAGE: Final = "xx"  # spaCy's code of pipelines for all
 
 
@@ -43,3 +46,13 @@ def local_and_quiet() -> Iterator[None]:
         constants.HF_HUB_OFFLINE = offline
         if bars:
             told.enable_progress_bar()
+
+
+def first_line(error: Exception) -> str:
+    """Return the kind of *error* and the first line of its message."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
+
+
+def has_tokenizer(folder: Path) -> bool:
+    """Whether *folder* has the files of a tokenizer."""
+    return any((folder / name).is_file() for name in TOKENIZERS)

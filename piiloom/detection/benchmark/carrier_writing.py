@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, AsyncExitStack, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -19,26 +19,20 @@ from typing import Any, Final
 import yaml
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow, RunStatus, asking_run, set_run_status
+from piiloom.detection.asking import ModelSession, in_session
 from piiloom.detection.benchmark.benchmark_options import WritingOptions
 from piiloom.detection.benchmark.carrier_orders import CarrierOrder, carrier_orders
 from piiloom.detection.benchmark.carriers import Carrier, shipped_carriers
 from piiloom.detection.benchmark.written_carriers import carrier_of, comparable, reply_schema
-from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import AGAIN, FailureLimit, Lost, ask_model
-from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
+from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.prompt_calls import prompt_call
-from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import DataError, Interrupted, OutputError
-from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
-from piiloom.foundation.seeding import digest
 from piiloom.foundation.whole_files import output_errors, write_folder
-from piiloom.prompts.library import PromptLibrary, open_library
-from piiloom.providers.protocol import PromptCall, Provider, SamplingSettings
+from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.taxonomy.entities.entity import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 
@@ -88,16 +82,16 @@ class CarrierRounds:
     def __init__(
         self,
         orders: Sequence[CarrierOrder],
-        channel: CallChannel,
-        library: PromptLibrary,
+        session: ModelSession,
         catalogues: Mapping[str, LocaleCatalogue],
         *,
         attempts: int,
         concurrency: int,
         watch: Callable[[WritingProgress], None] = noop,
     ) -> None:
-        self._orders, self._channel, self._catalogues = orders, channel, catalogues
-        self._template, self._attempts, self._concurrency, self._watch = library.find(TEMPLATE), attempts, concurrency, watch
+        self._orders, self._channel, self._catalogues = orders, session.channel, catalogues
+        self._template, self._attempts, self._concurrency, self._watch = session.library.find(TEMPLATE), attempts, concurrency, watch
+        channel = session.channel
         self._limit = FailureLimit(channel.calls, concurrency)
         self._results: dict[str, Carrier | Lost] = {}
         self._known: dict[str, NearDuplicateIndex] = {}
@@ -184,9 +178,6 @@ class CarrierRounds:
         self._watch(WritingProgress(kept, rejected, len(self._orders), totals.replayed, totals.spent_usd))
 
 
-_PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenCarriers:
     """The result of a run: what became of each order, in their order, who wrote, by which template (id, SHA-256), and at what cost.
@@ -229,84 +220,40 @@ class WrittenCarriers:
 
 
 def write_carriers(
-    options: WritingOptions, *, watch: Callable[[WritingProgress], None] = noop, retry: RetryPolicy | None = None
+    options: WritingOptions, *, watch: Callable[[WritingProgress], None] = noop, policy: CallPolicy | None = None
 ) -> WrittenCarriers:
     """Have the carriers written. *watch* is called after each order.
 
     Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
     paid for are kept in any case. Raises ``UsageError`` for unknown locales, providers or prices.
     """
-    library = open_library(options.prompts)
     orders = [
         order
         for locale in options.locales
         for order in carrier_orders(locale, options.documents, domains=options.domains, lengths=options.lengths, seed=options.seed)
     ]
-    with ExitStack() as stack:
-        provider = options.connect()
-        stack.callback(run_in_own_loop, provider.aclose)
-        store = stack.enter_context(options.open_replies())
-        run = _run(store, options, library, provider)
-        committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
-        policy = CallPolicy(
-            concurrency=options.concurrency,
-            rpm=options.rpm,
-            tpm=options.tpm,
-            budget_usd=options.budget_usd,
-            batch=options.batch,
-            retry=retry or RetryPolicy(),
-        )
-        channel = open_channel(store, run.id, provider, committer, policy, seed=options.seed)
-        stop = StopSignal()
-        catalogues = {locale: load_catalogue(locale, unconfirmed=True) for locale in options.locales}
-        rounds = CarrierRounds(
-            orders, channel, library, catalogues, attempts=options.max_attempts, concurrency=options.concurrency, watch=watch
-        )
-        status: RunStatus = "interrupted"
-        committer.start()
-        try:
-            run_in_own_loop(lambda: _to_end(rounds, channel, stop), on_interrupt=stop.request)
-            status = "interrupted" if stop.requested else "finished"
-        finally:
-            committer.close()
-            set_run_status(store, run.id, status)
-    if stop.requested:
-        raise Interrupted("stopped", where=f"run {run.id}", remedy=AGAIN)
-    template = library.find(TEMPLATE)
+    catalogues = {locale: load_catalogue(locale, unconfirmed=True) for locale in options.locales}
+    outcomes: list[OrderOutcome] = []
+
+    async def ask(session: ModelSession, stop: StopSignal) -> bool:
+        rounds = CarrierRounds(orders, session, catalogues, attempts=options.max_attempts, concurrency=options.concurrency, watch=watch)
+        await rounds.run(stop)
+        outcomes.extend(rounds.outcomes())
+        return not stop.requested
+
+    named = ("locales", "domains", "lengths", "documents")
+    about = {"benchmark_carriers": True} | {name: getattr(options, name) for name in named}
+    session, finished = in_session(options, (TEMPLATE,), ask, kind="carriers", about=about, policy=policy)
+    if not finished:
+        raise Interrupted("stopped", where=f"run {session.run_id}", remedy=AGAIN)
+    calls, template = session.channel.calls, session.library.find(TEMPLATE)
     return WrittenCarriers(
-        run_id=run.id,
-        outcomes=rounds.outcomes(),
-        author=(provider.name, provider.model),
+        run_id=session.run_id,
+        outcomes=tuple(outcomes),
+        author=(calls.provider.name, calls.provider.model),
         template=(template.id, template.sha256),
-        totals=channel.calls.totals,
+        totals=calls.totals,
     )
-
-
-async def _to_end(rounds: CarrierRounds, channel: CallChannel, stop: StopSignal) -> None:
-    async with AsyncExitStack() as stack:
-        stack.push_async_callback(channel.calls.provider.aclose)
-        # Calls in flight are paid for, so wait for them: the next session finds their replies.
-        stack.push_async_callback(channel.calls.drain)
-        with stopped_by_ctrl_c(stop):
-            await rounds.run(stop)
-
-
-def _run(store: Store, options: WritingOptions, library: PromptLibrary, provider: Provider) -> RunRow:
-    """Return the run of these options: an earlier one, whose spending counts toward the budget, or a new one."""
-    told: dict[str, Any] = {
-        "benchmark_carriers": True,
-        "provider": provider.name,
-        "model": provider.model,
-        "endpoint": provider.endpoint,
-        "locales": list(options.locales),
-        "domains": list(options.domains),
-        "lengths": list(options.lengths),
-        "documents": options.documents,
-        "attempts": options.max_attempts,
-        "seed": options.seed,
-    }
-    plan = digest("benchmark carriers", told, library.find(TEMPLATE).sha256)
-    return asking_run(store, "carriers", told, plan)
 
 
 REJECTS: Final = "rejects.jsonl"

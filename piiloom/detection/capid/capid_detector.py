@@ -12,7 +12,7 @@ from typing import Final, Literal, Self
 
 from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, message, values_message
 from piiloom.corpus.mention_search import Range
-from piiloom.detection.asking import AskingDetector, all_of
+from piiloom.detection.asking import MODEL_SCORE, AskingDetector, all_of, why_lost
 from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, ListedEntries, ListedMention, everywhere, place_entries, read_entries
 from piiloom.detection.chunking import Sentences, cut_text
 from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside
@@ -24,7 +24,6 @@ from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 
 TEMPLATE: Final = "detect_capid"
-SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
 LEAST_TOKENS: Final = 1024
 _CUT: Final = "truncated"  # the code of a reply that reached the token limit
 _MOST_HALVINGS: Final = 2
@@ -129,7 +128,7 @@ class CapidDetector(AskingDetector):
         return read_entries(reply, self._taxonomy, relevance=question is not None, wanted=KEYED if self._keyed else LISTED)
 
     def _spans(self, mentions: list[ListedMention]) -> list[ScoredSpan]:
-        if self._threshold > SCORE:
+        if self._threshold > MODEL_SCORE:
             return []
         return [
             ScoredSpan(
@@ -137,7 +136,7 @@ class CapidDetector(AskingDetector):
                 end=one.end,
                 entity_type=one.entry.entity_type,
                 subtype=None,
-                score=SCORE,
+                score=MODEL_SCORE,
                 detector=self.name,
                 relevance=one.entry.relevance,
             )
@@ -148,8 +147,3 @@ class CapidDetector(AskingDetector):
 def _pieces(text: str, of: Range, limit: int) -> list[Range]:
     """The pieces of a range of at most *limit* characters each; blank ones are left out."""
     return [(start, end) for start, end in cut_text(text, Sentences(text).ends, (), limit, of) if not text[start:end].isspace()]
-
-
-def why_lost(lost: Lost) -> str:
-    """Return why a document failed."""
-    return f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}"

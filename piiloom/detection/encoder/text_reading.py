@@ -10,7 +10,6 @@ common stands out) and the state of the window's first token. It is small, so th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +21,7 @@ from piiloom.corpus.record import Relevance
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.encoder.decoding import Decoded, decode
 from piiloom.detection.encoder.encoder_settings import Windows
-from piiloom.detection.token_decoding import TokenWindow as Part
-from piiloom.detection.token_decoding import windows_of
+from piiloom.detection.token_decoding import TokenWindow, windows_of, with_whole_characters
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 
 TOKENIZER: Final = "tokenizer.json"
-_HALVES: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +74,12 @@ class WindowMaker:
 
     def tokens(self, text: str, question: str | None) -> Tokens:
         """Return *text* in windows with *question*."""
-        encoded = self._tokenizer.encode(_encodable(text), add_special_tokens=False)
-        asked = self._tokenizer.encode(_encodable(question), add_special_tokens=False).ids if question else []
+        encoded = self._tokenizer.encode(with_whole_characters(text), add_special_tokens=False)
+        asked = self._tokenizer.encode(with_whole_characters(question), add_special_tokens=False).ids if question else []
         asked = asked[: self._windows.question_tokens]
         room = self._windows.max_tokens - self._special - len(asked)
         count = len(encoded.ids)
-        parts = windows_of(count, room, self._windows.overlap, range(count)) or [Part(0, 0, 0, 0)]
+        parts = windows_of(count, room, self._windows.overlap, range(count)) or [TokenWindow(0, 0, 0, 0)]
         windows = [self._window(asked, encoded.ids, (part.first, part.last)) for part in parts]
         homes = [number for number, part in enumerate(parts) for _ in range(part.own_first, part.own_last)]
         return Tokens(list(encoded.offsets), windows, homes)
@@ -120,11 +117,6 @@ def plain_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.encode_special_tokens = True
     return tokenizer
-
-
-def _encodable(text: str) -> str:
-    """Return *text* with halves of characters, which the library refuses, as U+FFFD: as long as before."""
-    return _HALVES.sub("\ufffd", text)
 
 
 def _run(segments: Sequence[int | None], which: int) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from piiloom.corpus.mention_search import Range, SearchableText, exact_mentions, without_quotes
 from piiloom.corpus.normalising import fold
-from piiloom.detection.asking import ModelAsker
+from piiloom.detection.asking import MODEL_SCORE, ModelAsker
 from piiloom.detection.detector import SetAside
 from piiloom.detection.hybrid.candidates import Ambiguity, EntityCandidate, NumberCheck
 from piiloom.detection.hybrid.phases import AskedTypes, prompt_entity
@@ -18,7 +18,6 @@ from piiloom.providers.protocol import JsonSchema, SamplingSettings
 from piiloom.taxonomy.entities.entity import Entity
 
 MODEL: Final = "model"
-SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
 _PHASE: Final = 1
 _SURE: Final = frozenset({"exact", "normalised"})  # search steps that find the very value
 _SHORTEST: Final = 2  # letters of a word in small letters that is no value
@@ -98,7 +97,7 @@ def _of_one_surface(text: str, surface: str, found: Sequence[_FoundClaim]) -> It
         else:
             places = everywhere
         for a, b in sorted(places):
-            yield EntityCandidate(start=a, end=b, entity=one.claim.entity, score=SCORE, detector=MODEL)
+            yield EntityCandidate(start=a, end=b, entity=one.claim.entity, score=MODEL_SCORE, detector=MODEL)
 
 
 def _behind(text: str, ranges: Iterable[Range], before: str) -> Iterator[Range]:

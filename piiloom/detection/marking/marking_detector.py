@@ -16,7 +16,7 @@ from typing import Final, Self
 from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import Range
-from piiloom.detection.asking import AskingDetector, all_of
+from piiloom.detection.asking import MODEL_SCORE, AskingDetector, all_of, why_lost
 from piiloom.detection.chunking import Sentences, cut_text
 from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
@@ -32,7 +32,6 @@ from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "markers"
 TEMPLATE: Final = "detect_marking"
-SCORE: Final = 0.75  # confidence of a finding for which a model gives no score
 REPAIRED: Final = 0.6  # the same, if its marker or its value was read leniently
 FLOOR: Final = 200  # a piece of so many characters is not asked in halves
 _LEAST_TOKENS: Final = 512
@@ -104,7 +103,7 @@ class MarkingDetector(AskingDetector):
         asking = _Asking(self, text, one.locale, question, shown, item_id)
         lost = await asking.ask((0, len(text)), self._chunk_chars)
         if lost is not None:
-            return Findings(spans=(), failed=f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}")
+            return Findings(spans=(), failed=why_lost(lost))
         answers = sorted(asking.answers.items())
         spans = [self._span(mark, start) for start, answer in answers for mark in answer.placed]
         aside = [_moved(aside, start) for start, answer in answers for aside in answer.set_aside]
@@ -117,7 +116,7 @@ class MarkingDetector(AskingDetector):
             end=one.end + shift,
             entity_type=entity_type,
             subtype=subtype,
-            score=REPAIRED if one.mark.misspelt or one.respelled else SCORE,
+            score=REPAIRED if one.mark.misspelt or one.respelled else MODEL_SCORE,
             detector=NAME,
             relevance=one.mark.relevance,
         )

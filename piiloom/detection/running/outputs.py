@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 
@@ -26,32 +26,72 @@ from piiloom.taxonomy.entity_types import Taxonomy
 SPLIT: Final = "detected"
 
 
+SUFFIX: Final = ".jsonl"
+NATIVE: Final = "native"
+_BESIDE: Final = (MASKED, SET_ASIDE, REJECTS)
+_FILES: Final = {".json", ".csv", ".tsv", ".parquet", ".txt", ".conll", ".spacy", ".ndjson"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DetectionExport:
-    """How to write the folder *out*; with ``force``, also over an earlier export."""
+class RowsFile:
+    """A file of native rows; masked texts and the like are beside it: ``found.masked.jsonl``."""
+
+    out: Path
+    force: bool
+
+    def check(self, *, again: bool) -> None:
+        """Raise ``OutputError`` if the file may not be written. *again*: an earlier session was killed while it wrote the result."""
+        if self.out.is_dir():
+            raise OutputError("this is a folder", where=str(self.out), remedy="Name another file with --out")
+        for path in (self.out, *map(self._beside, _BESIDE)):
+            if path.exists() and not (self.force or again):
+                raise OutputError("the file exists", where=str(path), remedy="Name another file with --out, or replace it with --force")
+
+    def _beside(self, name: str) -> Path:
+        return self.out.with_name(f"{self.out.stem}.{name}")
+
+    def finish(
+        self, run: UnfinishedRun, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
+    ) -> tuple[list[Path], LossReport]:
+        """Write the result from the lines in *rows* and *beside*, and end the run; files that an earlier run left beside it are removed.
+
+        Return the files, and what the format does not keep.
+        """
+        del about
+        moves = [(path.name, self._beside(name)) for name, path in beside.items()] + [(rows.name, self.out)]
+        files = [to for _, to in reversed(moves)]
+        stale = [path for name in _BESIDE if (path := self._beside(name)) not in files and path.exists()]
+        run.publish(moves, stale, {"figures": figures, "files": list(map(str, files))})
+        return files, LossReport()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportFolder:
+    """A folder in an export format; with ``force``, also over an earlier export."""
 
     out: Path
     format: Format
     options: WriteOptions
     force: bool
 
-    def check(self, beside: Iterable[str], *, again: bool) -> None:
+    def check(self, *, again: bool) -> None:
         """Raise ``OutputError`` if the export may not be written, and ``UsageError`` if the format's library is missing.
 
-        *beside* are files that may be put there, too. *again*: an export of this run may be there already.
+        *again*: an export of this run may be there already.
         """
         with _output_errors(self.out):
             try_out(self.format, self.options)
-            check_folder(self.out, {self._file, *beside}, force=self.force or again)
+            check_folder(self.out, {self._file, *_BESIDE}, force=self.force or again)
 
     @property
     def _file(self) -> str:
         return f"{SPLIT}{self.format.suffix}"
 
-    def write(
-        self, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
+    def finish(
+        self, run: UnfinishedRun, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
     ) -> tuple[list[Path], LossReport]:
-        """Write the lines of *rows* in the format, and *beside* as they are. Return the files, and what the format does not keep."""
+        """Write the lines of *rows* in the format, and *beside* as they are, and end the run. See ``RowsFile.finish``."""
+        run.mark_exporting()
         counts = SplitCounts()
         with _output_errors(self.out), new_folders([self.out]), ExportDrafts(self.out) as drafts:
             draft = drafts.folder / self._file
@@ -76,6 +116,7 @@ class DetectionExport:
             text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
             (drafts.folder / MANIFEST).write_text(text, encoding="utf-8", newline="\n")
             drafts.publish([file.name for file in files])
+        run.drop()
         return [self.out / name for name in (*(file.name for file in files), MANIFEST)], loss
 
     def _manifest(self, counts: SplitCounts, files: list[ExportedFile], loss: LossReport, detection: Json) -> Json:
@@ -112,77 +153,7 @@ def _output_errors(out: Path) -> Iterator[None]:
         raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error
 
 
-SUFFIX: Final = ".jsonl"
-NATIVE: Final = "native"
-_BESIDE: Final = (MASKED, SET_ASIDE, REJECTS)
-_FILES: Final = {".json", ".csv", ".tsv", ".parquet", ".txt", ".conll", ".spacy", ".ndjson"}
-
-
-class DetectionOutput(Protocol):
-    """What a run writes. ``check`` raises ``OutputError`` or ``UsageError`` if that is not possible."""
-
-    def check(self, *, again: bool) -> None:
-        """*again*: an earlier session was killed while it wrote the result."""
-        ...
-
-    def finish(
-        self, run: UnfinishedRun, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
-    ) -> tuple[list[Path], LossReport]:
-        """Write the result from the lines in *rows* and *beside*, and end the run. Return the files, and what the format does not keep."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowsFile:
-    """A file of native rows; masked texts and the like are beside it: ``found.masked.jsonl``."""
-
-    out: Path
-    force: bool
-
-    def check(self, *, again: bool) -> None:
-        """See ``DetectionOutput``."""
-        if self.out.is_dir():
-            raise OutputError("this is a folder", where=str(self.out), remedy="Name another file with --out")
-        for path in (self.out, *map(self._beside, _BESIDE)):
-            if path.exists() and not (self.force or again):
-                raise OutputError("the file exists", where=str(path), remedy="Name another file with --out, or replace it with --force")
-
-    def _beside(self, name: str) -> Path:
-        return self.out.with_name(f"{self.out.stem}.{name}")
-
-    def finish(
-        self, run: UnfinishedRun, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
-    ) -> tuple[list[Path], LossReport]:
-        """See ``DetectionOutput``. What an earlier run left beside the file is removed."""
-        del about
-        moves = [(path.name, self._beside(name)) for name, path in beside.items()] + [(rows.name, self.out)]
-        files = [to for _, to in reversed(moves)]
-        stale = [path for name in _BESIDE if (path := self._beside(name)) not in files and path.exists()]
-        run.publish(moves, stale, {"figures": figures, "files": list(map(str, files))})
-        return files, LossReport()
-
-
-@dataclass(frozen=True, slots=True)
-class ExportFolder:
-    """A folder in an export format."""
-
-    export: DetectionExport
-
-    def check(self, *, again: bool) -> None:
-        """See ``DetectionOutput``."""
-        self.export.check(_BESIDE, again=again)
-
-    def finish(
-        self, run: UnfinishedRun, rows: Path, beside: Mapping[str, Path], figures: Mapping[str, Any], about: Mapping[str, Any]
-    ) -> tuple[list[Path], LossReport]:
-        """See ``DetectionOutput``."""
-        run.mark_exporting()
-        files, loss = self.export.write(rows, beside, figures, about)
-        run.drop()
-        return files, loss
-
-
-def output_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokenizer: str, force: bool) -> DetectionOutput:
+def output_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokenizer: str, force: bool) -> RowsFile | ExportFolder:
     """Return what *out* names: a file if it ends in ``.jsonl``, else a folder. Raises ``UsageError`` for what makes no sense."""
     if out.suffix == SUFFIX and not out.is_dir():
         if format_name not in {None, NATIVE}:
@@ -193,4 +164,4 @@ def output_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokeniz
         remedy = f"Name a file that ends in {SUFFIX}, or a folder and a --format"
         raise UsageError(f"the output is a {SUFFIX} file or a folder", where=f"--out {out}", remedy=remedy)
     chosen = get_format(format_name or NATIVE)
-    return ExportFolder(DetectionExport(out=out, format=chosen, options=WriteOptions(taxonomy=taxonomy, tokenizer=tokenizer), force=force))
+    return ExportFolder(out=out, format=chosen, options=WriteOptions(taxonomy=taxonomy, tokenizer=tokenizer), force=force)

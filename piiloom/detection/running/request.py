@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import field_validator, model_validator
 
@@ -19,11 +19,6 @@ from piiloom.foundation.frames import Framed
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, count_or_auto, setting
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
-
-if TYPE_CHECKING:
-    from piiloom.detection.running.documents import SourceFile
-    from piiloom.detection.running.rows import Mask
-
 
 READING: Final = "What is read"
 
@@ -182,6 +177,7 @@ class DetectionReport(Framed):
 
 _SCHEMA: Final = 1
 _WORK: Final = "Running"
+BLOCK: Final = "█"
 WRITING: Final = "What is written"
 _FORMATS: Final = (
     "native, capid, csv, parquet, json, huggingface, alpaca, capid-alpaca, chat, openai, verifier, bio, conll, spacy, gliner, brat, "
@@ -206,15 +202,14 @@ class WorkSettings(DetectorSettings):
             raise UsageError("nothing is masked", where="--mask-char", remedy="Add --mask char, or leave it out")
         if self.mask_char is not None and self.mask != "char":
             raise UsageError(f"--mask {self.mask} uses no character", where="--mask-char", remedy="Use --mask char, or leave it out")
-        _ = self.masking
+        if len(self.mask_character) != 1 or not self.mask_character.isprintable():
+            raise UsageError("this is not one printable character", where="--mask-char", remedy="Give one, such as X")
         return self
 
     @property
-    def masking(self) -> Mask | None:
-        """The mask, if texts are to be masked. Raises ``UsageError`` if its character is not one."""
-        from piiloom.detection.running.rows import BLOCK, Mask
-
-        return None if self.mask is None else Mask(style=self.mask, character=BLOCK if self.mask_char is None else self.mask_char)
+    def mask_character(self) -> str:
+        """The character that masks others."""
+        return BLOCK if self.mask_char is None else self.mask_char
 
 
 class DetectionSettings(InputFields, WorkSettings):
@@ -284,20 +279,20 @@ class DetectionRequest(DetectionSettings, DetectionInput):
         from piiloom.corpus.releases.manifest import OWN_TYPES, piiloom_version
         from piiloom.taxonomy.own_types import to_json
 
-        mask, own = self.masking, self.own_types
+        own = self.own_types
         about: dict[str, Any] = {
             "schema": _SCHEMA,
             "tool": "piiloom detect",
             "piiloom": piiloom_version(),
             "input": self.input_identity,
             "detector": self.identity,
-            "mask": None if mask is None else asdict(mask),
+            "mask": None if self.mask is None else {"style": self.mask, "character": self.mask_character},
         }
         return about | {OWN_TYPES: to_json(own)} if own else about
 
-    def named_after(self, files: Sequence[SourceFile]) -> DetectionRequest:
-        """Return this request with a name for what a model is asked about, by which sessions share a budget."""
+    def named_after(self, files: Sequence[tuple[str, int]]) -> DetectionRequest:
+        """Return this request with a name made of names and sizes of *files*, by which sessions that ask a model share a budget."""
         if self.asked is None or self.run:
             return self
-        name = digest(self.input_identity, [(file.name, file.path.stat().st_size) for file in files])[:16]
+        name = digest(self.input_identity, files)[:16]
         return self.model_copy(update={"run": name})

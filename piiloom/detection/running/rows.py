@@ -15,11 +15,12 @@ A value in the question is replaced there, too, if it stands as a whole word exa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -27,11 +28,11 @@ from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.masked import masked_variant, numbered_placeholders, placeholder_label
 from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.record import Record, SourceReference, Span
-from piiloom.detection.detector import Detector, DetectorText, Findings, ScoredSpan, disjoint_spans, examine_texts
+from piiloom.detection.detector import Detector, DetectorText, Findings, ScoredSpan, SetAside, disjoint_spans, examine_texts
 from piiloom.detection.registry import make_detector
-from piiloom.detection.running.documents import DocumentChunk, InputDocument, RefusedRow, SpanCounts
+from piiloom.detection.running.documents import DocumentChunk, InputDocument, RefusedRow
 from piiloom.detection.running.request import WorkSettings
-from piiloom.foundation.errors import PiiloomError, RunError, UsageError
+from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import RepeatedIds, unique_ids
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
@@ -49,7 +50,7 @@ def detected_record(document: InputDocument, spans: Sequence[ScoredSpan]) -> Rec
         if not 0 <= span.start < span.end <= length:
             raise RunError(
                 f"the detector {span.detector} gave the range [{span.start}, {span.end}) of a text of {length:,} characters",
-                where=document.file if document.line is None else f"{document.file}:{document.line}",
+                where=document.where,
                 remedy="Please report this as a bug",
             )
     return Record(
@@ -118,6 +119,67 @@ def _span(row: Json) -> Span:
 DOCUMENT: Final = "document"  # in the line of a document that failed: its number in the input, from 1 on
 
 
+@dataclass(slots=True, kw_only=True)
+class SpanCounts:
+    """Counts of documents and what was found in them.
+
+    ``failed`` documents, of which nothing could be found out, are none of the ``documents``. ``types`` and ``subtypes`` count spans;
+    ``validated`` those whose validator passed. ``overlapping`` were left out in favour of a surer one. ``set_aside`` counts by reason what
+    a model or a rule refused. ``catalogues`` has the digests of those used, by locale.
+    """
+
+    documents: int = 0
+    failed: int = 0
+    with_spans: int = 0
+    spans: int = 0
+    validated: int = 0
+    overlapping: int = 0
+    types: Counter[str] = field(default_factory=Counter)
+    subtypes: Counter[str] = field(default_factory=Counter)
+    locales: Counter[str] = field(default_factory=Counter)
+    set_aside: Counter[str] = field(default_factory=Counter)
+    catalogues: dict[str, str] = field(default_factory=dict)
+
+    def count(self, locale: str, spans: Sequence[ScoredSpan], overlapping: int, set_aside: Iterable[SetAside]) -> None:
+        """Count one document."""
+        self.documents += 1
+        self.with_spans += bool(spans)
+        self.spans += len(spans)
+        self.validated += sum(span.validated is True for span in spans)
+        self.overlapping += overlapping
+        self.types.update(span.entity_type for span in spans)
+        self.subtypes.update(span.subtype for span in spans if span.subtype is not None)
+        self.locales[locale] += 1
+        self.set_aside.update(one.reason for one in set_aside)
+
+    def add(self, other: SpanCounts) -> None:
+        """Add the counts of other documents."""
+        for name in self.__slots__:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if isinstance(mine, int):
+                setattr(self, name, mine + theirs)
+            else:
+                mine.update(theirs)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all counts as JSON values, the most frequent first."""
+        return {name: dict(_by_count(value)) if isinstance(value := getattr(self, name), dict) else value for name in self.__slots__}
+
+    @classmethod
+    def from_json(cls, told: Mapping[str, Any]) -> SpanCounts:
+        """Return what ``to_json`` made JSON of."""
+        values: dict[str, Any] = {
+            name: value if name == "catalogues" or isinstance(value, int) else Counter(value) for name, value in told.items()
+        }
+        return cls(**values)
+
+
+def _by_count(counts: dict[str, Any]) -> list[tuple[str, Any]]:
+    if not isinstance(counts, Counter):
+        return sorted(counts.items())
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
 class Detected(NamedTuple):
     """What was made of a chunk: lines of the native rows, of the masked ones, of what was set aside, and of documents that failed."""
 
@@ -132,7 +194,7 @@ class ChunkWriter:
     """Makes the lines of chunks from what a detector found."""
 
     def __init__(self, settings: WorkSettings) -> None:
-        self._settings, self._mask = settings, settings.masking
+        self._settings = settings
         self._catalogues: dict[str, str] = {}
 
     def written(self, chunk: DocumentChunk, found: Sequence[Findings]) -> Detected:
@@ -151,8 +213,8 @@ class ChunkWriter:
             spans = disjoint_spans(findings.spans)
             record = detected_record(document, spans)
             rows.append(native_line(record, spans))
-            if self._mask is not None:
-                masked.append(row_line(self._mask.row(record)))
+            if self._settings.mask is not None:
+                masked.append(row_line(masked_row(record, self._settings.mask, self._settings.mask_character)))
             tally.count(document.locale, spans, len(findings.spans) - len(spans), findings.set_aside)
         return Detected(b"".join(rows), b"".join(masked), b"".join(set_aside), b"".join(failed), tally)
 
@@ -196,36 +258,17 @@ def failed(place: str, error: Exception) -> RunError:
     )
 
 
-MaskStyle = Literal["type", "subtype", "numbered", "char"]
-BLOCK: Final = "█"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mask:
-    """How to mask. Raises ``UsageError`` if ``character`` is not one."""
-
-    style: MaskStyle
-    character: str = BLOCK
-
-    def __post_init__(self) -> None:
-        if len(self.character) != 1 or not self.character.isprintable():
-            raise UsageError("this is not one printable character", where="--mask-char", remedy="Give one, such as X")
-
-    def row(self, record: Record) -> Json:
-        """Return the row of the masked file: text and question without the values, and the spans of what stands in their places."""
-        match self.style:
-            case "numbered":
-                words = numbered_placeholders(record)
-            case "char":
-                words = [self.character * (span.end - span.start) for span in record.spans]
-            case style:
-                words = [f"<{placeholder_label(_name(span, style))}>" for span in record.spans]
-        made = masked_variant(record, words)
-        return {"id": record.id, "locale": record.locale, **made, "mask": self.style}
-
-
-def _name(span: Span, style: str) -> str:
-    return span.subtype if style == "subtype" and span.subtype is not None else span.entity_type
+def masked_row(record: Record, style: str, character: str) -> Json:
+    """Return the row of the masked file: text and question without the values, and the spans of what is in their places."""
+    match style:
+        case "numbered":
+            words = numbered_placeholders(record)
+        case "char":
+            words = [character * (span.end - span.start) for span in record.spans]
+        case _:
+            names = [(span.subtype if style == "subtype" else None) or span.entity_type for span in record.spans]
+            words = [f"<{placeholder_label(name)}>" for name in names]
+    return {"id": record.id, "locale": record.locale, **masked_variant(record, words), "mask": style}
 
 
 _AT_ONCE: Final = 1000

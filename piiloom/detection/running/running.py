@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
@@ -24,15 +24,15 @@ from piiloom.detection.running.documents import (
     DocumentReader,
     InputDocument,
     RefusedRow,
-    SpanCounts,
     document_chunks,
 )
-from piiloom.detection.running.outputs import DetectionOutput, output_of
+from piiloom.detection.running.outputs import ExportFolder, RowsFile, output_of
 from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, DetectionWatch, detection_locale
 from piiloom.detection.running.rows import (
     DOCUMENT,
     ChunkWriter,
     Detected,
+    SpanCounts,
     chunk_worker,
     failed,
     with_unique_ids,
@@ -46,78 +46,57 @@ from piiloom.foundation.repeated_ids import IdDigests, digests_of
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entities.entity_catalogue import ENGLISH
 
-Take = Callable[[DocumentChunk, list[Findings]], object]
+
+def model_detector(settings: DetectorSettings, provider: Provider | None = None) -> ModelDetector:
+    """Return the detector of *settings*, which waits for a model or a service."""
+    detector = make_detector(settings, provider=provider)
+    assert isinstance(detector, ModelDetector)  # noqa: S101 - what is made for a model
+    return detector
 
 
-class ModelDriver:
-    """Drives one session. ``spent_usd`` is what the model or service has cost so far."""
+def detect_waiting(
+    detector: ModelDetector,
+    chunks: Iterator[DocumentChunk],
+    take: Callable[[DocumentChunk, list[Findings]], object],
+    told: Callable[[int], object] = noop,
+    *,
+    concurrency: int,
+) -> None:
+    """Have *detector* do *chunks*, *concurrency* documents at once, and call *take* with each that is done, in their order.
 
-    def __init__(self, settings: DetectorSettings, provider: Provider | None = None) -> None:
-        detector = make_detector(settings, provider=provider)
-        assert isinstance(detector, ModelDetector)  # noqa: S101 - what is made for a model
-        self._detector = detector
-        asked = settings.asked or settings.service
-        self._concurrency = asked.concurrency if asked is not None else 1
-        self._stop = StopSignal()
+    *told* is called with the number of documents that are done of a chunk. Raises the errors that would hit every document: no key, no
+    budget left; and ``Interrupted`` after Ctrl-C.
+    """
+    stop = StopSignal()
+    found: list[Findings] = []
 
-    @property
-    def spent_usd(self) -> float:
-        """See the class."""
-        return self._detector.totals.spent_usd
-
-    @property
-    def totals(self) -> dict[str, Any]:
-        """What all sessions asked and paid, as JSON values."""
-        return asdict(self._detector.totals)
-
-    def run(self, chunks: Iterator[DocumentChunk], take: Take, told: Callable[[int], object]) -> None:
-        """Do *chunks* and call *take* with each that is done, in their order; *told* with the number of documents that are done of one.
-
-        Raises the errors that would hit every document: no key, no budget left; and ``Interrupted`` after Ctrl-C.
-        """
-        run_in_own_loop(lambda: self._run(chunks, take, told), on_interrupt=self._stop.request)
-
-    async def _run(self, chunks: Iterator[DocumentChunk], take: Take, told: Callable[[int], object]) -> None:
-        found: list[Findings] = []
-
-        def consume(outcome: tuple[DocumentChunk, Findings]) -> None:
-            chunk, findings = outcome
-            found.append(findings)
-            if len(found) == len(chunk.documents):
-                take(chunk, found.copy())
-                found.clear()
-            else:
-                told(len(found))
-
-        async with self._detector:
-            with stopped_by_ctrl_c(self._stop):
-                await OrderedRun(
-                    source=_one_by_one(chunks),
-                    work=self._work,
-                    consume=consume,
-                    concurrency=self._concurrency,
-                    stop=self._stop,
-                ).run()
-            if self._stop.requested:
-                raise Interrupted("stopped at once")
-
-    def _work(self, item: tuple[DocumentChunk, int]) -> Awaitable[tuple[DocumentChunk, Findings]]:
-        chunk, at = item
-        return self._examined(chunk, chunk.documents[at])
-
-    async def _examined(self, chunk: DocumentChunk, one: InputDocument) -> tuple[DocumentChunk, Findings]:
+    async def examined(item: tuple[DocumentChunk, InputDocument]) -> tuple[DocumentChunk, Findings]:
+        chunk, one = item
         try:
-            return chunk, await self._detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
+            return chunk, await detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
         except (PiiloomError, OSError):
             raise
         except Exception as error:
-            raise failed(one.file if one.line is None else f"{one.file}:{one.line}", error) from error
+            raise failed(one.where, error) from error
 
+    def consume(outcome: tuple[DocumentChunk, Findings]) -> None:
+        chunk, findings = outcome
+        found.append(findings)
+        if len(found) == len(chunk.documents):
+            take(chunk, found.copy())
+            found.clear()
+        else:
+            told(len(found))
 
-def _one_by_one(chunks: Iterator[DocumentChunk]) -> Iterator[tuple[DocumentChunk, int]]:
-    for chunk in chunks:
-        for at in range(len(chunk.documents)):
-            yield chunk, at
+    async def run() -> None:
+        items = ((chunk, one) for chunk in chunks for one in chunk.documents)
+        async with detector:
+            with stopped_by_ctrl_c(stop):
+                await OrderedRun(source=items, work=examined, consume=consume, concurrency=concurrency, stop=stop).run()
+            if stop.requested:
+                raise Interrupted("stopped at once")
+
+    run_in_own_loop(run, on_interrupt=stop.request)
 
 
 _MODEL_DOCUMENTS: Final = 25  # a chunk is written when it is whole, and models are slow
@@ -136,7 +115,7 @@ class DetectionSession:
         stack.callback(self._ids.close)
         self._rejects: TextIO = stack.enter_context((kept.folder / REJECTS).open("w", encoding="utf-8", newline="\n"))
         self._tally = SpanCounts()
-        self._driver: ModelDriver | None = None
+        self._detector: ModelDetector | None = None
         self._done = 0
         self.replayed = 0
         self.model: dict[str, Any] | None = None
@@ -146,9 +125,10 @@ class DetectionSession:
         self._check_catalogues()
         request = self._request
         if request.waits:
-            self._driver = ModelDriver(request, provider)
+            self._detector = model_detector(request, provider)
             agree()
-            self._driver.run(self._jobs(_MODEL_DOCUMENTS), self._take_findings, self._tell)
+            jobs = self._jobs(_MODEL_DOCUMENTS)
+            detect_waiting(self._detector, jobs, self._take_findings, self._tell, concurrency=request.concurrency)
         elif request.workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
@@ -218,7 +198,7 @@ class DetectionSession:
                 done=self._done,
                 total=self._reader.total,
                 kept=self.replayed,
-                spent_usd=None if self._driver is None else self._driver.spent_usd,
+                spent_usd=None if self._detector is None else self._detector.totals.spent_usd,
             )
         )
 
@@ -238,7 +218,7 @@ class DetectionSession:
         self._rejects.close()
         return numbers
 
-    def finish(self, target: DetectionOutput) -> tuple[dict[str, Any], list[Path]]:
+    def finish(self, target: RowsFile | ExportFolder) -> tuple[dict[str, Any], list[Path]]:
         """Write the result, and return its figures and files."""
         folder = self._kept.folder
         failed = self._reject_failed(folder / FAILED)
@@ -256,8 +236,8 @@ class DetectionSession:
         files, loss = target.finish(self._kept, rows, beside, figures, self._request.about)
         if loss.fields or loss.entries:
             figures["loss"] = loss.to_json()
-        if self._driver is not None:
-            self.model = self._driver.totals
+        if self._detector is not None:
+            self.model = asdict(self._detector.totals)
         return figures, files
 
 
@@ -291,7 +271,9 @@ def run_detection(
             told = kept.roll_forward()
             return _report(request, told["figures"], [Path(name) for name in told["files"]], told["figures"]["documents"], started)
         target.check(again=kept.is_exporting)
-        run = DetectionSession(request.named_after(reader.files), reader, kept, watch, stack)
+        run = DetectionSession(
+            request.named_after([(file.name, file.path.stat().st_size) for file in reader.files]), reader, kept, watch, stack
+        )
         try:
             run.detect(provider, agree)
             figures, files = run.finish(target)
@@ -319,28 +301,16 @@ def detect_texts(texts: Sequence[str], locale: str, question: str | None, settin
     """
     settings.check_agreed()
     locale = detection_locale(locale, any_locale=not settings.family.catalogue)
-    found = _found(texts, locale, question, settings)
+    found: list[Findings] = []
+    if not settings.waits:
+        found = examine_texts(make_detector(settings), [DetectorText(text, locale, question) for text in texts])
+    elif texts:
+        documents = tuple(
+            InputDocument(f"text {number}", text, locale, question, "texts", number) for number, text in enumerate(texts, start=1)
+        )
+        chunks = iter([DocumentChunk(0, 0, documents, len(texts))])
+        detect_waiting(model_detector(settings), chunks, lambda _, findings: found.extend(findings), concurrency=settings.concurrency)
     for number, one in enumerate(found, start=1):
         if one.failed is not None:
             raise DataError(f"the text was not detected: {one.failed}", where=f"text {number}")
     return [disjoint_spans(one.spans) for one in found]
-
-
-def _found(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
-    if not settings.waits:
-        return examine_texts(make_detector(settings), [DetectorText(text, locale, question) for text in texts])
-    return _waited_for(texts, locale, question, settings) if texts else []
-
-
-def _waited_for(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[Findings]:
-    found: list[Findings] = []
-
-    def take(chunk: DocumentChunk, findings: list[Findings]) -> None:
-        del chunk
-        found.extend(findings)
-
-    documents = tuple(
-        InputDocument(f"text {number}", text, locale, question, "texts", number) for number, text in enumerate(texts, start=1)
-    )
-    ModelDriver(settings).run(iter([DocumentChunk(0, 0, documents, len(texts))]), take, noop)
-    return found

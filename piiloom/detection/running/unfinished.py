@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Final, NamedTuple, Self, TextIO
 
-from piiloom.detection.running.documents import DocumentChunk, SpanCounts
-from piiloom.detection.running.rows import Detected
+from piiloom.detection.running.documents import DocumentChunk
+from piiloom.detection.running.rows import Detected, SpanCounts
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx2
@@ -34,12 +35,24 @@ _GONE: Final = 404
 _OVERLOADED: Final = 503
 
 
-class AzureText(NamedTuple):
-    """A text to be looked at; ``id`` is its name within a request."""
+@dataclass(slots=True, eq=False)
+class AzureText:
+    """A text to be looked at; ``id`` is its name within a request, ``answer`` gets its findings, and ``tries`` counts its requests."""
 
     id: str
     text: str
     language: str
+    answer: asyncio.Future[Sequence[LabelledRange]]
+    tries: int = 1
+
+    def settle(self, answer: Sequence[LabelledRange] | Exception) -> None:
+        """Give the answer to whoever still waits for it."""
+        if self.answer.done():
+            return
+        if isinstance(answer, Exception):
+            self.answer.set_exception(answer)
+        else:
+            self.answer.set_result(answer)
 
 
 class JobLost(Exception):
@@ -272,8 +285,6 @@ class AzureDetector(ServiceDetector):
         self._jobs: AzureJobs | None = None
         self._gatherer = TextGatherer(self._send)
         self._numbers = count()
-        self._futures: dict[str, asyncio.Future[Sequence[LabelledRange]]] = {}
-        self._tries: dict[str, int] = {}
 
     async def open(self) -> None:
         """See ``ServiceDetector``."""
@@ -298,15 +309,9 @@ class AzureDetector(ServiceDetector):
 
     async def ask(self, piece: str, language: str) -> Sequence[LabelledRange]:
         """See ``ServiceDetector``."""
-        name = str(next(self._numbers))
-        future = self._futures[name] = asyncio.get_running_loop().create_future()
-        self._gatherer.add(AzureText(name, piece, language))
-        try:
-            answer: Sequence[LabelledRange] = await future
-            return answer
-        finally:
-            del self._futures[name]
-            self._tries.pop(name, None)
+        asked = AzureText(str(next(self._numbers)), piece, language, asyncio.get_running_loop().create_future())
+        self._gatherer.add(asked)
+        return await asked.answer
 
     async def _send(self, pieces: Sequence[AzureText]) -> None:
         """Answer each of *pieces*."""
@@ -314,7 +319,7 @@ class AzureDetector(ServiceDetector):
             results = await self._opened().results(pieces)
         except NotTaken as fault:
             if len(pieces) == 1:
-                self._answer(pieces[0], TextRefused(f"azure does not take the text ({fault})"))
+                pieces[0].settle(TextRefused(f"azure does not take the text ({fault})"))
             else:
                 await self._alone(pieces)
             return
@@ -323,36 +328,27 @@ class AzureDetector(ServiceDetector):
             return
         except (TextRefused, ProviderError) as error:
             for one in pieces:
-                self._answer(one, error)
+                one.settle(error)
             return
         for one in pieces:
             if one.id in results:
                 entities = results[one.id]
-                self._answer(one, entities if isinstance(entities, TextRefused) else _found(one.text, entities))
+                one.settle(entities if isinstance(entities, TextRefused) else _found(one.text, entities))
         await self._again([one for one in pieces if one.id not in results], "the answer leaves the text out")
 
     async def _again(self, pieces: Sequence[AzureText], reason: str) -> None:
         """Send *pieces* once more, each by itself, unless that was done often enough."""
         left = []
         for one in pieces:
-            self._tries[one.id] = self._tries.get(one.id, 1) + 1
-            if self._tries[one.id] > self.settings.attempts:
-                self._answer(one, TextRefused(f"azure: {reason}, {self.settings.attempts} times"))
+            one.tries += 1
+            if one.tries > self.settings.attempts:
+                one.settle(TextRefused(f"azure: {reason}, {self.settings.attempts} times"))
             else:
                 left.append(one)
         await self._alone(left)
 
     async def _alone(self, pieces: Sequence[AzureText]) -> None:
         await asyncio.gather(*(self._send([one]) for one in pieces))
-
-    def _answer(self, piece: AzureText, answer: Sequence[LabelledRange] | Exception) -> None:
-        future = self._futures.get(piece.id)
-        if future is None or future.done():  # nobody waits for it any more
-            return
-        if isinstance(answer, Exception):
-            future.set_exception(answer)
-        else:
-            future.set_result(answer)
 
     def _opened(self) -> AzureJobs:
         if self._jobs is None:

@@ -15,15 +15,14 @@ from piiloom.corpus.formats.base import LossEntry
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import Candidate, asked_of, chosen_candidates, found_candidates, reasoning
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.asking import ModelAsker, ModelSession
+from piiloom.detection.asking import ModelAsker, ModelSession, in_session
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE, VerifierVerdict, read_verdict
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import AGAIN, Fault, Lost
-from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
+from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.foundation.errors import Interrupted
-from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -159,41 +158,27 @@ def write_reasonings(
     Raises ``Interrupted`` after Ctrl-C, ``BudgetReached``, ``AuthFailed`` and other errors of providers and stores. Replies that were
     paid for are kept in any case.
     """
-    stop = StopSignal()
-    written = run_in_own_loop(
-        lambda: _write(cases, model.model_copy(update={"run": digest}), watch, policy, stop),
-        on_interrupt=stop.request,
-    )
-    if written is None:
-        raise Interrupted("stopped at once", remedy=AGAIN)
-    return written
-
-
-async def _write(
-    cases: Sequence[ReasoningCase],
-    model: ModelSettings,
-    watch: Callable[[ReasoningProgress], object],
-    policy: CallPolicy | None,
-    stop: StopSignal,
-) -> WrittenReasonings | None:
     rows: list[Reasoned] = []
-    session = await ModelSession.open(model, TEMPLATES, instructions=(INSTRUCTION,), kind=KIND, policy=policy)
-    totals = session.channel.calls.totals
 
-    def consume(row: Reasoned) -> None:
-        rows.append(row)
-        watch(ReasoningProgress(done=len(rows), total=len(cases), replayed=totals.replayed, spent_usd=totals.spent_usd))
+    async def ask(session: ModelSession, stop: StopSignal) -> bool:
+        totals = session.channel.calls.totals
 
-    try:
-        with stopped_by_ctrl_c(stop):
-            await OrderedRun(
-                source=iter(cases),
-                work=lambda case: reasoned(case, session.asker),
-                consume=consume,
-                concurrency=model.concurrency,
-                stop=stop,
-                gauge=session.channel.items,
-            ).run()
-    finally:
-        await session.close(finished=len(rows) == len(cases))
-    return WrittenReasonings(rows=tuple(rows), run_id=session.run_id, totals=totals) if len(rows) == len(cases) else None
+        def consume(row: Reasoned) -> None:
+            rows.append(row)
+            watch(ReasoningProgress(done=len(rows), total=len(cases), replayed=totals.replayed, spent_usd=totals.spent_usd))
+
+        await OrderedRun(
+            source=iter(cases),
+            work=lambda case: reasoned(case, session.asker),
+            consume=consume,
+            concurrency=model.concurrency,
+            stop=stop,
+            gauge=session.channel.items,
+        ).run()
+        return len(rows) == len(cases)
+
+    settings = model.model_copy(update={"run": digest})
+    session, finished = in_session(settings, TEMPLATES, ask, instructions=(INSTRUCTION,), kind=KIND, policy=policy)
+    if not finished:
+        raise Interrupted("stopped at once", remedy=AGAIN)
+    return WrittenReasonings(rows=tuple(rows), run_id=session.run_id, totals=session.channel.calls.totals)

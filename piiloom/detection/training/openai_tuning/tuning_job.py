@@ -87,6 +87,7 @@ class Ledger(JsonLines):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / LEDGER, "at", "step", "did")
+        self.damaged += (number for number, row in enumerate(self.rows, start=1) if type(row["at"]) not in {int, float})
         if self.damaged:
             remedy = "Restore it from a copy. Without it, look for the job with piiloom train openai --list"
             raise DataError("the ledger of the job is damaged", where=f"{folder / LEDGER}:{self.damaged[0]}", remedy=remedy)
