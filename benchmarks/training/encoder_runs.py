@@ -33,7 +33,7 @@ from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
 from piiloom.detection.encoder.encoder_training import train_on_data
 from piiloom.detection.encoder.examples import span_tokens, tag_count, token_tags
 from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading, RelevanceHead, WindowMaker, open_tokenizer, read_heads
-from piiloom.detection.encoder.validating import Validator
+from piiloom.detection.encoder.training_session import Validator
 from piiloom.detection.training.training_data import read_file, read_input
 from piiloom.detection.training.training_options import TrainingInput
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus

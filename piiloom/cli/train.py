@@ -485,7 +485,7 @@ def verifier_data(asked: _Verifier) -> None:
     """
     from piiloom.cli.options import store_for_reading
     from piiloom.cli.run_summary import dollars
-    from piiloom.detection.verifying.reasoned_files import make_training_sets
+    from piiloom.detection.verifying.reasonings import make_training_sets
 
     counts, files, written = make_training_sets(
         asked.out,

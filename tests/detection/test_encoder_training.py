@@ -161,7 +161,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_learns_the_same(
 
 
 def test_early_stopping_keeps_the_best_epoch(base: Path, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from piiloom.detection.encoder.validating import ValidationResult, Validator
+    from piiloom.detection.encoder.training_session import ValidationResult, Validator
 
     scores = iter([0.5, 0.7, 0.6, 0.65, 0.9, 0.9])
     monkeypatch.setattr(Validator, "measure", lambda *_: ValidationResult(figures={"score": next(scores)}))

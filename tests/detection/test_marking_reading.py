@@ -15,7 +15,7 @@ from piiloom.corpus.markers import PRIVACYAI, TYPES, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.marking.answer_alignment import AnswerAlignment, _inside, _length_in, align_answer
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.longer import EXPLORE, case_by_case
+from tests.longer import EXPLORE, case_by_case, examples
 
 TEXT = "Dear <name>, I am Anna Smith, 34, and have asthma. Anna's sister lives in Kraków.\n我叫王伟。"
 RIGHT = (
@@ -174,7 +174,7 @@ def marked(draw):
 
 
 @given(marked())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_what_the_export_writes_comes_back_whole(example):
     text, found = example
     if text.strip() != text or not text:
@@ -206,7 +206,7 @@ def test_places_found_by_bisection_are_those_that_a_search_finds(ours, theirs):
 
 
 @given(marked(), st.sampled_from([SIGNS, ANGLES]).flatmap(lambda one: st.tuples(st.just(one[0]), st.text(one[1], max_size=40))))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(800) // 2, deadline=None)
 def test_any_answer_gives_places_within_the_text_and_none_twice(example, spoilt):
     text, found = example
     markers, reply = spoilt

@@ -105,7 +105,7 @@ def test_the_request_for_a_job_is_what_the_api_documents(server: TuningServer, t
 def test_a_job_is_searched_before_another_intent_is_noted(server: TuningServer, tmp_path: Path) -> None:
     make(planned(tmp_path / "new", server.url))
     assert server.asked["jobs"] == 0
-    server.trouble = lambda asked, nth: "lost" if (asked, server.done["create"]) == ("create", 1) else None  # noqa: ARG005
+    server.trouble = lambda asked, nth: "lost" if (asked, server.done["create"]) == ("create", 1) else None
     make(planned(tmp_path / "lost", server.url))
     steps = [row["did"] for row in Ledger(tmp_path / "lost").rows if row["step"] == "create"]
     assert (steps, server.done["create"]) == (["intent", "unknown", "done"], 2)

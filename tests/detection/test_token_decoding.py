@@ -7,12 +7,12 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.detection.token_decoding import TokenMention, Words, mentions_in, scheme_of, token_words, windows_of
 from piiloom.foundation.errors import UsageError
-from tests.longer import case_by_case
+from tests.longer import case_by_case, examples
 
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 TEXTS = st.text(st.sampled_from("ab9 .,:'’-@_\n王明ไทé́नम\u200d👩🏽🇩🇪"), max_size=60)
@@ -123,6 +123,7 @@ def test_no_tokens_give_no_mentions():
     assert token_words(" \n", [(0, 1), (1, 2), (2, 2)]) == []
 
 
+@settings(max_examples=examples(400), deadline=None)
 @given(TEXTS, st.data())
 def test_spans_are_exact_disjoint_and_never_cut_a_word(text, data):
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=20)))
@@ -140,6 +141,7 @@ def test_spans_are_exact_disjoint_and_never_cut_a_word(text, data):
             assert not re.search(r"[a-z0-9_]\Z", text[:place]) or not re.match(r"[a-z0-9_]", text[place:])
 
 
+@settings(max_examples=examples(400), deadline=None)
 @given(st.integers(0, 300), st.integers(2, 60), st.data())
 def test_windows_cover_each_token_once_and_begin_with_words(count, limit, data):
     overlap = data.draw(st.integers(0, limit - 1))

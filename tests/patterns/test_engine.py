@@ -16,7 +16,10 @@ from piiloom.patterns.writing import fold_text, write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.own_entities import user_file
+from tests.detection.own_entities import only_own
 from tests.longer import case_by_case, examples
+
+__all__ = ["only_own"]
 
 PATTERNS = (
     EntityPattern(pattern=r"\d{8,10}", score=0.6),
@@ -162,6 +165,7 @@ def test_a_catalogue_with_own_types_finds_them(tmp_path: Path) -> None:
     assert replace(engine.catalogue.entities["badge"], where="").source == "our own"
 
 
+@pytest.mark.usefixtures("only_own")
 def test_an_own_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     for number, (prefix, text) in enumerate((("BD", "badge BD-12345."), ("XY", "badge XY-12345."))):

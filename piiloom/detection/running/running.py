@@ -26,7 +26,18 @@ from piiloom.detection.running.documents import (
     RefusedRow,
     document_chunks,
 )
-from piiloom.detection.running.outputs import ExportFolder, RowsFile, output_of
+from piiloom.detection.running.outputs import (
+    FAILED,
+    MASKED,
+    REJECTS,
+    ROWS,
+    SET_ASIDE,
+    ExportFolder,
+    RowsFile,
+    UnfinishedRun,
+    output_of,
+    unwritable_output,
+)
 from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, DetectionWatch, detection_locale
 from piiloom.detection.running.rows import (
     DOCUMENT,
@@ -37,7 +48,6 @@ from piiloom.detection.running.rows import (
     failed,
     with_unique_ids,
 )
-from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun, unwritable_output
 from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
