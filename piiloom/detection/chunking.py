@@ -24,7 +24,7 @@ def cut_text(text: str, ends: Sequence[int], whole: Iterable[Range], limit: int,
     """
     blocks = _joined(whole)
     starts = [start for start, _ in blocks]
-    free = [end for end in ends if _free(end, blocks, starts)]
+    free = [end for end in ends if _block_at(end, blocks, starts) is None]
     pieces: list[Range] = []
     at, size = within or (0, len(text))
     while size - at > limit:
@@ -51,10 +51,6 @@ def _block_at(place: int, blocks: Sequence[Range], starts: Sequence[int]) -> Ran
     """The block that a cut at *place* would cut."""
     number = bisect_left(starts, place) - 1
     return blocks[number] if number >= 0 and place < blocks[number][1] else None
-
-
-def _free(place: int, blocks: Sequence[Range], starts: Sequence[int]) -> bool:
-    return _block_at(place, blocks, starts) is None
 
 
 def _cut(text: str, at: int, latest: int, ends: Sequence[int], blocks: Sequence[Range], starts: Sequence[int]) -> int:

@@ -148,7 +148,7 @@ def write_pattern(pattern: EntityPattern) -> WrittenPattern:
     """Write *pattern*, which ``parse_pattern`` accepts."""
     node = parse_pattern(pattern.pattern)
     fold_case = pattern.ignore_case
-    first, last = _merged(_first(node)), _merged(_last(node))
+    first, last = _merged(_at_end(node, 1)), _merged(_at_end(node, -1))
     exact, loose = f"({_exact(node, fold_case)})", _loose(node, fold_case)
     if pattern.boundary == "word":
         exact = _bounded(exact, first, last)
@@ -221,16 +221,8 @@ def _merged(sets: Iterable[CharacterSet]) -> CharacterSet:
     return CharacterSet(characters, reduce(or_, (one.properties for one in listed), frozenset[str]()))
 
 
-def _first(node: Node) -> list[CharacterSet]:
-    """The sets of which one is the first character of a match."""
-    return _at_end(node, 1)
-
-
-def _last(node: Node) -> list[CharacterSet]:
-    return _at_end(node, -1)
-
-
 def _at_end(node: Node, step: int) -> list[CharacterSet]:
+    """The sets of which one is the first character of a match, or with the *step* -1 the last."""
     match node:
         case CharacterSet():
             return [node]

@@ -414,16 +414,13 @@ def _labeled_as(name: str) -> str:
     return "person_name" if name in ("given_name", "family_name") else name
 
 
-def _gender_of(person: NamedPerson, rng: random.Random) -> str:
-    return draw_gender(person.locale, rng, person.gender)
-
-
-def _birth_date_of(person: NamedPerson, rng: random.Random) -> str:
-    return draw_birth_date_text(person.locale, rng, person.born)
-
-
 _MADE_OF_A_PERSON: Final[Mapping[str, Callable[[NamedPerson, random.Random], str]]] = MappingProxyType(
-    {"email": email_of, "username": username_of, "gender": _gender_of, "date_of_birth": _birth_date_of}
+    {
+        "email": email_of,
+        "username": username_of,
+        "gender": lambda person, rng: draw_gender(person.locale, rng, person.gender),
+        "date_of_birth": lambda person, rng: draw_birth_date_text(person.locale, rng, person.born),
+    }
 )
 
 

@@ -136,7 +136,7 @@ def _document(
     carrier, length = chosen
     rng = derive_rng(BENCHMARK, options.seed, carrier.locale, number)
     composed = compose(carrier, length, catalogue, rng)
-    perturbation = _turn(options.perturbations, number)
+    perturbation = options.perturbations[number % len(options.perturbations)] if options.perturbations else None
     text, values, look_alikes = _perturbed(composed, perturbation, rng)
     counts.lost_values += len(composed.values) - len(values)
     record = Record(
@@ -157,10 +157,6 @@ def _document(
         perturbation=perturbation,
         words=word_count(text, carrier.locale),
     )
-
-
-def _turn(perturbations: Sequence[str], number: int) -> str | None:
-    return perturbations[number % len(perturbations)] if perturbations else None
 
 
 def _perturbed(

@@ -43,7 +43,8 @@ class AskedTypes:
 
     def __init__(self, catalogue: LocaleCatalogue) -> None:
         self.catalogue = catalogue
-        self.entities: Mapping[str, Entity] = {one.id: one for one in catalogue.entities.values() if _is_asked(one)}
+        labelled = (one for one in catalogue.entities.values() if not one.structured or all(form.preceded_by for form in one.patterns))
+        self.entities: Mapping[str, Entity] = {one.id: one for one in labelled}
 
     def find(self, name: str) -> Entity | None:
         """Return the entity that *name* means: its id, English or native name, in any case and with any signs between the words."""
@@ -56,10 +57,6 @@ class AskedTypes:
             for entity in self.entities.values():
                 found.setdefault(_folded(name_of(entity)), entity)
         return found
-
-
-def _is_asked(entity: Entity) -> bool:
-    return not entity.structured or all(pattern.preceded_by for pattern in entity.patterns)
 
 
 def _folded(name: str) -> str:
