@@ -122,3 +122,10 @@ def _ends(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, at - _LOOK_BACK) : at]
     word = _WORD_BEFORE.search(before)
     return _INITIAL.search(before) is None and (word is None or word.group().lower() not in _ABBREVIATIONS)
+
+
+def sentence_pieces(text: str, limit: int, within: Range | None = None) -> list[Range]:
+    """Return the pieces of *text*, or of its range *within*, that end with sentences, see ``cut_text``; blank ones are left out."""
+    begin, end = within or (0, len(text))
+    pieces = [(begin, end)] if end - begin <= limit else cut_text(text, Sentences(text).ends, (), limit, within)
+    return [piece for piece in pieces if text[slice(*piece)].strip()]

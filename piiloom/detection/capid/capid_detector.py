@@ -14,7 +14,7 @@ from piiloom.corpus.formats.instruction_tuning import extracting, extracting_val
 from piiloom.corpus.mention_search import Range
 from piiloom.detection.asking import MODEL_SCORE, AskingDetector, all_of, why_lost
 from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, ListedEntries, ListedMention, everywhere, place_entries, read_entries
-from piiloom.detection.chunking import Sentences, cut_text
+from piiloom.detection.chunking import sentence_pieces
 from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import CAPID
@@ -71,7 +71,7 @@ class CapidDetector(AskingDetector):
 
     async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:  # noqa: ARG002 - it is shown no examples
         text, question = one.text, one.question
-        pieces = _pieces(text, (0, len(text)), self._chunk_chars)
+        pieces = sentence_pieces(text, self._chunk_chars)
         answers = await all_of(self._read(text, piece, question, item_id) for piece in pieces)
         listed: list[ListedMention] = []
         set_aside: list[SetAside] = []
@@ -94,7 +94,7 @@ class CapidDetector(AskingDetector):
             return [(piece, answer)]
         if answer.code != _CUT:
             return answer
-        parts = _pieces(text, piece, (piece[1] - piece[0] + 1) // 2) if halvings < _MOST_HALVINGS else []
+        parts = sentence_pieces(text, (piece[1] - piece[0] + 1) // 2, piece) if halvings < _MOST_HALVINGS else []
         reads = await all_of(self._read(text, part, question, item_id, halvings + 1) for part in parts if len(parts) > 1)
         lost = next((one for one in reads if isinstance(one, Lost)), None)
         if reads and lost is None:
@@ -142,8 +142,3 @@ class CapidDetector(AskingDetector):
             )
             for one in mentions
         ]
-
-
-def _pieces(text: str, of: Range, limit: int) -> list[Range]:
-    """The pieces of a range of at most *limit* characters each; blank ones are left out."""
-    return [(start, end) for start, end in cut_text(text, Sentences(text).ends, (), limit, of) if not text[start:end].isspace()]

@@ -14,7 +14,7 @@ from tenacity import RetryCallState
 
 from piiloom.detection.adapters.label_targets import WITHOUT_PHASES, LabelledRange, label_targets, mapped_findings
 from piiloom.detection.asking import all_of
-from piiloom.detection.chunking import Sentences, cut_text
+from piiloom.detection.chunking import sentence_pieces
 from piiloom.detection.detector import Findings, ModelDetector, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, Service
 from piiloom.execution.call_channel import CallPolicy
@@ -184,7 +184,7 @@ class ServiceDetector(ModelDetector):
         """Send *text*, a long one in pieces. Raises errors that would hit every other text."""
         try:
             language = self.language(locale)
-            pieces = [piece for piece in self._pieces(text) if not text[piece[0] : piece[1]].isspace()]
+            pieces = sentence_pieces(text, self.limit(text))
             answers = await all_of(self.ask(text[start:end], language) for start, end in pieces)
         except TextRefused as refusal:
             return Findings(spans=(), failed=str(refusal))
@@ -198,7 +198,3 @@ class ServiceDetector(ModelDetector):
                     outside.append(SetAside(phase=WITHOUT_PHASES, reason=f"{OUTSIDE}: {one.label}"))
         result = mapped_findings(text, [one for one in found if one.score >= self._threshold], self._targets, self.name)
         return Findings(spans=result.spans, set_aside=(*result.set_aside, *outside))
-
-    def _pieces(self, text: str) -> list[tuple[int, int]]:
-        limit = self.limit(text)
-        return [(0, len(text))] if len(text) <= limit else cut_text(text, Sentences(text).ends, (), limit)
