@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import log
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from sklearn.linear_model import LogisticRegression
 
+from piiloom.corpus.releases.links import Links
+from piiloom.foundation.seeding import derive_rng
 from piiloom.tagging.calibration import Calibration, reliability_json
-from piiloom.tagging.examples import TaggingExample, split_groups
+from piiloom.tagging.examples import TaggingExample
 from piiloom.tagging.model import RelevanceModel, SpanFinder
 from piiloom.tagging.training import OnIteration, judged_features, train_relevance, train_spans
 
@@ -49,7 +51,31 @@ def fit_calibration(answers: Sequence[ScoredAnswer]) -> Calibration | None:
     return Calibration(slope=0.0, offset=log(share / (1 - share)))
 
 
+One = TypeVar("One", bound=TaggingExample)
 HELD_OUT: Final = 0.2
+
+
+def groups_of(examples: Sequence[One]) -> list[list[One]]:
+    """Return the examples that hang together by a key or by the same context, the group of the first example first."""
+    links, holders = Links(len(examples)), dict[str, int]()
+    for position, example in enumerate(examples):
+        for key in (*(f"key:{key}" for key in example.group_keys), f"text:{example.context}"):
+            links.join(holders.setdefault(key, position), position)
+    together: dict[int, list[One]] = {}
+    for position, example in enumerate(examples):
+        together.setdefault(links.root(position), []).append(example)
+    return list(together.values())
+
+
+def split_groups(examples: Sequence[One], share: float, *, seed: int) -> tuple[list[One], list[One]]:
+    """Return *examples* in two parts, the second with about *share* of them; no group is in both. One group leaves the second empty."""
+    groups = groups_of(examples)
+    derive_rng("tagging", "held out", seed).shuffle(groups)
+    kept: list[One] = []
+    held: list[One] = []
+    for group in groups[1:]:
+        (held if len(held) < share * len(examples) else kept).extend(group)
+    return groups[0] + kept if groups else [], held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,6 @@ from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import KNOWN, ListingBench, ListingModel
 from tests.fakes.llm_server import LLMServer
-from tests.providers.provider_calls import NAMES
 
 TEXT = "Anna is a nurse with asthma in Łódź. Asthma since 1990, her asthma."
 
@@ -144,11 +143,10 @@ def test_detector_and_verifier_are_one_run_with_one_budget(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES[:2])
-def test_the_batch_api_gives_the_same(tmp_path, name):
+def test_the_batch_api_gives_the_same(tmp_path):
     texts = [f"{TEXT} {number}" for number in range(6)]
     with LLMServer(ListingModel(wrong=["nurse"])) as server:
-        bench = ListingBench(tmp_path, server, name)
+        bench = ListingBench(tmp_path, server)
         for make in (lambda **options: bench.verified(bench.capid(), **options), lambda **options: bench.verified(Finder(), **options)):
             batched = bench.examine(texts, detector=make(batch=True))
             assert server.requests == 0
