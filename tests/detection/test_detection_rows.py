@@ -17,7 +17,7 @@ from piiloom.corpus.record import Record
 from piiloom.detection.detector import ScoredSpan, disjoint_spans
 from piiloom.detection.running.documents import InputDocument
 from piiloom.detection.running.request import WorkSettings
-from piiloom.detection.running.rows import detected_record, masked_row, native_line, record_from
+from piiloom.detection.running.rows import detected_record, masked_document, native_line, record_from
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
@@ -80,7 +80,7 @@ def _file(factory: pytest.TempPathFactory) -> Path:
 def test_masks_change_nothing_but_the_spans(style, case):
     document, spans = case
     record = detected_record(document, disjoint_spans(spans))
-    row = masked_row(record, style, "█")
+    row = masked_document(record, style, "█")
     text, at, new_at = str(row["text"]), 0, 0
     for span, now in zip(record.spans, row["spans"], strict=True):  # type: ignore[call-overload]
         assert text[new_at : now["start"]] == document.text[at : span.start]
@@ -97,7 +97,7 @@ def _masked(style: str, question: str | None = None, character: str = "X") -> Re
     spans = [scored(0, 4, entity_type="name", subtype="person_name"), scored(6, 15, entity_type="code", subtype="email")]
     spans += [scored(21, 25, entity_type="name", subtype="person_name"), scored(32, 40, subtype=None)]
     record = detected_record(InputDocument("d", text, "pl_PL", question, "a", 1), spans)
-    return masked_row(record, style, character)
+    return masked_document(record, style, character)
 
 
 @pytest.mark.parametrize(

@@ -144,11 +144,6 @@ class EncoderOptions(Continuing, EncoderSettings, TrainingInput):
     onnx: bool = setting(False, "Also write model.onnx, for detection without PyTorch.")
 
 
-def settings_of(row: Mapping[str, Any]) -> EncoderSettings:
-    """Return the settings that ``to_json`` gave; keys that are not known are left out."""
-    return EncoderSettings(**{name: value for name, value in row.items() if name in EncoderSettings.model_fields})
-
-
 def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 

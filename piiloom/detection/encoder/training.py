@@ -196,7 +196,6 @@ _CLIP: Final = 1.0
 _SMOOTHING: Final = 0.05
 
 Validate = Callable[[EncoderNetwork], dict[str, float]]
-Watch = Callable[[TrainingProgress], None]
 
 
 class EncoderTraining:
@@ -215,7 +214,7 @@ class EncoderTraining:
         pad: int,
         dtype: torch.dtype | None,
         validate: Validate | None,
-        watch: Watch,
+        watch: Callable[[TrainingProgress], object],
     ) -> None:
         self._network, self._examples, self._settings = network, examples, settings
         self._pad, self._dtype, self._validate, self._watch = pad, dtype, validate, watch

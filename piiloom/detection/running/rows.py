@@ -214,7 +214,7 @@ class ChunkWriter:
             record = detected_record(document, spans)
             rows.append(native_line(record, spans))
             if self._settings.mask is not None:
-                masked.append(row_line(masked_row(record, self._settings.mask, self._settings.mask_character)))
+                masked.append(row_line(masked_document(record, self._settings.mask, self._settings.mask_character)))
             tally.count(document.locale, spans, len(findings.spans) - len(spans), findings.set_aside)
         return Detected(b"".join(rows), b"".join(masked), b"".join(set_aside), b"".join(failed), tally)
 
@@ -258,7 +258,7 @@ def failed(place: str, error: Exception) -> RunError:
     )
 
 
-def masked_row(record: Record, style: str, character: str) -> Json:
+def masked_document(record: Record, style: str, character: str) -> Json:
     """Return the row of the masked file: text and question without the values, and the spans of what is in their places."""
     match style:
         case "numbered":

@@ -188,9 +188,6 @@ class LoraProgress:
         return " · ".join(parts)
 
 
-Watch = Callable[[LoraProgress], object]
-
-
 @dataclass(slots=True, kw_only=True)
 class Heard:
     """Losses as the trainer told them; ``validation`` has the epoch, too."""
@@ -213,7 +210,7 @@ class Heard:
         )
 
 
-def listening(heard: Heard, watch: Watch = noop) -> Any:
+def listening(heard: Heard, watch: Callable[[LoraProgress], object] = noop) -> Any:
     """Return a callback of transformers that fills *heard* and tells *watch*; the class is made here, since its base is imported late."""
 
     def begin(_self: Any, _args: Any, state: Any, _control: Any, **_: Any) -> None:
@@ -257,7 +254,12 @@ class _OutOfMemory(Exception):
 
 
 def train_lora(
-    data: TrainingData, settings: LoraSettings, place: LoraPlace, *, watch: Watch = noop, tell: Callable[[str], object] = noop
+    data: TrainingData,
+    settings: LoraSettings,
+    place: LoraPlace,
+    *,
+    watch: Callable[[LoraProgress], object] = noop,
+    tell: Callable[[str], object] = noop,
 ) -> LoraReport:
     """Train an adapter on *data*; *watch* hears of each step, *tell* of what goes otherwise than asked.
 
@@ -310,7 +312,7 @@ class _LoraSession:
         tokenizer: Any,
         examples: tuple[TokenExamples, TokenExamples],
         unfinished: UnfinishedTraining,
-        watch: Watch,
+        watch: Callable[[LoraProgress], object],
     ) -> None:
         self._settings, self._hardware, self._folder, self._tokenizer = settings, hardware, folder, tokenizer
         self._train, self._validation = examples

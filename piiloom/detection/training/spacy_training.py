@@ -139,9 +139,6 @@ class SpacyProgress:
         return f"{shown} · validation F1 {self.f1:.3f}, best {self.best or 0:.3f} after epoch {self.best_epoch}"
 
 
-Watch = Callable[[SpacyProgress], object]
-
-
 FAMILY: Final = "spacy"
 _NAME: Final = "pii"
 _DESCRIPTION: Final = "Finds personal information; trained by piiloom (see piiloom.json)."
@@ -170,7 +167,12 @@ class _State:
 
 
 def train_spacy(
-    data: TrainingData, settings: SpacySettings, place: SpacyPlace, *, watch: Watch = noop, tell: Callable[[str], object] = noop
+    data: TrainingData,
+    settings: SpacySettings,
+    place: SpacyPlace,
+    *,
+    watch: Callable[[SpacyProgress], object] = noop,
+    tell: Callable[[str], object] = noop,
 ) -> SpacyReport:
     """Train on *data*; *watch* hears of each epoch, *tell* of what goes otherwise than one might expect.
 
@@ -231,7 +233,7 @@ class _SpacySession:
         train: Sequence[Any],
         validation: Sequence[Any],
         unfinished: UnfinishedTraining,
-        watch: Watch,
+        watch: Callable[[SpacyProgress], object],
     ) -> None:
         self._nlp, self._settings, self._train, self._validation = made.nlp, settings, train, validation
         self._unfinished, self._watch = unfinished, watch

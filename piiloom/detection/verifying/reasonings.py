@@ -142,9 +142,6 @@ async def reasoned(case: ReasoningCase, asker: ModelAsker) -> Reasoned:
     return row(VerifierVerdict(right, by_rule.reasoning) if right else judged[-1], "T by default")
 
 
-Watch = Callable[["ReasoningProgress"], object]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReasoningProgress:
     """Of ``total`` candidates ``done`` have a reasoning; ``spent_usd`` is that of all sessions."""
