@@ -46,11 +46,9 @@ from piiloom.corpus.store.record_search import TextConditions, search_records
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.encoder.encoder_settings import EncoderOptions
-from piiloom.detection.encoder.training_history import TrainingProgress
+from piiloom.detection.encoder.encoder_settings import EncoderOptions, TrainingProgress
 from piiloom.detection.families import FAMILIES
-from piiloom.detection.running.request import DetectionReport, DetectionRequest, DetectionSettings
-from piiloom.detection.running.request import Watch as DetectionWatch
+from piiloom.detection.running.request import DetectionReport, DetectionRequest, DetectionSettings, DetectionWatch
 from piiloom.evaluation.comparison.comparing import Comparison
 from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
 from piiloom.evaluation.comparison_run import run_comparison as compared
@@ -333,7 +331,7 @@ def detect(texts: str | list[str] | tuple[str, ...], asked: DetectKeywords) -> R
     ``text`` counts several texts from 0. Raises ``UsageError`` for an unknown locale or detector, ``ConfigError`` for a fault in a file of
     entities, and errors of providers.
     """
-    from piiloom.detection.running.few_texts import detect_texts  # noqa: PLC0415 - few scripts want it, all would load it
+    from piiloom.detection.running.running import detect_texts  # noqa: PLC0415 - few scripts want it, all would load it
 
     several = [texts] if isinstance(texts, str) else texts
     found = detect_texts(several, asked.locale, asked.question, asked)

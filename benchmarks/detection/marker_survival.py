@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from benchmarks.detection.marker_alterations import KINDS, Range3, Spoilt, a_text, answered
-from piiloom.detection.findings import SetAside
+from piiloom.detection.detector import SetAside
 from piiloom.detection.marking.answer_alignment import AlignedAnswer, align_answer
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

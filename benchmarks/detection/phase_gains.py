@@ -27,10 +27,9 @@ from benchmarks.detection.simulated_llm import ErrorRates, SimulatedLLM
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.making import BenchmarkCounts, make_benchmark
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector import Findings, ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Findings
-from piiloom.detection.hybrid.hybrid_detector import HybridDetector
+from piiloom.detection.hybrid.hybrid_detectors import HybridDetector
 from piiloom.detection.registry import make_detector
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, SchemeSettings

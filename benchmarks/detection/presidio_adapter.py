@@ -19,9 +19,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from piiloom.detection.adapters.presidio.pipelines import blank_pipeline
-from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
-from piiloom.detection.findings import Findings, Text
+from piiloom.detection.adapters.presidio_detector import PresidioDetector, word_pipeline
+from piiloom.detection.detector import DetectorText, Findings
+from piiloom.detection.detector_settings import LocalModel
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -53,7 +53,7 @@ def presidio_itself(model: str | None, *, regions: tuple[str, ...] | None = _REG
     engine: Any
     if model is None:
         engine = SpacyNlpEngine(ner_model_configuration=NerModelConfiguration.from_dict(settings["ner_model_configuration"]))
-        engine.nlp = {"en": blank_pipeline(_LOCALE)}
+        engine.nlp = {"en": word_pipeline(_LOCALE)}
     else:
         settings["models"] = [{"lang_code": "en", "model_name": model}]
         engine = NlpEngineProvider(nlp_configuration=settings).create_engine()
@@ -80,27 +80,27 @@ def main() -> None:
         raise SystemExit(f"error: presidio-analyzer is not installed; {how_to_install('presidio')}")
     texts = texts_of(given.texts)
     print(f"{len(texts)} texts, {sum(map(len, texts)):,} characters")
-    for title, model in (("patterns alone", None), (given.model, given.model)):
+    for title, model in (("patterns alone", ""), (given.model, given.model)):
         try:
-            detector = PresidioDetector(model=model, taxonomy=shipped_taxonomy())
+            detector = PresidioDetector(LocalModel(model_path=model), taxonomy=shipped_taxonomy())
         except UsageError as error:
             raise SystemExit(f"error: {error}") from None
         _compare(title, model, detector, texts, given.rounds)
 
 
-def _compare(title: str, model: str | None, detector: PresidioDetector, texts: Sequence[str], rounds: int) -> None:
-    itself = presidio_itself(model)  # spaCy would try to download a missing pipeline: the detector has found it by now
+def _compare(title: str, model: str, detector: PresidioDetector, texts: Sequence[str], rounds: int) -> None:
+    itself = presidio_itself(model or None)  # spaCy would try to download a missing pipeline: the detector has found it by now
     expected = [told(itself.analyze(text, language="en")) for text in texts]
     batch = [told(one) for one in detector.results(texts, _LOCALE)]
     single = [told(next(iter(detector.results([text], _LOCALE)))) for text in texts]
-    findings = detector.examine_batch([Text(text, _LOCALE) for text in texts])
-    as_it_comes = presidio_itself(model, regions=None)
+    findings = detector.examine_batch([DetectorText(text, _LOCALE) for text in texts])
+    as_it_comes = presidio_itself(model or None, regions=None)
     unset = [told(as_it_comes.analyze(text, language="en")) for text in texts]
     print(f"\n{title}: {sum(map(len, expected)):,} results of presidio itself")
     print(f"  texts with other results, one by one: {_differing(expected, single)}, in batches: {_differing(expected, batch)}")
     print(f"  against presidio with its eight phone regions: {_differing(unset, batch)} texts; {_moved(unset, batch)}")
     print(f"  spans after mapping: {sum(len(one.spans) for one in findings):,}; set aside: {_aside(findings)}")
-    chunk = [Text(text, _LOCALE) for text in texts]
+    chunk = [DetectorText(text, _LOCALE) for text in texts]
     ways: dict[str, Callable[[], object]] = {
         "presidio itself": lambda: [itself.analyze(text, language="en") for text in texts],
         "adapter, one by one": lambda: [detector.examine(text, _LOCALE) for text in texts],

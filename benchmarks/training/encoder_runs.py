@@ -28,17 +28,14 @@ from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_records
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
-from piiloom.detection.encoder.encoder_training import train_encoder
-from piiloom.detection.encoder.head_files import read_heads
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count, token_places, token_tags
-from piiloom.detection.encoder.text_reading import Reading, TextReader
-from piiloom.detection.encoder.validating import Validator
-from piiloom.detection.encoder.windows import WindowMaker, open_tokenizer
-from piiloom.detection.findings import Text
-from piiloom.detection.training.training_data import TrainingChoice, read_training
-from piiloom.detection.training.training_files import read_file
+from piiloom.detection.encoder.encoder_training import train_on_data
+from piiloom.detection.encoder.examples import span_tokens, tag_count, token_tags
+from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading, RelevanceHead, WindowMaker, open_tokenizer, read_heads
+from piiloom.detection.encoder.training_session import Validator
+from piiloom.detection.training.training_data import read_file, read_input
+from piiloom.detection.training.training_options import TrainingInput
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import TestedRecord, count_table, record_intervals
@@ -53,12 +50,12 @@ class Scorer:
     """A trained folder, and what it finds and judges in the records of a probe."""
 
     def __init__(self, folder: Path) -> None:
-        from piiloom.detection.encoder.torch_backend import open_backend
+        from piiloom.detection.encoder.network import open_backend
 
         self.about: About = read_about(folder, "encoder")
         self.head = RelevanceHead.of(read_heads(folder))
         maker = WindowMaker(open_tokenizer(folder), Windows(**self.about.settings["windows"]))
-        self.reader = TextReader(
+        self.reader = EncoderReader(
             open_backend(folder, tag_count(len(self.about.types)), "auto"), maker, pad=self.about.settings["pad"], batch_size=16
         )
         self.bias = float(self.about.settings["outside_bias"])
@@ -68,17 +65,17 @@ class Scorer:
         """What is found in each record of *corpus*, against its spans."""
         found: dict[int, TestedRecord] = {}
 
-        def take(number: int, reading: Reading) -> None:
+        def take(number: int, reading: EncoderReading) -> None:
             record = corpus[number]
             spans = [FoundSpan(one.start, one.end, self.about.types[one.type_number]) for one in reading.spans(self.bias)]
             found[number] = TestedRecord(record=record, found=tuple(spans), judged=tuple(self._judged(record, reading)))
 
-        self.reader.read([Text(one.context, "en_US", HIDDEN if self.hide else one.question) for one in corpus], take)
+        self.reader.read([DetectorText(one.context, "en_US", HIDDEN if self.hide else one.question) for one in corpus], take)
         return [found[number] for number in range(len(corpus))]
 
-    def _judged(self, record: ProbeRecord, reading: Reading) -> Sequence[tuple[Relevance, Relevance]]:
+    def _judged(self, record: ProbeRecord, reading: EncoderReading) -> Sequence[tuple[Relevance, Relevance]]:
         owners = token_tags(reading.tokens.offsets, record.spans, {span.entity_type: 0 for span in record.spans})[1]  # type: ignore[arg-type]  # spans of the probe, which have the same fields
-        places = token_places(owners, len(record.spans))
+        places = span_tokens(owners, len(record.spans))
         said = iter(reading.relevance(self.head, [place for place in places if place is not None]))
         found = [next(said) if place is not None else None for place in places]
         return [(span.relevance, one or "low") for span, one in zip(record.spans, found, strict=True) if span.relevance is not None]
@@ -109,8 +106,7 @@ def trained(records: Sequence[Record], given: argparse.Namespace, folder: Path) 
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "train.jsonl"
         file.write_text("".join(json.dumps(row_of(record)) + "\n" for record in records), encoding="utf-8")
-        choice = TrainingChoice(train=(file,), relevance=True, validation_size=given.validation, seed=given.seed)
-        data = read_training(choice)
+        data = read_input(TrainingInput(train=(file,), validation_size=given.validation), given.seed, relevance=True)
     settings = EncoderSettings(
         epochs=given.epochs,
         contrast=given.contrast,
@@ -123,7 +119,7 @@ def trained(records: Sequence[Record], given: argparse.Namespace, folder: Path) 
         patience=given.patience,
         seed=given.seed,
     )
-    train_encoder(data, given.base, folder, settings, watch=said(), force=True)
+    train_on_data(data, given.base, folder, settings, watch=said(), force=True)
     return Scorer(folder)
 
 

@@ -80,7 +80,7 @@ def make(asked: Make) -> None:
 
     Templates of everyday documents are filled with drawn values. No native speaker has checked the templates; benchmark.json says so.
     """
-    from piiloom.detection.benchmark.benchmark_folder import make_folder
+    from piiloom.detection.benchmark.making import make_folder
 
     with shown(_described, wanted=not asked.as_json, share=lambda progress: progress) as watch:
         counts = make_folder(asked.out, asked, carriers=asked.carriers, with_shipped=asked.with_shipped, force=asked.force, watch=watch)
@@ -104,7 +104,7 @@ def write(asked: Write) -> None:
     with its fault named, then set aside in rejects.jsonl. Nothing personal is sent. No native speaker has checked the texts.
     """
     from piiloom.cli.run_summary import dollars
-    from piiloom.detection.benchmark.carrier_files import have_written
+    from piiloom.detection.benchmark.carrier_writing import have_written
 
     watching = partial(asking, asked.replies, wanted=not asked.as_json)
     written, paths = have_written(asked.out, asked, force=asked.force, watching=watching)
@@ -131,12 +131,12 @@ def write(asked: Write) -> None:
 @takes(Show)
 def show(asked: Show) -> None:
     """Show the contents of a benchmark: documents by locale, domain and length, entities and look-alikes."""
-    from piiloom.detection.benchmark.benchmark_folder import read_about
+    from piiloom.detection.benchmark.making import read_benchmark
 
     if asked.document is not None:
         _show_document(asked.folder, asked.document, as_json=asked.as_json)
         return
-    about = read_about(asked.folder)
+    about = read_benchmark(asked.folder)
     if asked.as_json:
         say_json(about)
     else:
@@ -144,7 +144,7 @@ def show(asked: Show) -> None:
 
 
 def _say_counts(counts: Mapping[str, Any], folder: Path, carriers: Mapping[str, Any] | None) -> None:
-    from piiloom.detection.benchmark.benchmark_folder import ROWS
+    from piiloom.detection.benchmark.making import ROWS
 
     documents, values = sum(counts["documents"].values()), sum(counts["entities"].values())
     look_alikes = sum(counts["look_alikes"].values())
@@ -166,9 +166,9 @@ def _say_counts(counts: Mapping[str, Any], folder: Path, carriers: Mapping[str, 
 
 def _show_document(folder: Path, document_id: str, *, as_json: bool) -> None:
     from piiloom.corpus.formats.native_rows import row_of
-    from piiloom.detection.benchmark.benchmark_folder import read_document
+    from piiloom.detection.benchmark.making import benchmark_document
 
-    record = read_document(folder, document_id)
+    record = benchmark_document(folder, document_id)
     if as_json:
         say_json(row_of(record))
         return

@@ -153,7 +153,7 @@ def _added(given: str) -> tuple[float | None, int]:
 
 
 def _tokens_in(path: Path) -> int:
-    from piiloom.detection.training.training_files import read_file
+    from piiloom.detection.training.training_data import read_file
     from piiloom.evaluation.cost import tokens_of
 
     return sum(tokens_of(record.context) for record in read_file(path, None, skip_values=True, where="--texts").records)

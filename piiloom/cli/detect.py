@@ -22,8 +22,7 @@ from piiloom.cli.progress import shown
 from piiloom.cli.terminal import agree_to_send, examples, harmless, say, say_aside, say_json, say_table
 from piiloom.corpus.store import store_setting
 from piiloom.detection.families import FAMILIES, RECOGNIZERS
-from piiloom.detection.running.input_settings import READING
-from piiloom.detection.running.request import DetectionRequest
+from piiloom.detection.running.request import READING, DetectionRequest
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import PiiloomError, StoreLocked, UsageError
 from piiloom.foundation.settings import setting

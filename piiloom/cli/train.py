@@ -17,10 +17,18 @@ from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_a
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
 from piiloom.detection.families import CAPID, MARKERS
-from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.training.lora.lora_settings import CAPID_ALPACA, LoraPlace, LoraSettings
 from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningOptions
-from piiloom.detection.training.training_options import DATA, HOW, ReasoningOptions, TrainingInput
+from piiloom.detection.training.training_options import (
+    CAPID_ALPACA,
+    DATA,
+    HOW,
+    LoraPlace,
+    LoraSettings,
+    ReasoningOptions,
+    SpacyPlace,
+    SpacySettings,
+    TrainingInput,
+)
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, RunError, UsageError
 from piiloom.foundation.settings import OptionalPath, setting
@@ -30,8 +38,8 @@ from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from piiloom.detection.encoder.training_history import History, TrainingProgress
-    from piiloom.detection.training.openai_tuning.job_plan import Plan
+    from piiloom.detection.encoder.encoder_settings import TrainingHistory, TrainingProgress
+    from piiloom.detection.training.openai_tuning.job_plan import TuningPlan
     from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
     from piiloom.providers.openai_jobs import OpenAIJobs
     from piiloom.tagging.model_card import About
@@ -151,7 +159,7 @@ def _print_encoder(about: About, out: Path, *, plot: bool) -> None:
     say(f"next   piiloom detect INPUT --detector encoder --model-path {out} --out FOUND.jsonl")
 
 
-def _plotted(out: Path, history: History) -> bool:
+def _plotted(out: Path, history: TrainingHistory) -> bool:
     """Draw losses and validation where matplotlib is there; it comes with the extra ``report``, and a training does not need it."""
     from piiloom.foundation.whole_files import write_folder
 
@@ -200,7 +208,7 @@ def spacy(asked: _Spacy) -> None:
     docs/training-llm.md has more.
     """
     from piiloom.cli.options import store_for_reading
-    from piiloom.detection.spacy_pipeline.spacy_training import train_spacy
+    from piiloom.detection.training.spacy_training import train_spacy
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)
@@ -234,7 +242,7 @@ def lora(asked: _Lora) -> None:
     weights. docs/training-llm.md has more.
     """
     from piiloom.cli.options import store_for_reading
-    from piiloom.detection.training.lora.lora_training import train_lora
+    from piiloom.detection.training.lora_training import train_lora
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)
@@ -378,7 +386,7 @@ def _plan_in(folder: JobFolder, asked: _Tune) -> None:
     folder.write(contents)
 
 
-def _print_estimate(plan: Plan, *, as_json: bool) -> None:
+def _print_estimate(plan: TuningPlan, *, as_json: bool) -> None:
     from piiloom.detection.training.openai_tuning.job_plan import warnings_about
 
     if as_json:
@@ -392,7 +400,7 @@ def _print_estimate(plan: Plan, *, as_json: bool) -> None:
         say(line)
 
 
-def _estimate_lines(plan: Plan) -> list[str]:
+def _estimate_lines(plan: TuningPlan) -> list[str]:
     """Return the cost of the training, and where the price comes from."""
     from piiloom.cli.run_summary import count_text, dollars
     from piiloom.detection.training.openai_tuning.job_plan import USES, warnings_about
@@ -477,7 +485,7 @@ def verifier_data(asked: _Verifier) -> None:
     """
     from piiloom.cli.options import store_for_reading
     from piiloom.cli.run_summary import dollars
-    from piiloom.detection.verifying.reasoned_files import make_training_sets
+    from piiloom.detection.verifying.reasonings import make_training_sets
 
     counts, files, written = make_training_sets(
         asked.out,

@@ -79,7 +79,7 @@ def drawn_values(entity: Entity) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class TrialFailure:
     """A text in which a value was not found as it should be, or a look-alike was taken for one. ``found``: the ids at its place."""
 
     kind: str
@@ -98,7 +98,7 @@ class Trial:
     negatives: int
     refused: int
     validated: bool
-    failures: tuple[Failure, ...]
+    failures: tuple[TrialFailure, ...]
 
     @property
     def passed(self) -> bool:
@@ -108,7 +108,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trials:
+class TrialResults:
     """The trials of several entries, and the faults of those that could not be tried."""
 
     trials: tuple[Trial, ...]
@@ -142,7 +142,7 @@ class Trials:
         }
 
 
-def try_entities(choice: EntityChoice, ids: Sequence[str] = (), *, seed: int = 0) -> Trials:
+def try_entities(choice: EntityChoice, ids: Sequence[str] = (), *, seed: int = 0) -> TrialResults:
     """Try the entries with patterns, only those of *ids* if any are given; universal ones in the locales in turn.
 
     Raises ``UsageError`` for an id that no entry with patterns has.
@@ -159,14 +159,14 @@ def try_entities(choice: EntityChoice, ids: Sequence[str] = (), *, seed: int = 0
             trials.append(try_entity(engine.catalogue.entities[one.id], engine, seed=seed))
         except PiiloomError as fault:
             faults.append((one, str(fault)))
-    return Trials(trials=tuple(trials), faults=tuple(faults))
+    return TrialResults(trials=tuple(trials), faults=tuple(faults))
 
 
 def try_entity(entity: Entity, engine: PatternEngine, *, seed: int = 0, positives: int = POSITIVES, negatives: int = NEGATIVES) -> Trial:
     """Try *entity* with values of *seed*. Raises ``ConfigError`` if it has no generator, or one that gives nothing valid."""
     rng = derive_rng("catalogue trial", seed, entity.id)
     locale = engine.catalogue.locale
-    failures: list[Failure] = []
+    failures: list[TrialFailure] = []
     validated = True
     for number in range(positives):
         value = draw_entity_value(entity, locale, rng)
@@ -175,7 +175,7 @@ def try_entity(entity: Entity, engine: PatternEngine, *, seed: int = 0, positive
         place = (len(before), len(before) + len(value))
         right = [one for one in matches if (one.start, one.end) == place and entity.id in (one.entity.id, one.entity.form_of)]
         if not right:
-            failures.append(Failure("not found", f"{before}{value}{after}", value, _ids_at(matches, before, value)))
+            failures.append(TrialFailure("not found", f"{before}{value}{after}", value, _ids_at(matches, before, value)))
         elif entity.validator is not None and _validator_everywhere(entity):
             validated = validated and right[0].validated is True
     found = positives - len(failures)
@@ -185,7 +185,7 @@ def try_entity(entity: Entity, engine: PatternEngine, *, seed: int = 0, positive
         matches = disjoint(engine.find(f"{before}{value}{after}"))
         place = (len(before), len(before) + len(value))
         if any((one.start, one.end) == place and one.entity.id == entity.id for one in matches):
-            failures.append(Failure(kind, f"{before}{value}{after}", value, _ids_at(matches, before, value)))
+            failures.append(TrialFailure(kind, f"{before}{value}{after}", value, _ids_at(matches, before, value)))
         else:
             refused += 1
     return Trial(

@@ -56,7 +56,7 @@ class OnDevice(Settings):
     batch_size: int = setting(16, "Texts that a model on this machine reads at once.", metavar="N", panel=LOCAL_MODELS, ge=1, advanced=True)
 
 
-class Labels(Settings):
+class LabelMapChoice(Settings):
     """A map from the labels of a model or service to entity types."""
 
     label_map: OptionalPath = setting(
@@ -64,7 +64,7 @@ class Labels(Settings):
     )
 
 
-class LocalModel(OnDevice, Labels):
+class LocalModel(OnDevice, LabelMapChoice):
     """A trained detector on this machine. ``model_path`` is empty for a detector that does without one."""
 
     model_path: str = setting(
@@ -75,10 +75,10 @@ class LocalModel(OnDevice, Labels):
     def identity(self) -> dict[str, Any]:
         """The settings that shape the findings, for digests: the path, and of a folder names, sizes and times of its files."""
         files = traces(Path(self.model_path)) if self.model_path else []
-        return {"path": self.model_path, "files": files, "label_map": digest_of(self.label_map)}
+        return {"path": self.model_path, "files": files, "label_map": file_digest(self.label_map)}
 
 
-class Service(Labels, ModelCalls):
+class Service(LabelMapChoice, ModelCalls):
     """A service that detects. Its keys come from the environment; ``rpm`` None: as many requests a minute as the service allows."""
 
     endpoint: str | None = setting(None, "Address of the service azure or aws.", metavar="URL", panel=LOCAL_MODELS)
@@ -88,7 +88,7 @@ class Service(Labels, ModelCalls):
     @property
     def identity(self) -> dict[str, Any]:
         """The settings that shape the findings, for digests."""
-        return {"endpoint": self.endpoint, "region": self.region, "label_map": digest_of(self.label_map)}
+        return {"endpoint": self.endpoint, "region": self.region, "label_map": file_digest(self.label_map)}
 
 
 class Prompting(Settings):
@@ -102,7 +102,7 @@ class Prompting(Settings):
     @property
     def identity(self) -> dict[str, Any]:
         """The settings that shape the findings, for digests."""
-        return {"examples": digest_of(self.examples), "shots": self.shots}
+        return {"examples": file_digest(self.examples), "shots": self.shots}
 
 
 class ModelSettings(OnDevice, ModelCalls):
@@ -331,7 +331,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting, MarkerChoi
 
     @property
     def waits(self) -> bool:
-        """Whether the detector is a ``findings.ModelDetector``."""
+        """Whether the detector is a ``detector.ModelDetector``."""
         return self.family.waits or self.verify is not None
 
     @property
@@ -397,7 +397,7 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting, MarkerChoi
             "also": list(self.also),
         }
         if self.types and not self.family.catalogue:
-            shaping["own"] = [digest_of(path) for path in self.types]
+            shaping["own"] = [file_digest(path) for path in self.types]
         if self.form != "list":
             shaping["form"] = self.form
         if self.family.takes & {"phases", "model"}:
@@ -421,7 +421,7 @@ def traces(folder: Path) -> list[list[Any]]:
     return [[str(one.relative_to(folder)), one.stat().st_size, one.stat().st_mtime_ns] for one in files]
 
 
-def digest_of(path: Path | None) -> str | None:
+def file_digest(path: Path | None) -> str | None:
     """The digest of a file; that of a shipped label map's name is the name."""
     if path is None:
         return None

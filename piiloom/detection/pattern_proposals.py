@@ -19,8 +19,7 @@ import regex
 import yaml
 
 from piiloom.corpus.record import Record
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.asking.session import ModelSession
+from piiloom.detection.asking import ModelSession, all_of
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.making import BenchmarkCounts, make_benchmark
 from piiloom.detection.catalogue_trial import NEGATIVES, POSITIVES, Trial, try_entity
@@ -75,7 +74,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposals:
+class PatternProposals:
     """What came of each draft, by the id of the entity, and what all sessions of the run asked and paid."""
 
     found: Mapping[str, Proposal | Lost]
@@ -100,7 +99,7 @@ class Proposals:
         return {"entities": rows, "cost": {"run": self.run_id, "usd": usd, "answered": totals.answered, "replayed": totals.replayed}}
 
 
-def propose_patterns(file: Path, out: Path, model: ModelSettings, *, force: bool = False) -> Proposals:
+def propose_patterns(file: Path, out: Path, model: ModelSettings, *, force: bool = False) -> PatternProposals:
     """Have patterns written for the entities of *file* that have none, and write those that pass their trial, in the same form, to *out*.
 
     Raises ``ConfigError`` for a faulty file, ``DataError`` if it has no draft or no pattern passes, ``OutputError`` if *out* is there
@@ -125,7 +124,7 @@ def propose_patterns(file: Path, out: Path, model: ModelSettings, *, force: bool
     return proposals
 
 
-async def _asked(source: CatalogueFile, data: Mapping[str, Any], drafts: Sequence[Entity], model: ModelSettings) -> Proposals:
+async def _asked(source: CatalogueFile, data: Mapping[str, Any], drafts: Sequence[Entity], model: ModelSettings) -> PatternProposals:
     session = await ModelSession.open(model, (TEMPLATE,), kind="propose")
     finished = False
     try:
@@ -144,7 +143,7 @@ async def _asked(source: CatalogueFile, data: Mapping[str, Any], drafts: Sequenc
     finally:
         await session.close(finished=finished)
     found = dict(zip((one.id for one in drafts), answers, strict=True))
-    return Proposals(found=found, run_id=session.run_id, totals=session.channel.calls.totals)
+    return PatternProposals(found=found, run_id=session.run_id, totals=session.channel.calls.totals)
 
 
 def _locale(source: CatalogueFile) -> str:

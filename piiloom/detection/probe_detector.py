@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.execution.call_channel import CallPolicy
-from piiloom.providers.protocol import Provider
-from piiloom.tagging.model import TaggedSpan, TaggingModel
-from piiloom.tagging.model_folder import FAMILY, load_model
+from piiloom.detection.detector import Findings, ScoredSpan, TextDetector
+from piiloom.detection.detector_settings import LocalModel
+from piiloom.tagging.model_folder import FAMILY, load_tagging_model
+from piiloom.taxonomy.entity_types import Taxonomy
 
 # More tells nothing, and the CRF's last digits may differ between machines.
 _DIGITS: Final = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeDetector:
-    """Finds what *model* has learnt, in any language; a score is the probability that the span is right, in extent and type."""
+class ProbeDetector(TextDetector):
+    """Finds what the model *local* has learnt, in any language; a score is the probability that extent and type of the span are right.
 
-    model: TaggingModel = field(repr=False)
-    threshold: float
-    name: str = FAMILY
+    Raises ``UsageError`` and ``DataError`` for a folder that cannot be used.
+    """
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:  # noqa: ARG002 - it has learnt what it has learnt
-        """Return disjoint spans in text order, with a relevance if there is a *question*; see ``Detector``."""
-        return [self._span(one) for one in self.model.tag(text, question, threshold=self.threshold)]
+    name = FAMILY
 
-    def _span(self, found: TaggedSpan) -> ScoredSpan:
-        return ScoredSpan(
-            start=found.start,
-            end=found.end,
-            entity_type=found.entity_type,
-            subtype=None,
-            score=round(found.score, _DIGITS),
-            detector=self.name,
-            relevance=found.relevance,
-            relevance_score=None if found.high_score is None else round(found.high_score, _DIGITS),
-        )
+    def __init__(self, local: LocalModel, *, threshold: float, taxonomy: Taxonomy | None = None) -> None:  # noqa: ARG002 - it has its own
+        self._model, self._threshold = load_tagging_model(Path(local.model_path)), threshold
 
-
-def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> ProbeDetector:
-    """See ``registry.Make``. Raises ``UsageError`` and ``DataError`` for a folder that cannot be used."""
-    del provider, policy
-    assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    return ProbeDetector(model=load_model(Path(settings.local.model_path)), threshold=settings.threshold)
+    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:  # noqa: ARG002 - it has learnt what it has learnt
+        """Return disjoint spans in text order, with a relevance if there is a *question*."""
+        spans = [
+            ScoredSpan(
+                start=one.start,
+                end=one.end,
+                entity_type=one.entity_type,
+                subtype=None,
+                score=round(one.score, _DIGITS),
+                detector=self.name,
+                relevance=one.relevance,
+                relevance_score=None if one.high_score is None else round(one.high_score, _DIGITS),
+            )
+            for one in self._model.tag(text, question, threshold=self._threshold)
+        ]
+        return Findings(spans=spans)

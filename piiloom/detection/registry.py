@@ -1,4 +1,4 @@
-"""Make detectors from their settings."""
+"""Make detectors from their settings; the detector "patterns"."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Self
 
-from piiloom.detection.detector import Detector, ScoredSpan
+from piiloom.detection.detector import Detector, Findings, ScoredSpan, TextDetector
 from piiloom.detection.detector_settings import REASONED, DetectorSettings
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
@@ -17,23 +17,15 @@ from piiloom.patterns.resolving import THRESHOLD, disjoint
 from piiloom.providers.protocol import Provider
 
 
-class Make(Protocol):
-    """A function that makes the detector of *settings*; nothing is opened or sent yet.
+def make_detector(settings: DetectorSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Detector:
+    """Return the detector of *settings*; nothing is opened or sent yet. If ``settings.waits``, it is a ``detector.ModelDetector``.
 
     *provider* replaces that of the settings; *policy* decides how calls are retried, and receives their events. Both are for detectors
     that ask a model only.
     """
-
-    def __call__(self, settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> Detector:
-        """See the class."""
-        ...
-
-
-def make_detector(settings: DetectorSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Detector:
-    """Return the detector of *settings*, see ``Make``. If ``settings.waits``, it is a ``findings.ModelDetector``."""
-    module, _, function = settings.family.make.partition(":")
-    make = cast("Make", getattr(import_module(module), function))
-    detector = make(settings, provider, policy)
+    module, _, name = settings.family.make.partition(":")
+    made: Any = getattr(import_module(module), name).made
+    detector: Detector = made(settings, provider, policy)
     if settings.verify is None:
         return detector
     from piiloom.detection.verifying.verifying_detector import VerifyingDetector  # noqa: PLC0415 - for those that are verified only
@@ -44,16 +36,8 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
     )
 
 
-def make_patterns(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> PatternDetector:
-    """See ``Make``."""
-    del provider, policy
-    return PatternDetector(
-        own=settings.types, unconfirmed=settings.unconfirmed, also=settings.also, threshold=settings.threshold, backend=settings.engine
-    )
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PatternDetector:
+class PatternDetector(TextDetector):
     """Finds what the patterns of a locale describe.
 
     ``own`` are a user's catalogue files; ``unconfirmed`` adds types without a source, ``also`` those that are looked for on request only.
@@ -66,9 +50,20 @@ class PatternDetector:
     backend: Backend = "auto"
     name: str = "patterns"
 
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:  # noqa: ARG003
+        """See ``make_detector``."""
+        return cls(
+            own=settings.types, unconfirmed=settings.unconfirmed, also=settings.also, threshold=settings.threshold, backend=settings.engine
+        )
+
     def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:  # noqa: ARG002 - patterns read no question
         """Return disjoint spans in text order; see ``Detector``."""
         return [self._span(match) for match in disjoint(self.matches(text, locale), threshold=self.threshold)]
+
+    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
+        """As ``detect``; nothing is set aside."""
+        return Findings(spans=self.detect(text, locale, question))
 
     def matches(self, text: str, locale: str) -> Sequence[Match]:
         """All matches, also overlapping and unsure ones."""

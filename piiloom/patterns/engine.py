@@ -18,10 +18,9 @@ from typing import Final
 
 import regex
 
-from piiloom.foundation.errors import ConfigError
-from piiloom.patterns.prefilter import Filtered, Prefilter
-from piiloom.patterns.prefilters import Backend, make_prefilter
-from piiloom.patterns.writing import LOOK_AROUND, FoldedText, Written, fold, write_pattern
+from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.patterns.prefilters import Backend, EveryPattern, Filtered, Prefilter, Re2Prefilter
+from piiloom.patterns.writing import LOOK_AROUND, FoldedText, WrittenPattern, fold_text, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
@@ -38,7 +37,7 @@ _NO_BLANKS: Final = "\u2e80"  # from here on scripts (Han, kana, Hangul) put no 
 _NOWHERE: Final = 1_000
 
 
-class Surroundings:
+class MatchContext:
     """What stands around ``text[start:end]``, in small letters."""
 
     __slots__ = ("_after", "_before")
@@ -109,7 +108,7 @@ class _Compiled:
 
     def __init__(self, entity: Entity, pattern: EntityPattern, region: str | None) -> None:
         self.entity, self.score = entity, pattern.score
-        self.written: Written = write_pattern(pattern)
+        self.written: WrittenPattern = write_pattern(pattern)
         reach = self.written.reach
         self.reach = reach if reach is not None and reach <= _LONGEST_WINDOW else None
         name = pattern.validator if pattern.validator is not None else entity.validator
@@ -158,6 +157,28 @@ class _Compiled:
                 yield one.span(1)
 
 
+def make_prefilter(backend: Backend, patterns: Sequence[Filtered]) -> Prefilter:
+    """Make the prefilter *backend*; "auto" takes Hyperscan if it is installed, else RE2, else none.
+
+    Raises ``UsageError`` if the package of the backend asked for is not installed, ``ConfigError`` if a pattern cannot be compiled.
+    """
+    if backend in ("auto", "hyperscan") and patterns:
+        try:
+            from piiloom.patterns.hyperscan_prefilter import HyperscanPrefilter  # noqa: PLC0415 - optional
+
+            return HyperscanPrefilter(patterns)
+        except ImportError:
+            if backend == "hyperscan":
+                raise UsageError("hyperscan is not installed", remedy="pip install hyperscan, or use --engine auto") from None
+    if backend in ("auto", "re2") and patterns:
+        try:
+            return Re2Prefilter(patterns)
+        except ImportError:
+            if backend == "re2":
+                raise UsageError("google-re2 is not installed", remedy="pip install google-re2, or use --engine auto") from None
+    return EveryPattern(patterns)
+
+
 class PatternEngine:
     """Finds the entities of *catalogue*, or only those of *entity_ids*. Threads may share it.
 
@@ -189,9 +210,9 @@ class PatternEngine:
 
         One place may have several matches; ``resolving.disjoint`` chooses. Without *context* the words around a match change no score.
         """
-        folded = fold(text)
+        folded = fold_text(text)
         best: dict[tuple[int, int, str], Match] = {}
-        around: dict[tuple[int, int], Surroundings] | None = {} if context else None
+        around: dict[tuple[int, int], MatchContext] | None = {} if context else None
         for number, places in self._prefilter.places(folded.data).items():
             pattern = self._patterns[number]
             for start, end in pattern.matches(folded.text, places):
@@ -202,7 +223,7 @@ class PatternEngine:
         return sorted(best.values(), key=lambda one: (one.start, -one.end, -one.score, -one.entity.priority, one.entity.id))
 
     def _judged(
-        self, folded: FoldedText, start: int, end: int, pattern: _Compiled, around: dict[tuple[int, int], Surroundings] | None
+        self, folded: FoldedText, start: int, end: int, pattern: _Compiled, around: dict[tuple[int, int], MatchContext] | None
     ) -> Match | None:
         validated = None
         if pattern.validator is not None:
@@ -213,7 +234,7 @@ class PatternEngine:
         if around is not None:
             surroundings = around.get((start, end))
             if surroundings is None:
-                surroundings = around[start, end] = Surroundings(folded.text, start, end)
+                surroundings = around[start, end] = MatchContext(folded.text, start, end)
             # A form as sure as this is what it is, on an order as well.
             against = self.catalogue.against if score < _UNMISTAKABLE else ()
             score += surroundings.change(pattern.entity.context, against)

@@ -22,7 +22,7 @@ import hyperscan
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.whole_files import replaced
-from piiloom.patterns.prefilter import Filtered, Places, refused
+from piiloom.patterns.prefilters import Filtered, PatternPlaces, refused
 from piiloom.patterns.writing import Loose
 
 _PER_DATABASE: Final = 60
@@ -52,7 +52,7 @@ class HyperscanPrefilter:
         self._only_whether = frozenset(number for number, pattern in enumerate(patterns) if pattern.only_whether)
         self._thread = threading.local()
 
-    def places(self, data: bytes) -> Places:
+    def places(self, data: bytes) -> PatternPlaces:
         """The patterns that match: where the literals of one begin, or where the expression of one ends."""
         found: defaultdict[int, set[int]] = defaultdict(set)
 

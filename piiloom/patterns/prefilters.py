@@ -1,15 +1,50 @@
-"""The three prefilters: Hyperscan tells patterns and places, RE2's sets tell patterns only, and without either every pattern is tried."""
+"""Prefilters say which patterns may match in a text, and where: Hyperscan gives patterns and places, RE2's sets give patterns only.
+
+Without either, every pattern is tried. All give the same final result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
-from piiloom.foundation.errors import UsageError
-from piiloom.patterns.prefilter import Filtered, Places, Prefilter, refused
+from piiloom.foundation.errors import ConfigError
+from piiloom.patterns.writing import Loose
+
+# By the number of a pattern, in ascending order: where its literals begin, or its looser expression ends. None: somewhere in the text.
+PatternPlaces = Mapping[int, Sequence[int] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """A pattern to be filtered. ``name`` says what it is, for errors; ``only_whether``: it is enough to know whether it matches.
+
+    ``shared``: the engines of other locales have it, too, so what is compiled for it can serve them all.
+    """
+
+    loose: tuple[Loose, ...]
+    name: str
+    only_whether: bool = False
+    shared: bool = False
+
+
+class Prefilter(Protocol):
+    """Tells for the bytes of a folded text which patterns (by number) may match."""
+
+    name: str
+
+    def places(self, data: bytes) -> PatternPlaces:
+        """Return the patterns that may match in *data*."""
+        ...
+
+
+def refused(name: str, engine: str, error: Exception) -> ConfigError:
+    """The error for a pattern that *engine* cannot compile."""
+    return ConfigError(f"{engine} cannot compile the pattern: {error}", where=name, remedy="Simplify the pattern, above all its repeats")
+
 
 Backend = Literal["auto", "hyperscan", "re2", "regex"]
-BACKENDS: Final[tuple[Backend, ...]] = ("auto", "hyperscan", "re2", "regex")
 
 
 class EveryPattern:
@@ -18,9 +53,9 @@ class EveryPattern:
     name = "regex"
 
     def __init__(self, patterns: Sequence[Filtered]) -> None:
-        self._all: Places = dict.fromkeys(range(len(patterns)))
+        self._all: PatternPlaces = dict.fromkeys(range(len(patterns)))
 
-    def places(self, data: bytes) -> Places:  # noqa: ARG002 - the protocol's signature
+    def places(self, data: bytes) -> PatternPlaces:  # noqa: ARG002 - the protocol's signature
         """All patterns, everywhere."""
         return self._all
 
@@ -48,28 +83,6 @@ class Re2Prefilter:
                 self._numbers.append(number)
         self._set.Compile()
 
-    def places(self, data: bytes) -> Places:
+    def places(self, data: bytes) -> PatternPlaces:
         """The patterns that match, everywhere."""
         return dict.fromkeys(sorted({self._numbers[one] for one in self._set.Match(data) or ()}))
-
-
-def make_prefilter(backend: Backend, patterns: Sequence[Filtered]) -> Prefilter:
-    """Make the prefilter *backend*; "auto" takes Hyperscan if it is installed, else RE2, else none.
-
-    Raises ``UsageError`` if the package of the backend asked for is not installed, ``ConfigError`` if a pattern cannot be compiled.
-    """
-    if backend in ("auto", "hyperscan") and patterns:
-        try:
-            from piiloom.patterns.hyperscan_prefilter import HyperscanPrefilter  # noqa: PLC0415 - optional
-
-            return HyperscanPrefilter(patterns)
-        except ImportError:
-            if backend == "hyperscan":
-                raise UsageError("hyperscan is not installed", remedy="pip install hyperscan, or use --engine auto") from None
-    if backend in ("auto", "re2") and patterns:
-        try:
-            return Re2Prefilter(patterns)
-        except ImportError:
-            if backend == "re2":
-                raise UsageError("google-re2 is not installed", remedy="pip install google-re2, or use --engine auto") from None
-    return EveryPattern(patterns)

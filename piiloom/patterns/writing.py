@@ -56,7 +56,7 @@ class FoldedText(NamedTuple):
     data: bytes
 
 
-def fold(text: str) -> FoldedText:
+def fold_text(text: str) -> FoldedText:
     """Fold *text*: digits of all scripts, full-width forms, blanks, hyphens and quotes to ASCII; no Chinese commas. Lengths stay."""
     if text.isascii():
         return FoldedText(text, text.encode("ascii"))
@@ -130,7 +130,7 @@ class Loose:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenPattern:
     """``exact`` is for ``regex``, its group 1 is the value. ``loose`` are for prefilters: one of them matches inside each match.
 
     ``led``: a label begins each match, and the looser ones are literals, so a prefilter tells where such a match may begin. Else it tells
@@ -144,11 +144,11 @@ class Written:
     led: bool = False
 
 
-def write_pattern(pattern: EntityPattern) -> Written:
+def write_pattern(pattern: EntityPattern) -> WrittenPattern:
     """Write *pattern*, which ``parse_pattern`` accepts."""
     node = parse_pattern(pattern.pattern)
     fold_case = pattern.ignore_case
-    first, last = _merged(_first(node)), _merged(_last(node))
+    first, last = _merged(_at_end(node, 1)), _merged(_at_end(node, -1))
     exact, loose = f"({_exact(node, fold_case)})", _loose(node, fold_case)
     if pattern.boundary == "word":
         exact = _bounded(exact, first, last)
@@ -167,19 +167,19 @@ def write_pattern(pattern: EntityPattern) -> Written:
         exact = rf"(?:{_NO_WORD_BEHIND}|(?=\p{{Han}})){_one_of(pattern.preceded_by)}{_LABEL_END}{exact}"
     if pattern.followed_by:
         # The end that a prefilter finds is that of the phrase, so it only tells whether there is a match.
-        return Written(exact, (Loose(loose, ignore_case=True),), None)
+        return WrittenPattern(exact, (Loose(loose, ignore_case=True),), None)
     if not pattern.preceded_by:
-        return Written(exact, (Loose(loose),), reach)
-    return Written(exact, tuple(map(_literal, pattern.preceded_by)), reach, led=True)
+        return WrittenPattern(exact, (Loose(loose),), reach)
+    return WrittenPattern(exact, tuple(map(_literal, pattern.preceded_by)), reach, led=True)
 
 
 def _one_of(phrases: Iterable[str], *, whole: int = 0) -> str:
     """Write *phrases* as alternatives; those of at most *whole* characters are whole words."""
-    return "(?i:" + "|".join(regex.escape(fold(one).text) + (_NO_WORD_AHEAD if len(one) <= whole else "") for one in phrases) + ")"
+    return "(?i:" + "|".join(regex.escape(fold_text(one).text) + (_NO_WORD_AHEAD if len(one) <= whole else "") for one in phrases) + ")"
 
 
 def _literal(phrase: str) -> Loose:
-    data = fold(phrase.lower()).data
+    data = fold_text(phrase.lower()).data
     # Most of a short label's places are inside words.
     begins = rb"\b" if data[:1].isalnum() and data.isascii() else b""
     return Loose(begins + b"".join(b"\\x%02x" % byte for byte in data), ignore_case=True, literal_length=len(data))
@@ -221,16 +221,8 @@ def _merged(sets: Iterable[CharacterSet]) -> CharacterSet:
     return CharacterSet(characters, reduce(or_, (one.properties for one in listed), frozenset[str]()))
 
 
-def _first(node: Node) -> list[CharacterSet]:
-    """The sets of which one is the first character of a match."""
-    return _at_end(node, 1)
-
-
-def _last(node: Node) -> list[CharacterSet]:
-    return _at_end(node, -1)
-
-
 def _at_end(node: Node, step: int) -> list[CharacterSet]:
+    """The sets of which one is the first character of a match, or with the *step* -1 the last."""
     match node:
         case CharacterSet():
             return [node]
@@ -291,7 +283,7 @@ def _members(node: CharacterSet, fold_case: bool) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def _folded(character: str) -> str:
-    return fold(character).text
+    return fold_text(character).text
 
 
 def _both_cases(characters: Iterable[str]) -> frozenset[str]:
@@ -323,7 +315,7 @@ def _loose_set(node: CharacterSet, fold_case: bool) -> bytes:
     if node.negated or node.properties:
         beyond = b"\\x80-\\xff"  # any of them
     else:
-        beyond = b"".join(b"\\x%02x" % byte for byte in sorted(set(fold("".join(members - _ASCII)).data)))
+        beyond = b"".join(b"\\x%02x" % byte for byte in sorted(set(fold_text("".join(members - _ASCII)).data)))
     if node.negated:
         ascii_members = _ASCII - ascii_members
     return b"[" + b"".join(b"\\x%02x" % ord(c) for c in sorted(ascii_members)) + beyond + b"]"

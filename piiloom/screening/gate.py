@@ -1,4 +1,4 @@
-"""The interface of a gate, its input (``Expectations``) and its result (``Verdict``).
+"""The interface of a gate, its input (``Expectations``) and its result (``GateVerdict``).
 
 A gate judges a finished record by the record and the expectations alone; it does not use provider or stage results. Reason
 codes are stable strings, ``<gate>.<fault>``; they are used in rejects, in statistics and in the prompt of a retry. A
@@ -43,7 +43,7 @@ class Expectations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class GateVerdict:
     """Why a record is refused: a reason code of the gate and a detail."""
 
     code: str
@@ -62,7 +62,7 @@ class Gate(Protocol):
     def codes(self) -> Mapping[str, str]:
         """Explanation of each reason code."""
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Return why *record* is refused, or None if it passes."""
 
 

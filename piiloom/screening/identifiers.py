@@ -12,11 +12,8 @@ from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from piiloom.foundation.words import Range
-
 if TYPE_CHECKING:
     from piiloom.patterns.engine import PatternEngine
-
 
 _KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -40,7 +37,7 @@ _NEEDED_ASCII: Final = re.compile(r"[0-9@.:\])}](?:(?<=[0-9@])|(?<=[.:])(?=\S)|(
 _NEEDED: Final = re.compile(r"[\d@٫\uff01-\uff5e.:﹕\])}〕】](?:(?<=[^.:﹕\])}〕】])|(?<=[.:﹕])(?=\S)|(?<=[aA][tT][\])}〕】]))")
 
 
-def find_identifiers(text: str, region: str | None) -> Iterator[tuple[str, Range]]:
+def find_identifiers(text: str, region: str | None) -> Iterator[tuple[str, tuple[int, int]]]:
     """Yield (kind, half-open range) of all identifiers in text order; kinds: email, url, ip, card, iban, ssn, phone.
 
     *region* (ISO 3166 alpha-2) decides what a national telephone number looks like.

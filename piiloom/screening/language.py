@@ -20,7 +20,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import words
-from piiloom.screening.gate import Expectations, Verdict
+from piiloom.screening.gate import Expectations, GateVerdict
 
 LANGUAGES = tuple("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi ru uk el ar he fa hi bn ta zh ja ko th".split())
 MIN_CHARACTERS = 40
@@ -66,7 +66,7 @@ class LanguageGate:
     def __init__(self) -> None:
         self._checked = self._classified = 0
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Classify the context without its spans. Raises ``UsageError`` if the classifier does not know the requested language."""
         self._checked += 1
         text = _without_spans(record)
@@ -76,7 +76,7 @@ class LanguageGate:
         self._classified += 1
         if self._checked > SELDOM * self._classified:
             _classifier.cache_clear()  # frees 80 MB; it is needed so rarely that loading it again costs less
-        return None if detail is None else Verdict(code="language.other", detail=detail)
+        return None if detail is None else GateVerdict(code="language.other", detail=detail)
 
 
 def other_language(text: str, language: str) -> str | None:

@@ -21,7 +21,7 @@ from types import MappingProxyType
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.record import Record
 from piiloom.foundation.words import content_words
-from piiloom.screening.gate import Expectations, Verdict
+from piiloom.screening.gate import Expectations, GateVerdict
 
 _POSSESSIVE = re.compile(r"['’]s?$")
 _PLURAL = re.compile(r"(?<=[sxz])es$|(?<=[cs]h)es$|(?<![su])s$")
@@ -91,21 +91,21 @@ class QuestionLeaksGate:
         self._common, self._whole_values = common_words, whole_values
         self._type_words = {name: tuple(sorted({word.casefold() for word in (*words, name)})) for name, words in type_words.items()}
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Look for values, type words and content words in the question."""
         if not record.question or not record.question.strip():
-            return Verdict(code="question.missing", detail="the record has no question")
+            return GateVerdict(code="question.missing", detail="the record has no question")
         searchable = SearchableText(record.question)
         stems = content_stems(record.question) - self._common
         for name, text, high in _values(record, expected):
             if any(place is not None for place in searchable.occurrences(text)):
-                return Verdict(code="question.value", detail=f"value {name} stands in the question")
+                return GateVerdict(code="question.value", detail=f"value {name} stands in the question")
             if high and not self._whole_values and not stems.isdisjoint(content_stems(text)):
-                return Verdict(code="question.content_word", detail=f"the question shares a content word with value {name}")
+                return GateVerdict(code="question.content_word", detail=f"the question shares a content word with value {name}")
         folded = searchable.folded.text
         for entity_type in () if self._whole_values else expected.pair:
             if _any_word(self._type_words.get(entity_type, (entity_type,))).search(folded):
-                return Verdict(code="question.type_word", detail=f"the question names the type {entity_type}")
+                return GateVerdict(code="question.type_word", detail=f"the question names the type {entity_type}")
         return None
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from piiloom.corpus.marks import BROKEN_MARK
 from piiloom.corpus.record import Record
-from piiloom.screening.gate import Expectations, Verdict
+from piiloom.screening.gate import Expectations, GateVerdict
 
 _ASSISTANT = re.compile(
     r"\bas an? (?:ai|artificial intelligence|(?:large )?language model|(?:ai |virtual )assistant)\b"
@@ -62,12 +62,12 @@ class RefusalsGate:
         }
     )
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:  # noqa: ARG002  the protocol's signature
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:  # noqa: ARG002  the protocol's signature
         """Check the context, then the question."""
         for part, text in (("context", record.context), ("question", record.question or "")):
             code = _fault(text)
             if code:
-                return Verdict(code=f"refusal.{code}", detail=f"in the {part}")
+                return GateVerdict(code=f"refusal.{code}", detail=f"in the {part}")
         return None
 
 

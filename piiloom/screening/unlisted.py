@@ -1,22 +1,66 @@
-"""Unlisted gate: identifiers that a pattern finds in the text must be covered by spans.
+"""Unlisted gate: identifiers that a pattern finds in the text must be covered by spans; so must the findings of a trained detector.
 
 A match is covered if it lies in a span, or in neighboring spans with only punctuation or spaces between them. A match that is
 outside of spans, or extends beyond its span, is unmarked personal information, unless it is public: the mailbox of an office
-(``support@…``) or a toll-free number. The question must contain only public ones. A trained detector may look, too; what it finds
-in the context must overlap a span.
+(``support@…``) or a toll-free number. The question must contain only public ones.
+
+A detector trained by ``piiloom probe --out`` finds values without a form, which no pattern describes ("my girlfriend", "a nurse"), but
+nothing beyond its training; what it finds in the context must overlap a span. It errs more often than a pattern; ``docs/probe.md`` gives
+the rate by threshold.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations, Verdict
+from piiloom.screening.gate import Expectations, GateVerdict
 from piiloom.screening.identifiers import find_identifiers
-from piiloom.screening.trained_detector import TrainedDetector
+from piiloom.tagging.model import TaggedSpan, TaggingModel
+from piiloom.tagging.model_folder import FAMILY, load_tagging_model, model_digest
+
+OPTION: Final = "--screen-model"
+THRESHOLD: Final = 0.9
+
+
+@dataclass(slots=True, kw_only=True)
+class TrainedDetector:
+    """Looks for unlisted values with at least *threshold* as score. Questions are not looked at: it has learnt from contexts."""
+
+    model: TaggingModel = field(repr=False)
+    name: str
+    threshold: float
+    _last: tuple[str, tuple[TaggedSpan, ...]] = field(default=("", ()), repr=False)
+
+    def unlisted(self, record: Record) -> list[TaggedSpan]:
+        """Return what it finds in the context of *record* and no span overlaps, in text order."""
+        if self._last[0] != record.context:  # records of one text come one after the other
+            self._last = record.context, tuple(self.model.tag(record.context, threshold=self.threshold))
+        return [one for one in self._last[1] if not any(span.start < one.end and one.start < span.end for span in record.spans)]
+
+    def told(self, found: TaggedSpan) -> str:
+        """Say where and how sure, and nothing of the text."""
+        return f"{found.entity_type} in the context at [{found.start}, {found.end}), found by {FAMILY} {self.name}, score {found.score:.2f}"
+
+
+def trained_detector(folder: Path, *, threshold: float | None = None) -> TrainedDetector:
+    """Return the detector in *folder*; *threshold* None: ``THRESHOLD``.
+
+    Raises ``UsageError`` and ``DataError`` for a folder that has none.
+    """
+    least = THRESHOLD if threshold is None else threshold
+    return TrainedDetector(model=load_tagging_model(folder, option=OPTION), name=folder.name, threshold=least)
+
+
+def detector_digest(folder: Path, *, threshold: float | None = None) -> tuple[str, float]:
+    """Return the digest of the model in *folder* and the threshold in use: both shape the findings. Raises ``UsageError`` without one."""
+    return model_digest(folder, option=OPTION), THRESHOLD if threshold is None else threshold
+
 
 # Mailboxes of offices (RFC 2142 and what else is usual), and toll-free numbers of North America.
 _PUBLIC: Final = {
@@ -54,7 +98,7 @@ class UnlistedGate:
     def __init__(self, detector: TrainedDetector | None = None) -> None:
         self._detector = detector
 
-    def check(self, record: Record, expected: Expectations) -> Verdict | None:
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
         """Check the context, then the question; look-alikes that the story intends are not refused."""
         region = record.locale.partition("_")[2] or None
         for part, text, spans in (("context", record.context, record.spans), ("question", record.question or "", ())):
@@ -62,9 +106,9 @@ class UnlistedGate:
                 intended = any(text[start:end].casefold() in known for known in expected.lookalikes)
                 public = kind in _PUBLIC and _PUBLIC[kind].match(text, start, end)
                 if not intended and not public and not _is_covered(text, start, end, spans):
-                    return Verdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
+                    return GateVerdict(code=f"unlisted.{kind}", detail=f"in the {part} at [{start}, {end})")
         if self._detector is not None and (found := self._detector.unlisted(record)):
-            return Verdict(code="unlisted.detected", detail=self._detector.told(found[0]))
+            return GateVerdict(code="unlisted.detected", detail=self._detector.told(found[0]))
         return None
 
 

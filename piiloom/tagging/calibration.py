@@ -33,7 +33,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bin:
+class ReliabilityBin:
     """The answers with a probability in one tenth (0 to 9): how many, their mean probability, and the share of right ones."""
 
     tenth: int
@@ -42,18 +42,18 @@ class Bin:
     right: float
 
 
-def reliability(said: Sequence[float], right: Sequence[bool]) -> list[Bin]:
+def reliability(said: Sequence[float], right: Sequence[bool]) -> list[ReliabilityBin]:
     """Return the tenths that have answers, the least sure first."""
     tenths = [min(int(one * BINS), BINS - 1) for one in said]
     bins = []
     for tenth in sorted(set(tenths)):
         here = [one == tenth for one in tenths]
         size = sum(here)
-        bins.append(Bin(tenth=tenth, count=size, said=sum(compress(said, here)) / size, right=sum(compress(right, here)) / size))
+        bins.append(ReliabilityBin(tenth=tenth, count=size, said=sum(compress(said, here)) / size, right=sum(compress(right, here)) / size))
     return bins
 
 
-def expected_error(bins: Sequence[Bin]) -> float | None:
+def expected_error(bins: Sequence[ReliabilityBin]) -> float | None:
     """Return the expected calibration error (ECE): how far said and right are apart, averaged over answers. None without any."""
     count = sum(one.count for one in bins)
     return sum(one.count * abs(one.said - one.right) for one in bins) / count if count else None

@@ -1,4 +1,4 @@
-"""What is learnt from: texts with their spans."""
+"""Texts with their spans, from which the models learn."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class GoldSpan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
+class TaggingExample:
     """A text, the question about it ("": none), and its spans, sorted and disjoint.
 
     Examples that share one of their ``group_keys`` (a story, a scenario …) say too much about each other to learn from one what the other

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from piiloom.tagging.examples import GoldSpan
 
-Features = dict[str, str | float]
+WordFeatures = dict[str, str | float]
 
 OUTSIDE = "O"
 
@@ -26,7 +26,7 @@ _STOP_WORDS = frozenset(
 )
 
 
-class Token(NamedTuple):
+class WordToken(NamedTuple):
     """A word or a punctuation mark, and its character offsets."""
 
     text: str
@@ -42,12 +42,12 @@ class FoundSpan(NamedTuple):
     entity_type: str
 
 
-def tokenise(context: str) -> list[Token]:
+def tokenise(context: str) -> list[WordToken]:
     """Return the tokens of *context* in order."""
-    return [Token(found.group(), found.start(), found.end()) for found in _TOKEN.finditer(context)]
+    return [WordToken(found.group(), found.start(), found.end()) for found in _TOKEN.finditer(context)]
 
 
-def bio_labels(tokens: Sequence[Token], spans: Iterable[GoldSpan]) -> list[str]:
+def bio_labels(tokens: Sequence[WordToken], spans: Iterable[GoldSpan]) -> list[str]:
     """Return one label per token: ``B-type`` where a span begins, ``I-type`` inside it, else ``O``. A span covers tokens it overlaps."""
     labels = [OUTSIDE] * len(tokens)
     for span in spans:
@@ -59,7 +59,7 @@ def bio_labels(tokens: Sequence[Token], spans: Iterable[GoldSpan]) -> list[str]:
     return labels
 
 
-def spans_of(tokens: Sequence[Token], labels: Sequence[str]) -> list[FoundSpan]:
+def labelled_spans(tokens: Sequence[WordToken], labels: Sequence[str]) -> list[FoundSpan]:
     """Return the spans that *labels* encode; an ``I-`` label after another type, or after ``O``, begins a span."""
     found: list[FoundSpan] = []
     inside = False
@@ -82,14 +82,14 @@ def shape(word: str) -> str:
     return re.sub(r"(.)\1{2,}", r"\1\1", plain)
 
 
-def token_features(tokens: Sequence[Token]) -> list[Features]:
+def token_features(tokens: Sequence[WordToken]) -> list[WordFeatures]:
     """Return the features of each token, from the token itself and three tokens on either side."""
     words = [token.text.lower() for token in tokens]
     shapes = [shape(token.text) for token in tokens]
     rows = []
     for at, (token, lower) in enumerate(zip(tokens, words, strict=True)):
         text = token.text
-        row: Features = {
+        row: WordFeatures = {
             "b": 1.0,
             "w": lower,
             "s": shapes[at],
@@ -112,14 +112,14 @@ def token_features(tokens: Sequence[Token]) -> list[Features]:
     return rows
 
 
-def relevance_features(context: str, question: str, span: GoldSpan | FoundSpan) -> Features:
+def relevance_features(context: str, question: str, span: GoldSpan | FoundSpan) -> WordFeatures:
     """Return the features for whether *span* matters to *question*: its type, its position, and words shared with the question."""
     asked = [word for word in _WORD.findall(question.lower()) if word not in _STOP_WORDS]
     asked_stems = {_stem(word) for word in asked}
     begin, end = context.rfind(".", 0, span.start) + 1, context.find(".", span.end)
     sentence = context[begin : end if end > 0 else len(context)].lower()
     shared = {_stem(word) for word in _WORD.findall(sentence) if word not in _STOP_WORDS} & asked_stems
-    row: Features = {
+    row: WordFeatures = {
         "ty": span.entity_type,
         "ov": min(4, len(shared)),
         "pos": int(4 * span.start / max(1, len(context))),

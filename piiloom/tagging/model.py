@@ -1,15 +1,145 @@
-"""The small detector, trained: what finds spans, judges them, and says how sure it is."""
+"""The small detector, trained: a CRF finds spans, a regression judges them, and calibrations say how sure they are.
+
+Tokens of a long text are cut into windows, so that memory and time do not grow with the square of its length. The regression is plain
+numbers, so that nothing has to be unpickled.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import log
+from typing import Final, NamedTuple
 
 from piiloom.corpus.record import Relevance
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.calibration import Calibration
-from piiloom.tagging.features import relevance_features
-from piiloom.tagging.relevance_model import RelevanceModel
-from piiloom.tagging.span_finder import SpanFinder
+from piiloom.tagging.features import (
+    NEIGHBOURS,
+    OUTSIDE,
+    FoundSpan,
+    WordFeatures,
+    WordToken,
+    labelled_spans,
+    relevance_features,
+    token_features,
+    tokenise,
+)
 from piiloom.taxonomy.own_types import OwnTypes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevanceModel:
+    """A weight for each feature ("ty=age", "q_insur" …). A feature without one does not count."""
+
+    weights: Mapping[str, float]
+    intercept: float
+
+    def log_odds(self, features: WordFeatures) -> float:
+        """Return the log-odds of "high" among spans of which half are high, as the classes are balanced in training."""
+        return self.intercept + sum(self._part(name, value) for name, value in features.items())
+
+    def judge(self, features: WordFeatures) -> Relevance:
+        """Return the likelier relevance."""
+        return "high" if self.log_odds(features) > 0 else "low"
+
+    def _part(self, name: str, value: str | float) -> float:
+        # As DictVectorizer names features: a text becomes part of the name.
+        return self.weights.get(f"{name}={value}", 0.0) if isinstance(value, str) else self.weights.get(name, 0.0) * value
+
+
+MOST_TOKENS: Final = 2000
+_ENDS: Final = frozenset(".!?。！？।؟")
+_BESIDE: Final = max(NEIGHBOURS)
+
+
+class LabelWindow(NamedTuple):
+    """``size`` tokens to label, behind ``skip`` tokens that only their features see, and before some more of those."""
+
+    tokens: Sequence[WordToken]
+    skip: int
+    size: int
+
+
+def label_windows(tokens: Sequence[WordToken], most: int = MOST_TOKENS) -> Iterator[LabelWindow]:
+    """Yield windows of at most *most* tokens that hold all of *tokens*; each ends behind a sentence, if one ends in its last half."""
+    first = 0
+    while first < len(tokens):
+        end = _end(tokens, first, most)
+        before = max(0, first - _BESIDE)
+        yield LabelWindow(tokens[before : end + _BESIDE], first - before, end - first)
+        first = end
+
+
+def _end(tokens: Sequence[WordToken], first: int, most: int) -> int:
+    if len(tokens) - first <= most:
+        return len(tokens)
+    last = first + most
+    ends = (at + 1 for at in range(last - 1, first + most // 2, -1) if tokens[at].text in _ENDS)
+    return next(ends, last)
+
+
+_LEAST = 1e-6  # the CRF's probabilities are not exact enough for more
+
+
+class SpanFinder:
+    """Finds spans by the CRF in *content*, a model file of CRFsuite. Raises ``ValueError`` if it is none, or not all of one.
+
+    And ``UsageError`` without python-crfsuite, which the extra ``probe`` brings.
+
+    CRFsuite believes what it reads: a file that somebody crafted can crash the process. Open none from whom you would not take a program.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        try:
+            from pycrfsuite import Tagger  # noqa: PLC0415 - of an extra
+        except ImportError as error:
+            raise UsageError("the small detector needs python-crfsuite", remedy=f"Install it: {how_to_install('probe')}") from error
+        if int.from_bytes(content[4:8], "little") != len(content):
+            raise ValueError("not as long as its header says")
+        self.content = content
+        self._tagger = Tagger()
+        self._tagger.open_inmemory(content)
+        self._labels = frozenset(self._tagger.labels())
+
+    @property
+    def entity_types(self) -> list[str]:
+        """The types that it can find, sorted."""
+        return sorted({label[2:] for label in self._labels if label != OUTSIDE})
+
+    def find(self, context: str) -> tuple[FoundSpan, ...]:
+        """Return the spans in *context*, in order and disjoint."""
+        tokens = tokenise(context)
+        return tuple(labelled_spans(tokens, self._tagger.tag(token_features(tokens))))
+
+    def find_with_odds(self, context: str) -> Iterator[tuple[FoundSpan, float]]:
+        """Yield the spans in *context* with the log-odds of the least sure of their labels, among them that the span ends where it does.
+
+        A long text is read in windows, so that time and memory do not grow faster than it.
+        """
+        for window in label_windows(tokenise(context)):
+            part = slice(window.skip, window.skip + window.size)
+            labels = self._tagger.tag(token_features(window.tokens)[part])
+            yield from self._with_odds(window.tokens[part], labels)
+
+    def _with_odds(self, tokens: Sequence[WordToken], labels: Sequence[str]) -> Iterator[tuple[FoundSpan, float]]:
+        position = 0
+        for span in labelled_spans(tokens, labels):
+            while tokens[position].start < span.start:
+                position += 1
+            sure = []
+            while position < len(tokens) and tokens[position].end <= span.end:
+                sure.append(self._marginal(labels[position], position))
+                position += 1
+            if position < len(tokens):
+                sure.append(1 - self._marginal(f"I-{span.entity_type}", position))
+            least = min(max(min(sure), _LEAST), 1 - _LEAST)
+            yield span, log(least / (1 - least))
+
+    def _marginal(self, label: str, at: int) -> float:
+        """The probability of *label* at a position of the texts tagged last; 0 for a label without an example."""
+        return float(self._tagger.marginal(label, at)) if label in self._labels else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,16 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.tagging.calibration import Calibration
-from piiloom.tagging.model import TaggingModel
+from piiloom.tagging.model import RelevanceModel, SpanFinder, TaggingModel
 from piiloom.tagging.model_card import AGAIN, CARD, About, card_of, damaged_card, read_about
-from piiloom.tagging.relevance_model import RelevanceModel
-from piiloom.tagging.span_finder import SpanFinder
 
 FAMILY: Final = "probe"
 SPANS: Final = "spans.crfsuite"
 RELEVANCE: Final = "relevance.json"
 
-Number = Annotated[float, Field(allow_inf_nan=False, strict=True)]
+FiniteNumber = Annotated[float, Field(allow_inf_nan=False, strict=True)]
 
 
 class _Strict(BaseModel):
@@ -34,8 +32,8 @@ class _Strict(BaseModel):
 
 
 class _Curve(_Strict):
-    slope: Number
-    offset: Number
+    slope: FiniteNumber
+    offset: FiniteNumber
 
 
 class _Curves(_Strict):
@@ -50,8 +48,8 @@ class _Model(_Strict):
 
 
 class _Weights(_Strict):
-    intercept: Number
-    weights: dict[str, Number]
+    intercept: FiniteNumber
+    weights: dict[str, FiniteNumber]
 
 
 def check_place(out: Path, *, force: bool) -> None:
@@ -90,7 +88,7 @@ def save_model(
     write_folder(out, {**contents, CARD: card_of(about)})
 
 
-def load_model(folder: Path, *, option: str = "--model-path") -> TaggingModel:
+def load_tagging_model(folder: Path, *, option: str = "--model-path") -> TaggingModel:
     """Read what ``save_model`` wrote; *option* is the one that named *folder*.
 
     Raises ``UsageError`` if it holds no such model, ``DataError`` if it is damaged or of a newer version.

@@ -13,10 +13,9 @@ from typing import Any
 from piiloom.corpus.record import Relevance
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
-from piiloom.tagging.examples import Example
-from piiloom.tagging.features import Features, bio_labels, relevance_features, token_features, tokenise
-from piiloom.tagging.relevance_model import RelevanceModel
-from piiloom.tagging.span_finder import SpanFinder
+from piiloom.tagging.examples import TaggingExample
+from piiloom.tagging.features import WordFeatures, bio_labels, relevance_features, token_features, tokenise
+from piiloom.tagging.model import RelevanceModel, SpanFinder
 
 try:
     from sklearn.exceptions import ConvergenceWarning
@@ -33,7 +32,7 @@ MAX_ITERATIONS = 80
 OnIteration = Callable[[int], None]
 
 
-def train_spans(examples: Sequence[Example], on_iteration: OnIteration) -> SpanFinder:
+def train_spans(examples: Sequence[TaggingExample], on_iteration: OnIteration) -> SpanFinder:
     """Train a CRF on the spans of *examples*; *on_iteration* is called with the number (from 1) of each finished training iteration."""
     crf = CRF(algorithm="lbfgs", c1=0.05, c2=0.05, max_iterations=MAX_ITERATIONS, trainer_cls=_watched_trainer(on_iteration))
     tokens = [tokenise(example.context) for example in examples]
@@ -45,7 +44,7 @@ def train_spans(examples: Sequence[Example], on_iteration: OnIteration) -> SpanF
         return SpanFinder(fh.read())
 
 
-def train_relevance(examples: Sequence[Example]) -> RelevanceModel:
+def train_relevance(examples: Sequence[TaggingExample]) -> RelevanceModel:
     """Train a logistic regression on the judged spans of *examples*, which must include both relevances."""
     # Balanced class weights; otherwise "low" would often be the best guess.
     regression = LogisticRegression(max_iter=500, C=0.5, class_weight="balanced")
@@ -63,7 +62,7 @@ def train_relevance(examples: Sequence[Example]) -> RelevanceModel:
     return RelevanceModel(weights=weights, intercept=float(regression.intercept_[0]))
 
 
-def judged_features(example: Example) -> Iterator[tuple[Features, Relevance]]:
+def judged_features(example: TaggingExample) -> Iterator[tuple[WordFeatures, Relevance]]:
     """Yield the features of each judged span, and what it was judged."""
     for span in example.spans:
         if span.relevance is not None:

@@ -11,7 +11,7 @@ from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.hybrid.hybrid_detector import HybridDetector
+from piiloom.detection.hybrid.hybrid_detectors import HybridDetector
 from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.retrying import RetryPolicy

@@ -14,9 +14,8 @@ from piiloom.corpus.store.costs import Spending, spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
 from piiloom.detection.capid.capid_detector import CapidDetector
-from piiloom.detection.detector import Detector
+from piiloom.detection.detector import Detector, Findings
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.findings import Findings
 from piiloom.detection.verifying.verifying_detector import VerifyingDetector
 from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_channel import CallPolicy

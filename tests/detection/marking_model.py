@@ -11,8 +11,8 @@ from typing import Any
 from piiloom.corpus.formats.instruction_tuning import marking, message_parts
 from piiloom.corpus.markers import TYPES, MarkerSet, marked_text
 from piiloom.corpus.record import Span
+from piiloom.detection.detector import Findings
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.findings import Findings
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import KNOWN, QUICK

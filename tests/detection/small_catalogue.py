@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from piiloom.detection.hybrid.candidates import Candidate
+from piiloom.detection.hybrid.candidates import EntityCandidate
 from piiloom.detection.hybrid.phases import PhaseSettings
 from piiloom.detection.registry import PatternDetector
 from piiloom.patterns.engine import PatternEngine
@@ -86,7 +86,7 @@ def settings(phases=3, chunk_chars=4000, **options):
 
 
 def candidate(start, end, name="person_name", score=0.8, **more):
-    return Candidate(start=start, end=end, entity=BY_ID[name], score=score, detector=more.pop("detector", "test"), **more)
+    return EntityCandidate(start=start, end=end, entity=BY_ID[name], score=score, detector=more.pop("detector", "test"), **more)
 
 
 def found(text, findings):

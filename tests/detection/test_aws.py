@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("boto3")
 
+from piiloom.detection.detector import Findings, ModelDetector
 from piiloom.detection.detector_settings import Service
-from piiloom.detection.findings import Findings, ModelDetector
-from piiloom.detection.services.aws.aws_detector import AwsDetector
+from piiloom.detection.services.aws_detector import AwsDetector
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.providers.errors import AuthFailed, ProviderUnavailable

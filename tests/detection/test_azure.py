@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from piiloom.detection.detector import Findings, ModelDetector
 from piiloom.detection.detector_settings import Service
-from piiloom.detection.findings import Findings, ModelDetector
-from piiloom.detection.services.azure.azure_detector import KEY as VARIABLE
-from piiloom.detection.services.azure.azure_detector import AzureDetector
+from piiloom.detection.services.azure_detector import KEY as VARIABLE
+from piiloom.detection.services.azure_detector import AzureDetector
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.providers.errors import AuthFailed, NotServed, ProviderUnavailable

@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.mention_search import SearchableText, stands_alone
-from piiloom.detection.capid.entries import Entry, read_entries
-from piiloom.detection.capid.placing import everywhere, place
+from piiloom.detection.capid.entries import ListedEntry, everywhere, place_entries, read_entries
 from piiloom.execution.calls import Fault
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case
 
-ASTHMA = Entry("asthma", "health", "high")
-NURSE = Entry("nurse", "occupation", "low")
+ASTHMA = ListedEntry("asthma", "health", "high")
+NURSE = ListedEntry("nurse", "occupation", "low")
 TEXT = "My name is Jan Kowalski, call +48 601-202-303. I “have” asthma, in New  York, at O’Brien Street. Masthead. 我住在北京市朝阳区。"
 
 LIST = '[{"value": "asthma", "type": "health", "relevance": "high"}, {"value": "nurse", "type": "occupation", "relevance": "low"}]'
@@ -48,15 +47,15 @@ def test_spellings_of_a_list(reply: str) -> None:
 def test_a_value_that_repeats_in_an_object_is_an_entry_each_time() -> None:
     twice = '{"May": {"type": "name", "relevance": "0"}, "May": {"type": "datetime", "relevance": "1"}, "nurse": {"type": "age"'
     listed = read_entries(twice, relevance=True, taxonomy=shipped_taxonomy())
-    assert listed == ([Entry("May", "name", "low"), Entry("May", "datetime", "high")], [], True)
+    assert listed == ([ListedEntry("May", "name", "low"), ListedEntry("May", "datetime", "high")], [], True)
     kinds = '{"May": [{"type": "name", "relevance": "0"}, {"type": "datetime", "relevance": "1"}]}'
     assert read_entries(kinds, relevance=True, taxonomy=shipped_taxonomy()).entries == listed.entries
     text = "May likes May"
-    places = [(one.start, one.entry.entity_type) for one in place(text, (0, len(text)), listed.entries).mentions]
+    places = [(one.start, one.entry.entity_type) for one in place_entries(text, (0, len(text)), listed.entries).mentions]
     assert places == [(0, "name"), (10, "datetime")]
-    assert [one.reason for one in place("May", (0, 3), listed.entries).set_aside] == ["too_often"]
+    assert [one.reason for one in place_entries("May", (0, 3), listed.entries).set_aside] == ["too_often"]
     assert read_entries('{"value": {"type": "name"}}', relevance=False, taxonomy=shipped_taxonomy()).entries == [
-        Entry("value", "name", None)
+        ListedEntry("value", "name", None)
     ]
 
 
@@ -70,7 +69,7 @@ def test_what_is_not_known_is_told() -> None:
         "asthma",
     ]
     listed = read_entries(json.dumps(entries), relevance=True, taxonomy=shipped_taxonomy())
-    assert listed.entries == [Entry("asthma", "health", None), Entry("34", "age", "high")]
+    assert listed.entries == [ListedEntry("asthma", "health", None), ListedEntry("34", "age", "high")]
     assert [(one.reason, one.value) for one in listed.refused] == [
         ("unknown_type", "nurse"),
         ("empty", ""),
@@ -131,12 +130,12 @@ def test_values_in_other_spellings(value: str, surface: str | None, step: str) -
 def test_mentions_are_taken_in_the_order_of_the_list() -> None:
     text = "Paris, then Paris; 34 km at 34. Paris"
     entries = [
-        Entry("Paris", "location", "low"),
-        Entry("Paris", "location", "high"),
-        Entry("34", "age", "high"),
-        Entry("34", "age", "high"),
+        ListedEntry("Paris", "location", "low"),
+        ListedEntry("Paris", "location", "high"),
+        ListedEntry("34", "age", "high"),
+        ListedEntry("34", "age", "high"),
     ]
-    placed = place(text, (0, len(text)), [*entries, Entry("34", "age", "low")])
+    placed = place_entries(text, (0, len(text)), [*entries, ListedEntry("34", "age", "low")])
     assert [(one.reason, one.value) for one in placed.set_aside] == [("too_often", "34")]
     found = everywhere(text, placed.mentions).mentions
     assert [(one.start, one.entry.relevance) for one in found] == [(0, "low"), (12, "high"), (19, "high"), (28, "high"), (32, "high")]
@@ -144,40 +143,40 @@ def test_mentions_are_taken_in_the_order_of_the_list() -> None:
 
 def test_a_number_and_a_function_word_count_as_often_as_they_are_listed() -> None:
     text = "she is 34 and drove 34 km, she said; call 555 123 or 555 123"
-    entries = [Entry("she", "demographic", "low"), Entry("34", "age", "high"), Entry("555 123", "code", "low")]
-    found = everywhere(text, place(text, (0, len(text)), entries).mentions).mentions
+    entries = [ListedEntry("she", "demographic", "low"), ListedEntry("34", "age", "high"), ListedEntry("555 123", "code", "low")]
+    found = everywhere(text, place_entries(text, (0, len(text)), entries).mentions).mentions
     assert [text[one.start : one.end] for one in found] == ["she", "34", "555 123", "555 123"]
 
 
 def test_of_overlapping_mentions_the_longest_stays_and_the_other_is_told() -> None:
     text = "I work in Ann Arbor with Ann."
-    entries = [Entry("Ann Arbor", "location", "low"), Entry("Arbor", "name", "low"), Entry("Ann", "name", "low")]
-    found = everywhere(text, place(text, (0, len(text)), entries).mentions)
+    entries = [ListedEntry("Ann Arbor", "location", "low"), ListedEntry("Arbor", "name", "low"), ListedEntry("Ann", "name", "low")]
+    found = everywhere(text, place_entries(text, (0, len(text)), entries).mentions)
     assert [text[one.start : one.end] for one in found.mentions] == ["Ann Arbor", "Ann"]
     assert [(one.reason, one.value, one.start) for one in found.set_aside] == [("overlap", "Arbor", 14)]
 
 
 def test_a_value_within_another_one_is_looked_for_beside_it_first() -> None:
     text = "Paris Hilton lives in Paris."
-    entries = [Entry("Paris Hilton", "name", "low"), Entry("Paris", "location", "high")]
-    placed = place(text, (0, len(text)), entries)
+    entries = [ListedEntry("Paris Hilton", "name", "low"), ListedEntry("Paris", "location", "high")]
+    placed = place_entries(text, (0, len(text)), entries)
     assert [(one.start, one.end) for one in placed.mentions] == [(0, 12), (22, 27)]
     assert everywhere(text, placed.mentions) == (placed.mentions, [])
 
 
-SAID = st.builds(Entry, st.sampled_from("asthma nurse Anna Łódź 34 Ohio".split()), st.just("name"), st.sampled_from(("high", "low")))
+SAID = st.builds(ListedEntry, st.sampled_from("asthma nurse Anna Łódź 34 Ohio".split()), st.just("name"), st.sampled_from(("high", "low")))
 
 
-def answer_of(entries: list[Entry]) -> str:
+def answer_of(entries: list[ListedEntry]) -> str:
     """The answer that an export trains."""
     return json.dumps([{"value": one.value, "type": one.entity_type, "relevance": one.relevance} for one in entries], ensure_ascii=False)
 
 
 @given(st.lists(SAID))
-def test_a_model_that_answers_as_an_export_trains_gives_what_the_export_was_made_of(entries: list[Entry]) -> None:
+def test_a_model_that_answers_as_an_export_trains_gives_what_the_export_was_made_of(entries: list[ListedEntry]) -> None:
     text = "; then ".join(entry.value for entry in entries)
     listed = read_entries(answer_of(entries), relevance=True, taxonomy=shipped_taxonomy())
-    placed = place(text, (0, len(text)), listed.entries)
+    placed = place_entries(text, (0, len(text)), listed.entries)
     assert not placed.set_aside
     assert [(text[one.start : one.end], one.entry) for one in everywhere(text, placed.mentions).mentions] == [
         (entry.value, entry) for entry in entries
@@ -188,7 +187,7 @@ SIGNS = st.sampled_from([*"[]{}\"':,\\ ax\n", "", "```", '"}'])
 
 
 @given(st.lists(SAID, min_size=1, max_size=4), st.lists(st.tuples(st.integers(0, 300), st.integers(0, 9), SIGNS), max_size=4))
-def test_a_spoilt_answer_is_asked_again_or_gives_exact_places(entries: list[Entry], edits: list[tuple[int, int, str]]) -> None:
+def test_a_spoilt_answer_is_asked_again_or_gives_exact_places(entries: list[ListedEntry], edits: list[tuple[int, int, str]]) -> None:
     text = "; then ".join(entry.value for entry in entries)
     reply = answer_of(entries)
     for at, length, sign in edits:
@@ -197,7 +196,7 @@ def test_a_spoilt_answer_is_asked_again_or_gives_exact_places(entries: list[Entr
         listed = read_entries(reply, relevance=True, taxonomy=shipped_taxonomy())
     except Fault:
         return
-    placed = place(text, (0, len(text)), listed.entries)
+    placed = place_entries(text, (0, len(text)), listed.entries)
     altered = {one.value for one in placed.set_aside if one.reason == "altered"}
     assert all(text[one.start : one.end] == one.entry.value.strip() or one.entry.value in altered for one in placed.mentions)
     assert len(placed.mentions) + len([one for one in placed.set_aside if one.reason != "altered"]) <= len(listed.entries)
@@ -209,13 +208,13 @@ WORDS = st.sampled_from(
 )
 TEXTS = st.lists(WORDS, max_size=14).map(" ".join) | st.lists(WORDS, max_size=8).map("".join)
 KNOTTY = st.text(st.sampled_from("ab 1張伟.é\u0301'’"), max_size=30)
-ENTRIES = st.lists(st.builds(Entry, st.lists(WORDS, min_size=1, max_size=3).map(" ".join), st.just("name"), st.none()), max_size=6)
+ENTRIES = st.lists(st.builds(ListedEntry, st.lists(WORDS, min_size=1, max_size=3).map(" ".join), st.just("name"), st.none()), max_size=6)
 
 
 @given(TEXTS, ENTRIES, st.integers(0, 30))
-def test_every_entry_gets_a_place_or_a_reason(text: str, entries: list[Entry], cut: int) -> None:
+def test_every_entry_gets_a_place_or_a_reason(text: str, entries: list[ListedEntry], cut: int) -> None:
     pieces = [(0, min(cut, len(text))), (min(cut, len(text)), len(text))]
-    placed = [place(text, piece, entries) for piece in pieces]
+    placed = [place_entries(text, piece, entries) for piece in pieces]
     for piece, one in zip(pieces, placed, strict=True):
         reasons = {aside.value for aside in one.set_aside}
         mentioned = Counter(mention.entry for mention in one.mentions)

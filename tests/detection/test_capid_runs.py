@@ -12,16 +12,14 @@ import pytest
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.capid import REPEATED, CapidAlpacaFormat
 from piiloom.corpus.formats.instruction_tuning import extracting, message
+from piiloom.detection.detector import ModelDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.corpus.training_rows import bare, record_of, rows_of, shared_records
 from tests.detection.listing_model import QUICK, ListingBench, ListingModel, told
 from tests.fakes.llm_server import Fault, LLMServer
-from tests.longer import mostly_long
-from tests.providers.provider_calls import NAMES
 
 TEXT = "Anna is a nurse with asthma in Łódź. Asthma since 1990, her asthma."
 FOUND = [
@@ -46,10 +44,9 @@ def reasons(findings):
     return [(one.reason, one.value) for one in findings.set_aside]
 
 
-@pytest.mark.parametrize("name", mostly_long(NAMES, {"openai"}))
-def test_it_asks_as_the_exports_train(tmp_path, name):
+def test_it_asks_as_the_exports_train(tmp_path):
     with LLMServer(ListingModel()) as server:
-        bench = ListingBench(tmp_path, server, name)
+        bench = ListingBench(tmp_path, server)
         (findings,) = bench.examine([TEXT])
         bodies = server.bodies
         (plain,) = bench.examine([TEXT], question=None)
@@ -57,10 +54,9 @@ def test_it_asks_as_the_exports_train(tmp_path, name):
     assert told(TEXT, findings) == FOUND
     assert not findings.set_aside
     assert told(TEXT, plain) == [(value, kind, None) for value, kind, _ in FOUND]
-    if name == "openai":
-        assert bodies[0]["instructions"] == extracting(relevance=True, taxonomy=shipped_taxonomy())
-        assert bodies[0]["input"] == [{"role": "user", "content": message(TEXT, "Can I?")}]
-        assert "text" not in bodies[0]  # a schema would be another form
+    assert bodies[0]["instructions"] == extracting(relevance=True, taxonomy=shipped_taxonomy())
+    assert bodies[0]["input"] == [{"role": "user", "content": message(TEXT, "Can I?")}]
+    assert "text" not in bodies[0]  # a schema would be another form
 
 
 def test_what_a_model_makes_up_is_told(tmp_path):

@@ -11,6 +11,7 @@ from piiloom.patterns.engine import engine_for
 from piiloom.patterns.resolving import disjoint
 from piiloom.taxonomy.entities.entity import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, shipped_entities
+from tests.longer import mostly_long
 
 
 def failures(locale: str, *, positives: int, negatives: int, seed: int, every: int = 1) -> list[str]:
@@ -161,14 +162,13 @@ AGES = {
 }
 
 
-def test_the_number_of_years_is_an_age_in_every_locale() -> None:
-    wrong = []
-    for locale, texts in AGES.items():
-        engine = engine_for(locale)
-        for marked in texts:
-            text = marked.replace("[", "").replace("]", "")
-            found = [text[one.start : one.end] for one in disjoint(engine.find(text)) if one.entity.id == "age"]
-            if found != re.findall(r"\[(.*?)\]", marked):
-                wrong.append((locale, marked, found))
+@pytest.mark.parametrize("locale", mostly_long(AGES, {"sv_SE", "zh_CN", "ar_AE", "hi_IN"}))
+def test_the_number_of_years_is_an_age_in_every_locale(locale: str) -> None:
+    wrong, engine = [], engine_for(locale)
+    for marked in AGES[locale]:
+        text = marked.replace("[", "").replace("]", "")
+        found = [text[one.start : one.end] for one in disjoint(engine.find(text)) if one.entity.id == "age"]
+        if found != re.findall(r"\[(.*?)\]", marked):
+            wrong.append((marked, found))
     assert set(AGES) == set(LOCALES)
     assert wrong == []

@@ -13,9 +13,8 @@ from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
 from piiloom.corpus.formats.parquet import write_parquet
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.running.chunks import Document, Refused
-from piiloom.detection.running.input_settings import InputSettings
-from piiloom.detection.running.reading import DocumentReader
+from piiloom.detection.running.documents import DocumentReader, InputDocument, RefusedRow
+from piiloom.detection.running.request import DetectionInput
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
@@ -23,8 +22,8 @@ from tests.longer import mostly_long
 TEXTS = ["Ann lives in Łódź.", "A second text, “quoted”.\nWith two lines.", "= no formula"]
 
 
-def read(path: Path, **settings: Any) -> list[Document | Refused]:
-    return list(DocumentReader(InputSettings(source=path, **settings)).read())
+def read(path: Path, **settings: Any) -> list[InputDocument | RefusedRow]:
+    return list(DocumentReader(DetectionInput(source=path, **settings)).read())
 
 
 def lines(path: Path, *rows: object) -> Path:
@@ -34,21 +33,21 @@ def lines(path: Path, *rows: object) -> Path:
     return path
 
 
-def refusals(found: list[Document | Refused]) -> list[tuple[int | None, str]]:
-    return [(one.line, one.reason) for one in found if isinstance(one, Refused)]
+def refusals(found: list[InputDocument | RefusedRow]) -> list[tuple[int | None, str]]:
+    return [(one.line, one.reason) for one in found if isinstance(one, RefusedRow)]
 
 
 def test_a_text_file_is_a_document_and_keeps_its_line_ends(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
-    assert read(path, locale="pl-pl") == [Document("a.txt", "one\r\ntwo\r\n", "pl_PL", None, "a.txt", None)]
+    assert read(path, locale="pl-pl") == [InputDocument("a.txt", "one\r\ntwo\r\n", "pl_PL", None, "a.txt", None)]
 
 
 def test_lines_of_a_text_file_are_documents(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("one\r\n\n \nt\u2028wo".encode())
     found = read(path, locale="pl_PL", lines=True)
-    assert [(one.id, one.text) for one in found if isinstance(one, Document)] == [("a.txt:1", "one"), ("a.txt:4", "t\u2028wo")]
+    assert [(one.id, one.text) for one in found if isinstance(one, InputDocument)] == [("a.txt:1", "one"), ("a.txt:4", "t\u2028wo")]
 
 
 def test_text_files_of_a_folder_come_in_order_of_their_names(tmp_path):
@@ -58,8 +57,8 @@ def test_text_files_of_a_folder_come_in_order_of_their_names(tmp_path):
     (tmp_path / "in" / "d.txt").write_bytes(b"one\n\xff")
     (tmp_path / "in" / "e.txt").write_text(" \n")
     found = read(tmp_path / "in", locale="pl_PL")
-    assert [one.id for one in found if isinstance(one, Document)] == ["a.TXT", "b/z.txt", "c.txt"]
-    assert [(one.where, one.reason) for one in found if isinstance(one, Refused)] == [
+    assert [one.id for one in found if isinstance(one, InputDocument)] == ["a.TXT", "b/z.txt", "c.txt"]
+    assert [(one.where, one.reason) for one in found if isinstance(one, RefusedRow)] == [
         ("d.txt:2", "the file is not UTF-8 text"),
         ("e.txt", "there is no text in it"),
     ]
@@ -79,9 +78,9 @@ def test_rows_that_are_no_documents_are_set_aside_with_line_and_reason(tmp_path)
         {"text": TEXTS[1], "locale": "nl-be", "id": None},
     )
     found = read(path, locale_field="locale", locale="pl_PL")
-    assert [one for one in found if isinstance(one, Document)] == [
-        Document("7", TEXTS[0], "pl_PL", "who?", "a.jsonl", 1, "7", ("story:1",)),
-        Document("a.jsonl:9", TEXTS[1], "nl_BE", None, "a.jsonl", 9),
+    assert [one for one in found if isinstance(one, InputDocument)] == [
+        InputDocument("7", TEXTS[0], "pl_PL", "who?", "a.jsonl", 1, "7", ("story:1",)),
+        InputDocument("a.jsonl:9", TEXTS[1], "nl_BE", None, "a.jsonl", 9),
     ]
     assert refusals(found) == [
         (2, "not valid JSON (column 2)"),
@@ -92,14 +91,14 @@ def test_rows_that_are_no_documents_are_set_aside_with_line_and_reason(tmp_path)
         (7, 'locale: unknown locale "xx_XX"'),
         (8, "question: must be text or null"),
     ]
-    assert next(one.row for one in found if isinstance(one, Refused)) == "{broken"
+    assert next(one.row for one in found if isinstance(one, RefusedRow)) == "{broken"
 
 
 def test_one_locale_for_all_goes_before_those_of_rows_and_without_any_a_row_is_none(tmp_path):
     path = lines(tmp_path / "a.jsonl", {"context": "a", "locale": "en_US"}, {"context": "b"})
-    assert [one.locale for one in read(path, locale="pl_PL") if isinstance(one, Document)] == ["pl_PL", "pl_PL"]
+    assert [one.locale for one in read(path, locale="pl_PL") if isinstance(one, InputDocument)] == ["pl_PL", "pl_PL"]
     found = read(path)
-    assert [one.locale for one in found if isinstance(one, Document)] == ["en_US"]
+    assert [one.locale for one in found if isinstance(one, InputDocument)] == ["en_US"]
     assert refusals(found) == [(2, "the row names no locale, and --locale gives none")]
 
 
@@ -107,7 +106,7 @@ def test_fields_can_be_named_and_be_deep(tmp_path):
     path = lines(tmp_path / "a.jsonl", {"note": {"body": "a", "no": 3.0}, "q": "why?", "lang": "fi_FI"}, {"note": {"body": "b"}})
     fields = {"text_field": "note.body", "id_field": "note.no", "question_field": "q", "locale_field": "lang"}
     found = read(path, **fields)
-    assert found[0] == Document("3", "a", "fi_FI", "why?", "a.jsonl", 1, "3")
+    assert found[0] == InputDocument("3", "a", "fi_FI", "why?", "a.jsonl", 1, "3")
     assert refusals(found) == [(2, "there is no 'note.no' in the row; it has: 'note'")]
 
 
@@ -118,7 +117,7 @@ def test_tables_with_quoted_cells(tmp_path, name):
         writer.writerows([["nr", "text", "lang"], *([number, text, "pl_PL"] for number, text in enumerate(TEXTS))])
         writer.writerow(["9", "short"])
     found = read(tmp_path / name, id_field="nr", locale_field="lang")
-    assert [(one.id, one.text) for one in found if isinstance(one, Document)] == [("0", TEXTS[0]), ("1", TEXTS[1]), ("2", TEXTS[2])]
+    assert [(one.id, one.text) for one in found if isinstance(one, InputDocument)] == [("0", TEXTS[0]), ("1", TEXTS[1]), ("2", TEXTS[2])]
     assert refusals(found) == [(6, "the row has 2 cells, the header 3")]
 
 
@@ -136,7 +135,7 @@ def test_what_piiloom_writes_in_any_format_is_read(tmp_path, name):
     path = tmp_path / f"file{FORMATS[name].suffix}"
     FORMATS[name].write(RECORDS, path, WriteOptions(taxonomy=shipped_taxonomy()))
     found = read(path, input_format=name, locale="pl_PL")
-    assert [one.text for one in found if isinstance(one, Document)] == TEXTS
+    assert [one.text for one in found if isinstance(one, InputDocument)] == TEXTS
     assert not refusals(found)
     if name not in {"capid", "alpaca", "capid-alpaca", "chat", "openai"}:  # which have no ids
         assert [one.id for one in found] == ["r0", "r1", "r2"]  # type: ignore[union-attr]
@@ -145,7 +144,7 @@ def test_what_piiloom_writes_in_any_format_is_read(tmp_path, name):
 def test_a_parquet_file_by_its_columns(tmp_path):
     write_parquet(RECORDS, tmp_path / "a.parquet")
     found = read(tmp_path / "a.parquet", text_field="question", id_field="locale", locale="pl_PL")
-    assert [(one.id, one.text) for one in found if isinstance(one, Document)] == [("pl_PL", "Who?")] * 3
+    assert [(one.id, one.text) for one in found if isinstance(one, InputDocument)] == [("pl_PL", "Who?")] * 3
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,10 @@ from piiloom.corpus.formats.base import ReadOptions, ReadTally
 from piiloom.corpus.formats.native_rows import row_line
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record
-from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.running.chunks import Document
-from piiloom.detection.running.masking import Mask
+from piiloom.detection.detector import ScoredSpan, disjoint_spans
+from piiloom.detection.running.documents import InputDocument
 from piiloom.detection.running.request import WorkSettings
-from piiloom.detection.running.worker import disjoint_spans, native_line, record_from, record_of
+from piiloom.detection.running.rows import detected_record, masked_document, native_line, record_from
 from piiloom.foundation.errors import RunError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
@@ -31,12 +30,12 @@ def scored(start: int, end: int, score: float = 0.9, **more: object) -> ScoredSp
 
 
 @st.composite
-def found(draw: st.DrawFn) -> tuple[Document, list[ScoredSpan]]:
+def found(draw: st.DrawFn) -> tuple[InputDocument, list[ScoredSpan]]:
     text = draw(TEXTS)
     places = st.tuples(st.integers(0, len(text) - 1), st.integers(1, 12), st.sampled_from([0.5, 0.75, 1.0]), st.sampled_from([None, True]))
     spans = [scored(at, min(at + size, len(text)), score, validated=valid) for at, size, score, valid in draw(st.lists(places, max_size=8))]
     question = draw(st.none() | TEXTS)
-    return Document("d", text, "pl_PL", question, "in.jsonl", 3, draw(st.none() | st.just("d")), ("story:1",)), spans
+    return InputDocument("d", text, "pl_PL", question, "in.jsonl", 3, draw(st.none() | st.just("d")), ("story:1",)), spans
 
 
 @given(found())
@@ -58,7 +57,7 @@ def test_of_spans_that_overlap_the_surest_is_kept(case):
 def test_a_row_is_read_again_as_the_record_that_it_is(tmp_path_factory, case):
     document, spans = case
     kept = disjoint_spans(spans)
-    record = record_of(document, kept)
+    record = detected_record(document, kept)
     line = native_line(record, kept)
     row = orjson.loads(line)
     assert record_from(row) == record
@@ -80,8 +79,8 @@ def _file(factory: pytest.TempPathFactory) -> Path:
 @given(case=found())
 def test_masks_change_nothing_but_the_spans(style, case):
     document, spans = case
-    record = record_of(document, disjoint_spans(spans))
-    row = Mask(style=style).row(record)
+    record = detected_record(document, disjoint_spans(spans))
+    row = masked_document(record, style, "█")
     text, at, new_at = str(row["text"]), 0, 0
     for span, now in zip(record.spans, row["spans"], strict=True):  # type: ignore[call-overload]
         assert text[new_at : now["start"]] == document.text[at : span.start]
@@ -97,8 +96,8 @@ def _masked(style: str, question: str | None = None, character: str = "X") -> Re
     text = "Anna (anna@x.pl) and Anna, born 1.1.1980"
     spans = [scored(0, 4, entity_type="name", subtype="person_name"), scored(6, 15, entity_type="code", subtype="email")]
     spans += [scored(21, 25, entity_type="name", subtype="person_name"), scored(32, 40, subtype=None)]
-    record = record_of(Document("d", text, "pl_PL", question, "a", 1), spans)
-    return Mask(style=style, character=character).row(record)
+    record = detected_record(InputDocument("d", text, "pl_PL", question, "a", 1), spans)
+    return masked_document(record, style, character)
 
 
 @pytest.mark.parametrize(
@@ -121,11 +120,11 @@ def test_masks_that_are_none():
         WorkSettings.of({"mask": "hide"})
     for character in ("", "XX", "\n"):
         with pytest.raises(UsageError, match="--mask-char"):
-            Mask(style="char", character=character)
+            WorkSettings.of({"mask": "char", "mask_char": character})
 
 
 @pytest.mark.parametrize(("start", "end"), [(-1, 2), (2, 2), (3, 2), (0, 6)])
 def test_a_span_outside_of_its_text_is_a_fault_of_the_detector(start, end):
     with pytest.raises(RunError, match=r"a\.jsonl:4: the detector patterns gave the range .* of a text of 5 characters") as caught:
-        record_of(Document("d", "abcde", "pl_PL", None, "a.jsonl", 4), [scored(start, end)])
+        detected_record(InputDocument("d", "abcde", "pl_PL", None, "a.jsonl", 4), [scored(start, end)])
     assert "abcde" not in str(caught.value)

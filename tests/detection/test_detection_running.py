@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
-from piiloom.detection.running import chunks, unfinished
+from piiloom.detection.running import documents, outputs
 from piiloom.detection.running import running as session
 from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection
@@ -151,7 +151,7 @@ def test_a_catalogue_that_has_changed_is_told(request_of, own, tmp_path):
 def test_a_run_that_was_killed_while_its_files_were_moved_is_finished(request_of, tmp_path, monkeypatch):
     run_detection(request_of("whole.jsonl"))
     with monkeypatch.context() as patch:
-        patch.setattr(unfinished.UnfinishedRun, "roll_forward", _die)
+        patch.setattr(outputs.UnfinishedRun, "roll_forward", _die)
         with pytest.raises(Killed):
             run_detection(request_of())
     folder = tmp_path / ".found.jsonl.unfinished"
@@ -171,7 +171,7 @@ def _die(self: object) -> None:
 def test_an_export_that_was_killed_is_written_again(request_of, tmp_path, monkeypatch):
     run_detection(request_of("whole", format="csv"))
     with monkeypatch.context() as patch:
-        patch.setattr(unfinished.UnfinishedRun, "drop", _die)
+        patch.setattr(outputs.UnfinishedRun, "drop", _die)
         with pytest.raises(Killed):
             run_detection(request_of("found", format="csv"))
     with pytest.raises(UsageError, match="an unfinished run"):
@@ -298,7 +298,7 @@ def test_a_faulty_catalogue_of_a_user_is_told_before_anything_is_written(request
 
 def test_chunks_end_by_their_length_too(request_of, tmp_path, monkeypatch):
     run_detection(request_of("whole.jsonl"))
-    monkeypatch.setattr(chunks, "MOST_CHARACTERS", 150)
+    monkeypatch.setattr(documents, "MOST_CHARACTERS", 150)
     seen: list[int] = []
     run_detection(request_of(), watch=lambda progress: seen.append(progress.documents))
     assert len(seen) > 10

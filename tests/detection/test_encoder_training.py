@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.encoder.encoder_detector import EncoderDetector
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
-from piiloom.detection.encoder.encoder_training import train_encoder
-from piiloom.detection.findings import Text
+from piiloom.detection.encoder.encoder_training import train_on_data
 from piiloom.detection.registry import make_detector
-from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import TrainingInput
 from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, write_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -46,13 +47,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
         for question in ("May I drive?", "Do I have work?")
     ]
     file = write_jsonl(tmp_path_factory.mktemp("data") / "train.jsonl", rows)
-    return read_training(TrainingChoice(train=(file,), relevance=True, validation_size=4))
+    return read_input(TrainingInput(train=(file,), validation_size=4), relevance=True)
 
 
 @pytest.fixture(scope="module")
 def trained(base: Path, data: TrainingData, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, About]:
     out = tmp_path_factory.mktemp("trained") / "encoder"
-    about, _ = train_encoder(data, base, out, QUICK.model_copy(update={"epochs": 12, "patience": 0}), watch=lambda _: None, onnx=True)
+    about, _ = train_on_data(data, base, out, QUICK.model_copy(update={"epochs": 12, "patience": 0}), watch=lambda _: None, onnx=True)
     return out, about
 
 
@@ -77,13 +78,13 @@ def test_it_learns_spans_types_and_what_a_question_changes(trained: tuple[Path, 
 
 
 def test_a_trained_encoder_learns_on_with_its_heads(trained: tuple[Path, About], base: Path, tmp_path: Path) -> None:
-    from piiloom.detection.encoder.head_files import read_heads
     from piiloom.detection.encoder.network import EncoderNetwork, load_body
+    from piiloom.detection.encoder.text_reading import read_heads
 
     rows = [{**row(n), "question": None} for n in range(100, 110)]
     for one in rows:  # health, which was the second type, is the first here, and age is new
         one["spans"] = [one["spans"][0], {**one["spans"][1], "type": "age"}]
-    read = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "more.jsonl", rows),), validation_size=0))
+    read = read_input(TrainingInput(train=(write_jsonl(tmp_path / "more.jsonl", rows),), validation_size=0))
     assert read.types == ("health", "age")
     network = EncoderNetwork(load_body(trained[0], eager=True), 5)
     network.begin_with(trained[0], trained[1].types, read.types)
@@ -92,26 +93,26 @@ def test_a_trained_encoder_learns_on_with_its_heads(trained: tuple[Path, About],
     assert heads["relevance.outer.bias"].numpy().tolist() == known["relevance.outer.bias"].tolist()
     settings = QUICK.model_copy(update={"relevance": False, "patience": 0})
     first = [
-        train_encoder(read, one, tmp_path / one.name, settings, watch=lambda _: None)[0].figures["epoch_losses"][0]
+        train_on_data(read, one, tmp_path / one.name, settings, watch=lambda _: None)[0].figures["epoch_losses"][0]
         for one in (base, trained[0])
     ]
     assert first[1] < first[0]
     shutil.copytree(trained[0], tmp_path / "damaged")
     (tmp_path / "damaged" / "heads.safetensors").write_bytes(b"x")
     with pytest.raises(DataError, match="damaged"):
-        train_encoder(read, tmp_path / "damaged", tmp_path / "none", settings, watch=lambda _: None)
+        train_on_data(read, tmp_path / "damaged", tmp_path / "none", settings, watch=lambda _: None)
 
 
 def test_a_killed_training_goes_on_to_the_very_same_weights(base: Path, data: TrainingData, tmp_path: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     settings = QUICK.model_copy(update={"checkpoint_minutes": 0})
-    train_encoder(data, base, whole, settings, watch=lambda _: None)
+    train_on_data(data, base, whole, settings, watch=lambda _: None)
     for stop in (3, 5, 8):  # in an epoch, at its end, and in the next one
         with pytest.raises(KeyboardInterrupt):
-            train_encoder(data, base, killed, settings, watch=stopping_at(stop), resume=stop > 3)
+            train_on_data(data, base, killed, settings, watch=stopping_at(stop), resume=stop > 3)
         assert (killed / CHECKPOINT).exists()
         assert not (killed / CARD).exists()
-    train_encoder(data, base, killed, settings, watch=lambda _: None, resume=True)
+    train_on_data(data, base, killed, settings, watch=lambda _: None, resume=True)
     assert weights(killed) == weights(whole)
     first, second = (read_about(folder, "encoder").figures for folder in (whole, killed))
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
@@ -140,7 +141,7 @@ def test_a_batch_that_does_not_fit_is_halved_and_learns_the_same(
     shutil.copytree(base, quiet_base)
     (quiet_base / "config.json").write_text(json.dumps(json.loads((base / "config.json").read_text()) | without))
     monkeypatch.setattr("piiloom.detection.encoder.network._DROPOUT", 0.0)
-    roomy, _ = train_encoder(data, quiet_base, tmp_path / "roomy", settings, watch=lambda _: None)
+    roomy, _ = train_on_data(data, quiet_base, tmp_path / "roomy", settings, watch=lambda _: None)
     forward, notes = EncoderNetwork.forward, list[str]()
 
     def small(self: Any, ids: Any, mask: Any, segments: Any = None) -> Any:
@@ -149,22 +150,22 @@ def test_a_batch_that_does_not_fit_is_halved_and_learns_the_same(
         return forward(self, ids, mask, segments)
 
     monkeypatch.setattr(EncoderNetwork, "forward", small)
-    tight, history = train_encoder(data, quiet_base, tmp_path / "tight", settings, watch=lambda progress: notes.append(progress.note or ""))
+    tight, history = train_on_data(data, quiet_base, tmp_path / "tight", settings, watch=lambda progress: notes.append(progress.note or ""))
     assert history.micro_batch == 2
     assert [note for note in notes if note] == [note for note in notes if "are read at once from here on" in note]
     assert len([note for note in notes if note]) == 2
     assert tight.figures["epoch_losses"] == pytest.approx(roomy.figures["epoch_losses"], rel=1e-4)
     monkeypatch.setattr(EncoderNetwork, "forward", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("no room")))
     with pytest.raises(RunError, match="--max-tokens"):
-        train_encoder(data, quiet_base, tmp_path / "none", settings, watch=lambda _: None)
+        train_on_data(data, quiet_base, tmp_path / "none", settings, watch=lambda _: None)
 
 
 def test_early_stopping_keeps_the_best_epoch(base: Path, data: TrainingData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from piiloom.detection.encoder.validating import Measured, Validator
+    from piiloom.detection.encoder.training_session import ValidationResult, Validator
 
     scores = iter([0.5, 0.7, 0.6, 0.65, 0.9, 0.9])
-    monkeypatch.setattr(Validator, "measure", lambda *_: Measured(figures={"score": next(scores)}))
-    about, _ = train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 6}), watch=lambda _: None)
+    monkeypatch.setattr(Validator, "measure", lambda *_: ValidationResult(figures={"score": next(scores)}))
+    about, _ = train_on_data(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 6}), watch=lambda _: None)
     assert (about.figures["best_epoch"], about.figures["epochs"]) == (2, 4)
 
 
@@ -172,7 +173,7 @@ def test_early_stopping_keeps_the_best_epoch(base: Path, data: TrainingData, tmp
     "changed", [{"class_weights": False, "contrast": False}, {"relevance": False}, {"hide_question": True}, {"precision": "bf16"}]
 )
 def test_its_variants(base: Path, data: TrainingData, tmp_path: Path, changed: dict[str, Any]) -> None:
-    about, _ = train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 1, **changed}), watch=lambda _: None)
+    about, _ = train_on_data(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 1, **changed}), watch=lambda _: None)
     assert ("relevance_balanced" in about.figures["validation"]) == changed.get("relevance", True)
     found = EncoderDetector(LocalModel(model_path=str(tmp_path / "out")), taxonomy=shipped_taxonomy()).detect(
         "Entry 1: I have asthma1.", "en_US", "May I drive?"
@@ -191,7 +192,7 @@ def test_a_training_is_not_lost_for_an_export_that_fails(
 
     monkeypatch.setattr(torch.onnx, "export", fails)
     with pytest.raises(UsageError, match=r"--onnx: .*ValueError.*complete without it"):
-        train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 1}), watch=lambda _: None, onnx=True)
+        train_on_data(data, base, tmp_path / "out", QUICK.model_copy(update={"epochs": 1}), watch=lambda _: None, onnx=True)
     assert not (tmp_path / "out" / "model.onnx").exists()
     EncoderDetector(LocalModel(model_path=str(tmp_path / "out")), taxonomy=shipped_taxonomy()).detect("Entry 1: I have asthma1.", "en_US")
 
@@ -200,13 +201,12 @@ def test_a_training_is_not_lost_for_an_export_that_fails(
 
 
 def test_contrast_groups_are_read_together(base: Path, data: TrainingData) -> None:
-    from piiloom.detection.encoder.batches import epoch_batches
     from piiloom.detection.encoder.encoder_settings import Windows
-    from piiloom.detection.encoder.examples import make_examples
-    from piiloom.detection.encoder.losses import contrast_pairs
-    from piiloom.detection.encoder.windows import WindowMaker, open_tokenizer
+    from piiloom.detection.encoder.examples import encoder_examples, epoch_batches
+    from piiloom.detection.encoder.text_reading import WindowMaker, open_tokenizer
+    from piiloom.detection.encoder.training import contrast_pairs
 
-    examples = make_examples(
+    examples = encoder_examples(
         data.train, WindowMaker(open_tokenizer(base), Windows(max_tokens=40, overlap=10, question_tokens=13)), data.types
     )
     for epoch in range(3):
@@ -230,10 +230,15 @@ def detector(trained: tuple[Path, About]) -> EncoderDetector:
 
 LONG = " ".join(f"Entry {n}: I have asthma{n} and I work as a baker{n}." for n in range(40))
 TEXTS = [
-    Text("Entry 3: I have asthma3 and I work as a baker3.", "en_US", "May I drive? Case 3 asks it."),
-    Text(LONG, "en_US", "May I drive?"),
+    DetectorText("Entry 3: I have asthma3 and I work as a baker3.", "en_US", "May I drive? Case 3 asks it."),
+    DetectorText(LONG, "en_US", "May I drive?"),
 ]
-TEXTS += [Text("", "en_US", "May I drive?"), Text("Entry 5: I have asthma5.", "sv_SE"), Text(" \n", "en_US"), Text("🎈" * 9, "en_US", " ")]
+TEXTS += [
+    DetectorText("", "en_US", "May I drive?"),
+    DetectorText("Entry 5: I have asthma5.", "sv_SE"),
+    DetectorText(" \n", "en_US"),
+    DetectorText("🎈" * 9, "en_US", " "),
+]
 
 
 def test_long_texts_are_read_to_their_end(detector: EncoderDetector) -> None:
@@ -288,27 +293,27 @@ def test_bases_that_cannot_be_trained(base: Path, data: TrainingData, tmp_path: 
     shutil.copytree(base, bare)
     (bare / "tokenizer.json").unlink()
     with pytest.raises(UsageError, match="no tokenizer"):
-        train_encoder(data, bare, tmp_path / "out", QUICK, watch=lambda _: None)
+        train_on_data(data, bare, tmp_path / "out", QUICK, watch=lambda _: None)
     broken = tmp_path / "broken"
     shutil.copytree(base, broken)
     (broken / "model.safetensors").write_bytes(b"not weights")
     with pytest.raises(UsageError, match=r"--model .*cannot be loaded"):
-        train_encoder(data, broken, tmp_path / "out", QUICK, watch=lambda _: None)
+        train_on_data(data, broken, tmp_path / "out", QUICK, watch=lambda _: None)
     with pytest.raises(UsageError, match="fp16 needs a CUDA device"):
-        train_encoder(data, base, tmp_path / "out", QUICK.model_copy(update={"precision": "fp16", "device": "cpu"}), watch=lambda _: None)
+        train_on_data(data, base, tmp_path / "out", QUICK.model_copy(update={"precision": "fp16", "device": "cpu"}), watch=lambda _: None)
 
 
 def test_checkpoints_that_are_none(base: Path, data: TrainingData, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(UsageError, match="no checkpoint to go on from"):
-        train_encoder(data, base, out, QUICK, watch=lambda _: None, resume=True)
+        train_on_data(data, base, out, QUICK, watch=lambda _: None, resume=True)
     with pytest.raises(KeyboardInterrupt):
-        train_encoder(data, base, out, QUICK.model_copy(update={"checkpoint_minutes": 0}), watch=stopping_at(2))
+        train_on_data(data, base, out, QUICK.model_copy(update={"checkpoint_minutes": 0}), watch=stopping_at(2))
     with pytest.raises(UsageError, match="other records, settings or another base"):
-        train_encoder(data, base, out, QUICK.model_copy(update={"epochs": 3}), watch=lambda _: None, resume=True)
+        train_on_data(data, base, out, QUICK.model_copy(update={"epochs": 3}), watch=lambda _: None, resume=True)
     (out / CHECKPOINT).write_bytes((out / CHECKPOINT).read_bytes()[:1000])
     with pytest.raises(DataError, match="the checkpoint is damaged"):
-        train_encoder(data, base, out, QUICK, watch=lambda _: None, resume=True)
+        train_on_data(data, base, out, QUICK, watch=lambda _: None, resume=True)
 
 
 @pytest.fixture

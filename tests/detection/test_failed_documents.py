@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Self
 
 import pytest
 
 from piiloom.detection import detector_settings
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, TextDetector
 from piiloom.detection.families import FAMILIES, Family
-from piiloom.detection.findings import Findings, Text
 from piiloom.detection.running import running as session
 from piiloom.detection.running.request import DetectionProgress, DetectionRequest
 from piiloom.detection.running.running import run_detection
@@ -20,17 +20,18 @@ from piiloom.detection.running.running import run_detection
 REASON = "the service refused the text"
 
 
-class Moody:
+class Moody(TextDetector):
     """Fails for texts that hold "no"; finds the first word of others."""
 
     name = "moody"
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """See ``Detector``."""
-        return self.examine_batch([Text(text, locale, question)])[0].spans
+    @classmethod
+    def made(cls, *_: object) -> Self:
+        """See ``registry.make_detector``."""
+        return cls()
 
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
-        """See ``BatchDetector``."""
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
+        """See ``TextDetector``."""
         return [_findings(one.text) for one in texts]
 
 
@@ -41,14 +42,9 @@ def _findings(text: str) -> Findings:
     return Findings(spans=(ScoredSpan(start=0, end=end, entity_type="name", subtype=None, score=0.9, detector="moody"),))
 
 
-def make_moody(*_: object) -> Moody:
-    """See ``registry.Make``."""
-    return Moody()
-
-
 @pytest.fixture(autouse=True)
 def _moody(monkeypatch: pytest.MonkeyPatch) -> None:
-    family = Family(about="for tests", make=f"{__name__}:make_moody")
+    family = Family(about="for tests", make=f"{__name__}:Moody")
     monkeypatch.setattr(detector_settings, "FAMILIES", MappingProxyType({**FAMILIES, "moody": family}))
     monkeypatch.setattr(session, "MOST_DOCUMENTS", 2)
 

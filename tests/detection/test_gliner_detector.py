@@ -8,10 +8,10 @@ import shutil
 import pytest
 
 from piiloom.detection.adapters.gliner_detector import GlinerDetector
-from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.detector import DetectorText
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
-from piiloom.detection.token_decoding.words import Words
+from piiloom.detection.token_decoding import Words
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.tiny_classifier import write_tokenizer
@@ -48,8 +48,8 @@ def folder(tmp_path_factory):
 
 def test_spans_are_whole_words_of_our_types(folder):
     settings = DetectorSettings(detector="gliner", threshold=0.5, model_path=str(folder), device="cpu")
-    texts = [Text(TEXT * times, "en_US") for times in (1, 6, 2)]
-    texts += [Text("", "en_US"), Text(" \n", "en_US"), Text("\ud800 John Smith [SEP] <<ENT>> met Anna", "en_US")]
+    texts = [DetectorText(TEXT * times, "en_US") for times in (1, 6, 2)]
+    texts += [DetectorText("", "en_US"), DetectorText(" \n", "en_US"), DetectorText("\ud800 John Smith [SEP] <<ENT>> met Anna", "en_US")]
     findings = make_detector(settings).examine_batch(texts)
     for text, found in zip(texts, findings, strict=True):
         assert bool(found.spans) == bool(text.text.strip())
@@ -71,7 +71,9 @@ def test_a_text_that_fits_gives_what_gliner_gives(folder):
     labels = asked_labels(label_targets(["gliner"], own=None, taxonomy=shipped_taxonomy()))
     text = "John Smith met Anna McDonald in Berlin"
     itself = GLiNER.from_pretrained(str(folder), local_files_only=True).inference([text], list(labels), threshold=0.5)[0]
-    found = GlinerDetector(str(folder), threshold=0.5, device="cpu", taxonomy=shipped_taxonomy()).examine(text, "en_US")
+    found = GlinerDetector(LocalModel(model_path=str(folder), device="cpu"), threshold=0.5, taxonomy=shipped_taxonomy()).examine(
+        text, "en_US"
+    )
     assert itself
     assert [(one.start, one.end) for one in found.spans] == [(one["start"], one["end"]) for one in itself]
     assert [one.score for one in found.spans] == pytest.approx([one["score"] for one in itself])
@@ -80,7 +82,9 @@ def test_a_text_that_fits_gives_what_gliner_gives(folder):
 def test_own_labels_are_asked_instead(folder, tmp_path):
     labels = tmp_path / "labels.yaml"
     labels.write_text("star sign: belief\nshoe size: null\n")
-    detector = GlinerDetector(str(folder), threshold=0.0, label_map=labels, device="cpu", taxonomy=shipped_taxonomy())
+    detector = GlinerDetector(
+        LocalModel(model_path=str(folder), device="cpu", label_map=labels), threshold=0.0, taxonomy=shipped_taxonomy()
+    )
     assert detector._labels == ("star sign",)
     assert {one.entity_type for one in detector.detect(TEXT, "en_US")} == {"belief"}
 
@@ -105,5 +109,5 @@ def test_a_folder_that_is_no_such_model_is_told_in_one_line(folder, tmp_path, da
     shutil.copytree(folder, copy)
     damage(copy)
     with pytest.raises(UsageError, match=said) as caught:
-        GlinerDetector(str(copy), device="cpu", taxonomy=shipped_taxonomy())
+        GlinerDetector(LocalModel(model_path=str(copy), device="cpu"), taxonomy=shipped_taxonomy())
     assert "\n" not in str(caught.value)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 
 import pytest
 
-from piiloom.detection.adapters.huggingface.huggingface_detector import HuggingFaceDetector
-from piiloom.detection.adapters.huggingface.model_folder import load_model
-from piiloom.detection.adapters.huggingface.reading import TextReader
-from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.adapters.huggingface_detector import ClassifierReader, HuggingFaceDetector, load_classifier
+from piiloom.detection.detector import DetectorText
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
-from piiloom.detection.token_decoding.words import Words
+from piiloom.detection.token_decoding import Words
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.tiny_classifier import change_config, write_classifier, write_random_classifier
@@ -29,6 +28,10 @@ pytestmark = [
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC", "B-SHOP")
 SAYS = {"john": "B-PER", "smith": "I-PER", "mc": "B-PER", "ber": "B-LOC", "acme": "B-SHOP"}
 TEXT = "John Smith met John McDonald in Berlin, at ACME; O'Brien too. "
+
+
+def detector_of(folder: Path, *, threshold: float = 0.0) -> HuggingFaceDetector:
+    return HuggingFaceDetector(LocalModel(model_path=str(folder), device="cpu"), taxonomy=shipped_taxonomy(), threshold=threshold)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,7 +61,7 @@ def _told(findings):
 
 
 def test_words_are_whole_and_labels_are_brought_to_our_types(folder):
-    findings = HuggingFaceDetector(str(folder), device="cpu", taxonomy=shipped_taxonomy()).examine(TEXT, "en_US")
+    findings = detector_of(folder).examine(TEXT, "en_US")
     assert [(TEXT[one.start : one.end], one.entity_type) for one in findings.spans] == [
         ("John Smith", "name"),
         ("John", "name"),
@@ -80,16 +83,16 @@ def test_a_plain_pipeline_leaves_parts_of_words_where_ours_does_not(folder):
 def test_windows_over_a_long_text_find_in_each_part_what_is_there(folder, tmp_path, positions):
     write_classifier(tmp_path, BIO, SAYS, positions=positions)
     long = TEXT * 30
-    found = _told(HuggingFaceDetector(str(tmp_path), device="cpu", taxonomy=shipped_taxonomy()).examine(long, "en_US"))
-    once = _told(HuggingFaceDetector(str(folder), device="cpu", taxonomy=shipped_taxonomy()).examine(TEXT, "en_US"))
+    found = _told(detector_of(tmp_path).examine(long, "en_US"))
+    once = _told(detector_of(folder).examine(TEXT, "en_US"))
     expected = [(start + at * len(TEXT), end + at * len(TEXT), kind, score) for at in range(30) for start, end, kind, score in once]
     assert found == expected
 
 
 def test_windows_give_what_one_pass_gives_for_a_text_that_fits(random_folder):
-    loaded = load_model(str(random_folder), "cpu")
+    loaded = load_classifier(str(random_folder), "cpu")
     text = TEXT[:90]
-    (read,) = TextReader(loaded, 4).read([text])
+    (read,) = ClassifierReader(loaded, 4).read([text])
     told = loaded.tokenizer(text, return_offsets_mapping=True, return_tensors="pt")
     assert told["input_ids"].shape[1] <= 64
     with torch.inference_mode():
@@ -98,8 +101,8 @@ def test_windows_give_what_one_pass_gives_for_a_text_that_fits(random_folder):
 
 
 def test_batches_give_what_single_texts_give(random_folder):
-    detector = HuggingFaceDetector(str(random_folder), device="cpu", batch_size=5, taxonomy=shipped_taxonomy())
-    texts = [Text((TEXT * 4)[at : at + 3 * at], "en_US") for at in range(30)]
+    detector = HuggingFaceDetector(LocalModel(model_path=str(random_folder), device="cpu", batch_size=5), taxonomy=shipped_taxonomy())
+    texts = [DetectorText((TEXT * 4)[at : at + 3 * at], "en_US") for at in range(30)]
     batch = [_told(one) for one in detector.examine_batch(texts)]
     single = [_told(detector.examine(*one)) for one in texts]
     assert [[one[:3] for one in here] for here in batch] == [[one[:3] for one in here] for here in single]
@@ -110,18 +113,18 @@ def test_batches_give_what_single_texts_give(random_folder):
 
 
 def test_marks_of_the_tokenizer_are_text_and_half_characters_do_no_harm(folder):
-    loaded = load_model(str(folder), "cpu")
-    tokens, offsets = TextReader(loaded, 4)._tokens(["[SEP] John", "\ud800 John"])
+    loaded = load_classifier(str(folder), "cpu")
+    tokens, offsets = ClassifierReader(loaded, 4)._tokens(["[SEP] John", "\ud800 John"])
     assert not set(tokens[0]) & {loaded.tokenizer.sep_token_id}
     assert offsets[1][-1] == (2, 6)
     text = "\ud800 [SEP] John [MASK] Smith \udfff"
-    spans = HuggingFaceDetector(str(folder), device="cpu", taxonomy=shipped_taxonomy()).detect(text, "en_US")
+    spans = detector_of(folder).detect(text, "en_US")
     assert [text[one.start : one.end] for one in spans] == ["John", "Smith"]
 
 
 def test_texts_without_a_token_have_no_spans(folder):
-    detector = HuggingFaceDetector(str(folder), device="cpu", taxonomy=shipped_taxonomy())
-    assert [one.spans for one in detector.examine_batch([Text("", "en"), Text(" \n", "en")])] == [[], []]
+    detector = detector_of(folder)
+    assert [one.spans for one in detector.examine_batch([DetectorText("", "en"), DetectorText(" \n", "en")])] == [[], []]
     assert detector.examine_batch([]) == []
 
 
@@ -132,12 +135,12 @@ def test_an_own_label_map_and_the_threshold(folder, tmp_path):
     findings = make_detector(settings).examine("ACME of Berlin", "en_US")
     assert [(one.entity_type, one.subtype) for one in findings.spans] == [("organization", "employer")]
     assert [one.reason for one in findings.set_aside] == ["not_personal: LOC"]
-    assert HuggingFaceDetector(str(folder), device="cpu", threshold=0.9999, taxonomy=shipped_taxonomy()).detect("John", "en_US") == []
+    assert detector_of(folder, threshold=0.9999).detect("John", "en_US") == []
 
 
 @pytest.mark.parametrize(("batch", "read_at_once"), [(16, [5, 2, 2, 1]), (1, [])])
 def test_a_batch_too_large_for_cuda_is_halved(folder, monkeypatch, caplog, batch, read_at_once):
-    reader = TextReader(load_model(str(folder), "cpu"), batch)
+    reader = ClassifierReader(load_classifier(str(folder), "cpu"), batch)
     whole, sizes = reader._probabilities, []
 
     def small(pieces):
@@ -196,7 +199,7 @@ def test_a_folder_that_is_no_such_model_is_told_in_one_line(folder, tmp_path, da
     shutil.copytree(folder, copy)
     damage(copy)
     with pytest.raises(UsageError, match=said) as caught:
-        HuggingFaceDetector(str(copy), device="cpu", taxonomy=shipped_taxonomy())
+        detector_of(copy)
     assert str(copy) in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -205,10 +208,10 @@ def test_a_fault_in_the_label_map_is_told_before_the_model_is_loaded(tmp_path):
     labels = tmp_path / "labels.yaml"
     labels.write_text("PER: nmae\n")
     with pytest.raises(ConfigError, match=r"labels\.yaml:1: PER: unknown type 'nmae'"):
-        HuggingFaceDetector(str(tmp_path / "none"), label_map=labels, taxonomy=shipped_taxonomy())
+        HuggingFaceDetector(LocalModel(model_path=str(tmp_path / "none"), label_map=labels), taxonomy=shipped_taxonomy())
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA")
 def test_cuda_where_there_is_none_is_refused(folder):
     with pytest.raises(UsageError, match="--device cuda: torch finds no CUDA device"):
-        HuggingFaceDetector(str(folder), device="cuda", taxonomy=shipped_taxonomy())
+        HuggingFaceDetector(LocalModel(model_path=str(folder), device="cuda"), taxonomy=shipped_taxonomy())

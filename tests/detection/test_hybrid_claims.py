@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from piiloom.corpus.mention_search import exact_mentions
-from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.by_model.claims import candidates_of, read_claims
+from piiloom.detection.hybrid.hybrid_detectors import candidates_of, read_claims
+from piiloom.detection.hybrid.phases import AskedTypes
 from tests.detection.small_catalogue import BY_ID, engine
 
 ASKED = AskedTypes(engine().catalogue)

@@ -9,11 +9,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.hybrid.candidates import merged, of_match
-from piiloom.detection.hybrid.consolidating import consolidated
-from piiloom.detection.hybrid.places import MARGIN, ambiguities, by_context, places_of, settled
-from piiloom.detection.hybrid.short_numbers import by_cues, checks, is_short_number
-from piiloom.detection.sentences import Sentences
+from piiloom.detection.chunking import Sentences
+from piiloom.detection.hybrid.candidates import (
+    MARGIN,
+    ambiguities,
+    by_context,
+    by_cues,
+    consolidated,
+    group_places,
+    is_short_number,
+    merged_candidates,
+    number_checks,
+    of_match,
+    settled,
+)
 from piiloom.patterns.resolving import disjoint
 from tests.detection.small_catalogue import BY_ID, candidate, engine
 from tests.longer import case_by_case
@@ -39,17 +48,17 @@ def assert_disjoint(spans):
 @given(CANDIDATES, st.randoms(use_true_random=False))
 def test_consolidation_is_disjoint_and_does_not_depend_on_order(candidates, rng: random.Random):
     shuffled = rng.sample(candidates, len(candidates))
-    kept = consolidated(merged(candidates), 0.5)
+    kept = consolidated(merged_candidates(candidates), 0.5)
     assert_disjoint(kept)
-    assert kept == consolidated(merged(shuffled), 0.5)
-    assert bool(kept) == any(one.score >= 0.5 for one in merged(candidates))
+    assert kept == consolidated(merged_candidates(shuffled), 0.5)
+    assert bool(kept) == any(one.score >= 0.5 for one in merged_candidates(candidates))
 
 
 @given(CANDIDATES, st.randoms(use_true_random=False))
 def test_places_hold_each_candidate_once_whatever_the_order(candidates, rng: random.Random):
-    everything = merged(candidates)
-    places = places_of(everything)
-    shuffled = places_of(rng.sample(everything, len(everything)))
+    everything = merged_candidates(candidates)
+    places = group_places(everything)
+    shuffled = group_places(rng.sample(everything, len(everything)))
     assert sorted(places, key=lambda p: p.best.rank) == sorted(shuffled, key=lambda p: p.best.rank)
     assert len(settled(places, {})) == len(places) <= len(everything)
     for place in places:
@@ -64,7 +73,7 @@ def test_places_hold_each_candidate_once_whatever_the_order(candidates, rng: ran
 @given(st.text(st.sampled_from("0123456789 ab:"), max_size=80))
 def test_candidates_are_chosen_as_matches_are(text):
     matches = engine().find(text)
-    spans = [(one.start, one.end, one.entity.id) for one in disjoint(merged(map(of_match, matches)))]
+    spans = [(one.start, one.end, one.entity.id) for one in disjoint(merged_candidates(map(of_match, matches)))]
     assert spans == [(one.start, one.end, one.entity.id) for one in disjoint(matches)]
 
 
@@ -91,15 +100,17 @@ def test_of_two_that_overlap_in_part_the_surer_stays():
 
 
 def test_finders_that_agree_are_surer_together():
-    (one,) = merged([candidate(0, 5, score=0.6, detector="model"), candidate(0, 5, score=0.5, detector="patterns", validated=True)])
+    (one,) = merged_candidates(
+        [candidate(0, 5, score=0.6, detector="model"), candidate(0, 5, score=0.5, detector="patterns", validated=True)]
+    )
     assert (one.score, one.detector, one.validated) == (0.8, "model+patterns", True)
-    (same,) = merged([candidate(0, 5, score=0.6), candidate(0, 5, score=0.5)])
+    (same,) = merged_candidates([candidate(0, 5, score=0.6), candidate(0, 5, score=0.5)])
     assert same.score == 0.6
 
 
 def questions(text):
     sentences = Sentences(text)
-    places = places_of(map(of_match, engine().find(text, floor=0.3)))
+    places = group_places(map(of_match, engine().find(text, floor=0.3)))
     return places, ambiguities(sentences, places, 0.5)
 
 
@@ -121,7 +132,7 @@ def test_a_rule_goes_by_the_nearest_context_word_before_the_value_then_behind_it
         ("Tu 44051401359 to konto.", "account"),
         ("Mój kontopesel 44051401359 i konto.", "account"),
     ):
-        place = places_of([candidate(text.index("4"), text.index("4") + 11, name, 0.7) for name in ("pl_pesel", "account")])
+        place = group_places([candidate(text.index("4"), text.index("4") + 11, name, 0.7) for name in ("pl_pesel", "account")])
         (question,) = ambiguities(Sentences(text), place, 0.5)
         assert by_context(question) == wanted, text
 
@@ -151,7 +162,7 @@ def test_what_is_a_short_number(value, name, more, short):
 
 def test_a_short_number_is_checked_with_a_sentence_before_and_after():
     text = "Raz. Dwa. Mam 34 lat. Trzy. Cztery."
-    (check,) = checks(Sentences(text), [candidate(14, 16, "age")])
+    (check,) = number_checks(Sentences(text), [candidate(14, 16, "age")])
     assert (check.before, check.value, check.after) == ("Dwa. Mam ", "34", " lat. Trzy. ")
 
 
@@ -167,5 +178,5 @@ def test_a_short_number_is_checked_with_a_sentence_before_and_after():
 )
 def test_a_rule_confirms_by_cue_words(text, confirmed):
     at = text.index("34")
-    (check,) = checks(Sentences(text), [candidate(at, at + 2, "age")])
+    (check,) = number_checks(Sentences(text), [candidate(at, at + 2, "age")])
     assert by_cues(check, ("zamówieni", "faktur")) is confirmed

@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.offline.cues import cues_of
-from piiloom.detection.hybrid.offline.handles import Handles
-from piiloom.detection.hybrid.offline.known_names import known_names
-from piiloom.detection.hybrid.offline.labels import LabelReader
+from piiloom.detection.hybrid.hybrid_detectors import OfflineDetector
+from piiloom.detection.hybrid.offline.cues import language_cues
+from piiloom.detection.hybrid.offline.listed_values import LabelReader
+from piiloom.detection.hybrid.offline.names import Handles, known_names
 from piiloom.detection.hybrid.offline.offline_reader import RuleReader
-from piiloom.detection.hybrid.offline_detector import OfflineDetector
+from piiloom.detection.hybrid.phases import AskedTypes
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue
 from tests.detection.small_catalogue import LOCALE, engine, found, settings
 from tests.longer import case_by_case, few, mostly_long
@@ -89,7 +88,7 @@ def test_names_addresses_and_words_of_each_locale(locale):
 
 @case_by_case("language", "sv no fi nl pl pt vi zh hi ar en".split())
 def test_every_language_has_cues_that_are_words(language):
-    cues = cues_of(language)
+    cues = language_cues(language)
     words = [word for name in type(cues).model_fields for word in getattr(cues, name) if isinstance(getattr(cues, name), tuple)]
     assert len(words) > 40
     assert all(word == word.strip() and word for word in words)
@@ -110,7 +109,7 @@ def test_every_language_has_cues_that_are_words(language):
 
 
 def test_a_language_without_cues_has_none():
-    assert cues_of("xx").titles == ()
+    assert language_cues("xx").titles == ()
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,8 @@ import time
 
 import pytest
 
-from piiloom.detection.detector import AsyncDetector, Detector
+from piiloom.detection.detector import Detector, ModelDetector, TextDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import ExaminingDetector, ModelDetector
 from piiloom.detection.registry import PatternDetector, make_detector
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import UsageError
@@ -263,16 +262,15 @@ def test_one_text_alone_and_within_a_running_loop(tmp_path):
         assert found(TEXT, asyncio.run(inside())) == FOUND
         assert server.requests == CALLS
         with pytest.raises(UsageError, match="not connected"):
-            asyncio.run(detector.detect_async(TEXT, LOCALE))
+            asyncio.run(detector.examine_async(TEXT, LOCALE))
         assert isinstance(detector, ModelDetector)
-        assert isinstance(detector, AsyncDetector)
 
 
 def test_detectors_by_name(tmp_path):
     patterns, offline = (make_detector(DetectorSettings(detector=name)) for name in ("patterns", "hybrid-offline"))
     assert isinstance(patterns, PatternDetector)
     assert isinstance(offline, Detector)
-    assert isinstance(offline, ExaminingDetector)
+    assert isinstance(offline, TextDetector)
     assert not isinstance(offline, ModelDetector)
     assert [one.name for one in (patterns, offline)] == ["patterns", "hybrid-offline"]
     with LLMServer(Model()) as server:

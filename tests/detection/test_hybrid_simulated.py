@@ -12,7 +12,7 @@ import pytest
 from benchmarks.detection.simulated_llm import NO_ERRORS, SimulatedLLM
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.hybrid.hybrid_detector import HybridDetector
+from piiloom.detection.hybrid.hybrid_detectors import HybridDetector
 from tests.detection.small_catalogue import BY_ID, LOCALE, found, settings
 
 TEXT = "Jan Kowalski z miasta Kraków ma astma. Numer 44051401359 to jego. Anna ma 34 lat. PIN 4821."

@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from piiloom.detection.adapters.gliner_detector import asked_labels
-from piiloom.detection.adapters.huggingface.huggingface_detector import MAPS, targets_of
-from piiloom.detection.adapters.label_targets import Target, detection_maps, label_targets, likeliest_map, shipped_targets
-from piiloom.detection.adapters.mapped_findings import Found, mapped
+from piiloom.detection.adapters.huggingface_detector import MAPS, model_targets
+from piiloom.detection.adapters.label_targets import (
+    LabelledRange,
+    LabelTarget,
+    detection_maps,
+    label_targets,
+    likeliest_map,
+    mapped_findings,
+    shipped_targets,
+)
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -33,11 +40,11 @@ def test_each_subtype_of_a_shipped_map_is_an_entity_of_its_type(name):
 
 def test_presidio_is_told_by_entity_of_the_catalogue_where_that_is_just_one():
     targets = label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy())
-    assert targets.of("US_SSN") == Target("code", "us_ssn")
-    assert targets.of("IN_PAN") == Target("finance", "in_pan")
-    assert targets.of("EMAIL_ADDRESS") == Target("code", "email")
-    assert targets.of("PERSON") == Target("name", None)
-    assert targets.of("IP_ADDRESS") == Target("code", None)
+    assert targets.of("US_SSN") == LabelTarget("code", "us_ssn")
+    assert targets.of("IN_PAN") == LabelTarget("finance", "in_pan")
+    assert targets.of("EMAIL_ADDRESS") == LabelTarget("code", "email")
+    assert targets.of("PERSON") == LabelTarget("name", None)
+    assert targets.of("IP_ADDRESS") == LabelTarget("code", None)
     assert targets.of("TITLE") is None
     assert targets.knows("TITLE")
     assert targets.of("ZYX") is None
@@ -54,18 +61,18 @@ def test_an_own_map_goes_before_the_shipped_ones_and_names_of_types_after_all(tm
     own = tmp_path / "own.yaml"
     own.write_text("US_SSN: finance\nSTAFF_NO: code/employee_number\nEYES: appearance/eyes\nDATE_TIME: null\n")
     targets = label_targets(["presidio"], own, taxonomy=shipped_taxonomy())
-    assert targets.of("US_SSN") == Target("finance", None)
-    assert targets.of("STAFF_NO") == Target("code", "employee_number")
-    assert targets.of("EYES") == Target("appearance", None)  # a subtype of the taxonomy only
+    assert targets.of("US_SSN") == LabelTarget("finance", None)
+    assert targets.of("STAFF_NO") == LabelTarget("code", "employee_number")
+    assert targets.of("EYES") == LabelTarget("appearance", None)  # a subtype of the taxonomy only
     assert targets.of("DATE_TIME") is None
     assert targets.knows("DATE_TIME")
-    assert targets.of("US_PASSPORT") == Target("code", "us_passport")
-    assert targets.of("staff-no") == Target("code", "employee_number")
-    assert targets.of("Sexual_Orientation") == Target("sexual orientation", None)
+    assert targets.of("US_PASSPORT") == LabelTarget("code", "us_passport")
+    assert targets.of("staff-no") == LabelTarget("code", "employee_number")
+    assert targets.of("Sexual_Orientation") == LabelTarget("sexual orientation", None)
 
 
 def test_a_shipped_map_can_be_named():
-    assert label_targets([], Path("obi"), taxonomy=shipped_taxonomy()).of("PATORG") == Target("organization", None)
+    assert label_targets([], Path("obi"), taxonomy=shipped_taxonomy()).of("PATORG") == LabelTarget("organization", None)
 
 
 @pytest.mark.parametrize(
@@ -124,12 +131,12 @@ KNOWN = ["name", "organization", "location"]
     ],
 )
 def test_the_published_baselines_know_persons_organizations_and_locations(labels, label_map, others):
-    targets = targets_of(labels.split(), label_map, shipped_taxonomy())
+    targets = model_targets(labels.split(), label_map, shipped_taxonomy())
     assert [target and target.entity_type for target in map(targets.of, labels.split())] == [*KNOWN, *others]
 
 
 def test_a_model_trained_on_our_types_needs_no_map():
-    targets = targets_of(["occupation", "sexual orientation", "SEXUAL_ORIENTATION"], None, shipped_taxonomy())
+    targets = model_targets(["occupation", "sexual orientation", "SEXUAL_ORIENTATION"], None, shipped_taxonomy())
     assert [targets.of(label).entity_type for label in ("occupation", "sexual orientation", "SEXUAL_ORIENTATION")] == [
         "occupation",
         "sexual orientation",
@@ -140,13 +147,13 @@ def test_a_model_trained_on_our_types_needs_no_map():
 def test_what_gives_no_span_is_set_aside_with_its_label_and_reason():
     text = "Ann of ACME, 078-05-1120"
     found = [
-        Found(0, 3, "PERSON", 0.85),
-        Found(7, 11, "SHOP", 0.9),
-        Found(13, 24, "US_SSN", 0.85),
-        Found(13, 24, "PHONE_NUMBER", 0.4),
-        Found(4, 6, "TITLE", 1.0),
+        LabelledRange(0, 3, "PERSON", 0.85),
+        LabelledRange(7, 11, "SHOP", 0.9),
+        LabelledRange(13, 24, "US_SSN", 0.85),
+        LabelledRange(13, 24, "PHONE_NUMBER", 0.4),
+        LabelledRange(4, 6, "TITLE", 1.0),
     ]
-    findings = mapped(text, found, label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()), "presidio")
+    findings = mapped_findings(text, found, label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()), "presidio")
     assert [(one.start, one.end, one.entity_type, one.subtype, one.score) for one in findings.spans] == [
         (0, 3, "name", None, 0.85),
         (13, 24, "code", "us_ssn", 0.85),
@@ -159,16 +166,16 @@ def test_what_gives_no_span_is_set_aside_with_its_label_and_reason():
 
 
 def test_of_about_equally_sure_overlapping_ones_the_longer_is_kept():
-    found = [Found(0, 3, "PERSON", 0.86), Found(0, 10, "LOCATION", 0.85)]
-    findings = mapped("Ann Street 1", found, label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()), "presidio")
+    found = [LabelledRange(0, 3, "PERSON", 0.86), LabelledRange(0, 10, "LOCATION", 0.85)]
+    findings = mapped_findings("Ann Street 1", found, label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()), "presidio")
     assert [one.entity_type for one in findings.spans] == ["location"]
     assert [one.reason for one in findings.set_aside] == ["overlapped: PERSON"]
 
 
 def test_white_space_at_the_edges_is_no_part_of_a_span():
-    findings = mapped(
+    findings = mapped_findings(
         "x  AB 1 \n",
-        [Found(1, 9, "UK_NINO", 0.5), Found(1, 3, "UK_NHS", 0.9)],
+        [LabelledRange(1, 9, "UK_NINO", 0.5), LabelledRange(1, 3, "UK_NHS", 0.9)],
         label_targets(["presidio"], own=None, taxonomy=shipped_taxonomy()),
         "presidio",
     )

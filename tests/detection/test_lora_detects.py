@@ -14,15 +14,14 @@ pytest.importorskip("piiloom.detection.capid.capid_detector")
 from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, marking, verifying
 from piiloom.corpus.formats.verifier import chosen_candidates
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector import ModelDetector, ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import MARKERS
-from piiloom.detection.findings import ModelDetector
 from piiloom.detection.registry import make_detector
-from piiloom.detection.training.lora.examples import chat_rows, example_of
-from piiloom.detection.training.lora.lora_settings import VERIFIER_1, LoraPlace, LoraSettings
-from piiloom.detection.training.lora.lora_training import train_lora
-from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.chat_examples import chat_rows, example_of
+from piiloom.detection.training.lora_training import train_lora
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import VERIFIER_1, LoraPlace, LoraSettings, TrainingInput
 from piiloom.detection.verifying.verifying_detector import VerifyingDetector
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Completion, Message, PromptCall
@@ -71,7 +70,7 @@ def test_a_detector_asks_with_the_tokens_of_the_training(context: str, question:
 
 def test_a_record_that_was_learnt_by_heart_is_found(tmp_path: Path) -> None:
     base = write_model(tmp_path / "base", also=[extracting(relevance=True, taxonomy=shipped_taxonomy())] * 3, size=2000)
-    data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
+    data = read_input(TrainingInput(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
     settings = LoraSettings(batch_size=1, accumulation=1, epochs=60, learning_rate=1e-2, warmup=0.0)
     train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "adapter"))
     local = ModelSettings(
@@ -112,7 +111,7 @@ def local_model(base: Path, folder: Path) -> ModelSettings:
 def by_heart(tmp_path: Path, task: str, instruction: str) -> tuple[TrainingData, ModelSettings]:
     """A model of a few thousand numbers that knows what one record teaches of *task*, and how a detector asks it."""
     base = write_model(tmp_path / "base", also=[instruction] * 3, size=2000)
-    data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
+    data = read_input(TrainingInput(train=(write_jsonl(tmp_path / "t.jsonl", [row(7)]),), validation_size=0))
     epochs = 20 if task == VERIFIER_1 else 60
     settings = LoraSettings(task=task, weight_decay=0.0, batch_size=1, accumulation=1, epochs=epochs, learning_rate=1e-2, warmup=0.0)
     train_lora(data, settings, LoraPlace(model=base, out=tmp_path / "adapter"))

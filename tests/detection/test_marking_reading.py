@@ -13,9 +13,9 @@ from benchmarks.detection.marker_alterations import KINDS, a_text, answered
 from benchmarks.detection.marker_survival import SEVERAL, measured
 from piiloom.corpus.markers import PRIVACYAI, TYPES, marked_text
 from piiloom.corpus.record import Span
-from piiloom.detection.marking.answer_alignment import align_answer
+from piiloom.detection.marking.answer_alignment import AnswerAlignment, _inside, _length_in, align_answer
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from tests.longer import EXPLORE, case_by_case
+from tests.longer import EXPLORE, case_by_case, examples
 
 TEXT = "Dear <name>, I am Anna Smith, 34, and have asthma. Anna's sister lives in Kraków.\n我叫王伟。"
 RIGHT = (
@@ -174,7 +174,7 @@ def marked(draw):
 
 
 @given(marked())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_what_the_export_writes_comes_back_whole(example):
     text, found = example
     if text.strip() != text or not text:
@@ -189,8 +189,24 @@ def test_what_the_export_writes_comes_back_whole(example):
 SIGNS, ANGLES = (PRIVACYAI, "@#&$Q^%~\\ ab\n"), (TYPES, "<>/\\ nameaghi王\n")
 
 
+@given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))
+def test_places_found_by_bisection_are_those_that_a_search_finds(ours, theirs):
+    common = [size for size in range(min(len(ours), len(theirs)) + 1) if ours[:size] in theirs]
+    assert _length_in(ours, theirs) == max(common)
+    ends = [(at, at + len(word)) for at, word in enumerate(theirs.split(" "))]
+    others = [one for one, following in pairwise([*ends, (99, 99)]) if one[1] <= following[0]]
+    for start in range(len(theirs)):
+        one = (start, start + 1)
+        assert _inside(one, others) == any(first <= one[0] and one[1] <= last for first, last in others)
+    aligned = AnswerAlignment(f"x y {ours} longer words", f"x y {theirs} longer words")
+    for start in range(len(aligned.answer)):
+        found = aligned.window(start, start + 1)
+        assert found.place <= start < found.place_end
+        assert aligned.original[found.start : found.end] or found.start == found.end
+
+
 @given(marked(), st.sampled_from([SIGNS, ANGLES]).flatmap(lambda one: st.tuples(st.just(one[0]), st.text(one[1], max_size=40))))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(800) // 2, deadline=None)
 def test_any_answer_gives_places_within_the_text_and_none_twice(example, spoilt):
     text, found = example
     markers, reply = spoilt

@@ -9,8 +9,8 @@ import pytest
 
 from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.record import Record, Span
+from piiloom.detection.detector import ModelDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import ModelDetector
 from piiloom.detection.marking.shots import Shots
 from piiloom.detection.registry import make_detector
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from piiloom.detection.training.openai_tuning.job_plan import Plan, training_price, usual_epochs
+from piiloom.detection.training.openai_tuning.job_plan import TuningPlan, training_price, usual_epochs
 from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder, Ledger
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, PiiloomError, ProviderError, RunError, UsageError
@@ -100,6 +100,15 @@ def test_the_request_for_a_job_is_what_the_api_documents(server: TuningServer, t
             "metadata": {"piiloom_job": "piiloom-job"},
         }
     ]
+
+
+def test_a_job_is_searched_before_another_intent_is_noted(server: TuningServer, tmp_path: Path) -> None:
+    make(planned(tmp_path / "new", server.url))
+    assert server.asked["jobs"] == 0
+    server.trouble = lambda asked, nth: "lost" if (asked, server.done["create"]) == ("create", 1) else None
+    make(planned(tmp_path / "lost", server.url))
+    steps = [row["did"] for row in Ledger(tmp_path / "lost").rows if row["step"] == "create"]
+    assert (steps, server.done["create"]) == (["intent", "unknown", "done"], 2)
 
 
 @pytest.mark.parametrize("trouble", [pytest.param(one, marks=() if one == "cut" else pytest.mark.long) for one in (*LOST, "hang")])
@@ -376,7 +385,8 @@ def test_a_ledger_cut_short_anywhere_keeps_its_whole_lines(tmp_path: Path) -> No
         assert (ledger.unsure_since("create") is None) == (did == "refused")
         assert ledger.result("create") == {}
     whole = path.read_bytes()
-    for cut in range(len(whole)):
+    borders = [at for at, byte in enumerate(whole) if byte == ord("\n")]
+    for cut in (0, 1, *(at + more for at in borders for more in (-9, 0, 1, 2))):
         path.write_bytes(whole[:cut])
         again = Ledger(tmp_path)
         assert again.rows == ledger.rows[: whole[:cut].count(b"\n")]
@@ -385,6 +395,11 @@ def test_a_ledger_cut_short_anywhere_keeps_its_whole_lines(tmp_path: Path) -> No
     path.write_bytes(whole + b"nonsense\n")
     with pytest.raises(DataError, match=r"ledger\.jsonl:5"):
         Ledger(tmp_path)
+    for at in ('"now"', "null", "true", "[1]"):
+        path.write_bytes(whole + b'{"at": %b, "step": "create", "did": "intent"}\n' % at.encode())
+        with pytest.raises(DataError, match=r"the ledger of the job is damaged.*--list") as caught:
+            Ledger(tmp_path)
+        assert caught.value.where == f"{path}:5"
 
 
 def test_the_price_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -404,7 +419,7 @@ def test_the_price_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_an_estimate_is_tokens_times_epochs_times_price(tmp_path: Path) -> None:
-    plan: Callable[[Path], Plan] = lambda folder: JobFolder(folder).plan  # noqa: E731 - short
+    plan: Callable[[Path], TuningPlan] = lambda folder: JobFolder(folder).plan  # noqa: E731 - short
     found = plan(planned(tmp_path / "job", "http://x/v1", epochs=2)).estimate
     tokens, most = found["tokens"], found["most_tokens"]
     assert (found["examples"], found["usd"], found["most_usd"]) == (20, pytest.approx(tokens * 3e-6), pytest.approx(most * 3e-6))

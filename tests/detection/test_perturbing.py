@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.benchmark.composing import Place
+from piiloom.detection.benchmark.composing import ValuePlace
 from piiloom.detection.benchmark.perturbing import PERTURBATIONS, perturb
 from piiloom.foundation.errors import UsageError
 from tests.longer import few
@@ -25,7 +25,7 @@ def composed(pieces):
     text, places = "", []
     for number, (between, value) in enumerate(pieces):
         text += between
-        places.append(Place(len(text), len(text) + len(value), f"e{number}"))
+        places.append(ValuePlace(len(text), len(text) + len(value), f"e{number}"))
         text += value
     return text, places
 
@@ -49,7 +49,7 @@ def test_each_place_has_what_became_of_its_value(name, pieces, locale, seed):
 def perturbed(name, text, value, locale="pl_PL", seed=0):
     """*text* and *value*, which it has, after the perturbation."""
     start = text.index(value)
-    changed, ((place,),) = perturb(name, text, ([Place(start, start + len(value), "e")],), locale, random.Random(seed))
+    changed, ((place,),) = perturb(name, text, ([ValuePlace(start, start + len(value), "e")],), locale, random.Random(seed))
     return changed, changed[place.start : place.end]
 
 
@@ -71,7 +71,7 @@ def test_a_scan_and_careless_typing_change_some_places_only():
 
 
 def test_a_value_of_which_nothing_is_left_has_no_place():
-    changed, (moved,) = perturb("transliteration", "a ́b", ([Place(2, 3, "mark")],), "pl_PL", random.Random(0))
+    changed, (moved,) = perturb("transliteration", "a ́b", ([ValuePlace(2, 3, "mark")],), "pl_PL", random.Random(0))
     assert (changed, moved) == ("a b", ())
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.detection.presidio_adapter import presidio_itself, told
 from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.presidio.presidio_detector import PresidioDetector
-from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.adapters.presidio_detector import PresidioDetector
+from piiloom.detection.detector import DetectorText
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -65,14 +65,14 @@ def pipeline(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def detector(pipeline):
-    return PresidioDetector(model=pipeline, taxonomy=shipped_taxonomy())
+    return PresidioDetector(LocalModel(model_path=pipeline), taxonomy=shipped_taxonomy())
 
 
 @pytest.mark.parametrize(("count", "with_model"), [(500, True), (100, False)])
 def test_500_texts_give_what_presidio_itself_gives(pipeline, count, with_model):
     texts = made_texts(count)
     model = pipeline if with_model else None
-    itself, detector = presidio_itself(model), PresidioDetector(model=model, taxonomy=shipped_taxonomy())
+    itself, detector = presidio_itself(model), PresidioDetector(LocalModel(model_path=model), taxonomy=shipped_taxonomy())
     expected = [told(itself.analyze(text, language="en")) for text in texts]
     assert [told(one) for one in detector.results(texts, "en_US")] == expected
     assert ("PERSON" in {one[2] for here in expected for one in here}) == with_model
@@ -81,7 +81,7 @@ def test_500_texts_give_what_presidio_itself_gives(pipeline, count, with_model):
 def test_each_result_is_a_span_or_set_aside_alone_and_in_batches(detector):
     texts = made_texts(40)
     results = [{(start, end, label) for start, end, label, _ in told(one)} for one in detector.results(texts, "en_US")]
-    findings = detector.examine_batch([Text(text, "en_US") for text in texts])
+    findings = detector.examine_batch([DetectorText(text, "en_US") for text in texts])
     for text, known, one in zip(texts, results, findings, strict=True):
         assert len(one.spans) + len(one.set_aside) == len(known)
         assert {(span.start, span.end) for span in one.spans} <= {(start, end) for start, end, _ in known}
@@ -136,7 +136,7 @@ def test_context_words_count_with_patterns_alone():
 
 def test_what_scores_less_than_the_threshold_is_not_told(pipeline):
     text = "Ann Lee, account 12345678"
-    sure = PresidioDetector(model=pipeline, threshold=0.5, taxonomy=shipped_taxonomy())
+    sure = PresidioDetector(LocalModel(model_path=pipeline), threshold=0.5, taxonomy=shipped_taxonomy())
     assert [one.entity_type for one in sure.detect(text, "en_US")] == ["name"]
     assert sure.examine(text, "en_US").set_aside == ()
 
@@ -188,7 +188,7 @@ def test_a_pipeline_that_is_missing_is_told_and_not_downloaded(tmp_path, monkeyp
     monkeypatch.setattr(spacy.cli, "download", lambda *given, **named: pytest.fail("a download was tried"))
     for model, said in ((str(tmp_path), "no config.cfg"), ("en_core_web_none", "there is no such pipeline")):
         with pytest.raises(UsageError, match=said):
-            PresidioDetector(model=model, taxonomy=shipped_taxonomy())
+            PresidioDetector(LocalModel(model_path=model), taxonomy=shipped_taxonomy())
 
 
 def test_a_pipeline_of_another_language_is_refused(detector):
@@ -197,9 +197,9 @@ def test_a_pipeline_of_another_language_is_refused(detector):
 
 
 def test_a_text_that_spacy_cannot_read_fails_and_others_go_on(pipeline):
-    detector = PresidioDetector(model=pipeline, taxonomy=shipped_taxonomy())
+    detector = PresidioDetector(LocalModel(model_path=pipeline), taxonomy=shipped_taxonomy())
     detector._pipeline.max_length = 50
-    long, short = detector.examine_batch([Text("Ann Lee " * 10, "en_US"), Text("Ann Lee", "en_US")])
+    long, short = detector.examine_batch([DetectorText("Ann Lee " * 10, "en_US"), DetectorText("Ann Lee", "en_US")])
     assert long.failed == "longer than the 50 characters that spaCy reads at once"
     assert [one.entity_type for one in short.spans] == ["name"]
 

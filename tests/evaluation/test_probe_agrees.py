@@ -17,7 +17,7 @@ from piiloom.evaluation.probe.data import ProbeRecord, read_corpus
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import TestedRecord, count_table
 from piiloom.tagging.examples import GoldSpan
-from piiloom.tagging.features import FoundSpan, bio_labels, relevance_features, shape, spans_of, token_features, tokenise
+from piiloom.tagging.features import FoundSpan, bio_labels, labelled_spans, relevance_features, shape, token_features, tokenise
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 from tests.longer import few
 from tests.shared_files import shared
@@ -89,7 +89,7 @@ def test_shapes_are_the_same(tool, word):
 def test_labels_are_decoded_the_same(tool, context, labels):
     tokens = tokenise(context)[:60]
     labels = labels[: len(tokens)]
-    assert [tuple(span) for span in spans_of(tokens, labels)] == tool["decode"](tokens, labels)
+    assert [tuple(span) for span in labelled_spans(tokens, labels)] == tool["decode"](tokens, labels)
 
 
 @few

@@ -9,7 +9,7 @@ import pytest
 from piiloom.evaluation.probe.data import ProbeCorpus, read_corpus
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.tagging.features import OUTSIDE, bio_labels, shape, spans_of, tokenise
+from piiloom.tagging.features import OUTSIDE, bio_labels, labelled_spans, shape, tokenise
 from piiloom.tagging.training import MAX_ITERATIONS
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
 from tests.longer import case_by_case
@@ -97,7 +97,7 @@ def test_labels_and_spans_are_each_other_s_inverse(corpora):
         tokens = tokenise(record.context)
         labels = bio_labels(tokens, record.spans)
         expected = [(span.start, span.end, span.entity_type) for span in record.spans if not record.context[span.end].isalnum()]
-        found = [tuple(span) for span in spans_of(tokens, labels)]
+        found = [tuple(span) for span in labelled_spans(tokens, labels)]
         assert set(expected) <= set(found)
         assert len(found) == len(record.spans)
         assert labels.count(OUTSIDE) > 3
@@ -105,7 +105,7 @@ def test_labels_and_spans_are_each_other_s_inverse(corpora):
 
 def test_a_label_that_only_goes_on_begins_a_span():
     tokens = tokenise("a b c d e")
-    assert [tuple(span) for span in spans_of(tokens, ["I-x", "I-x", "I-y", "O", "I-y"])] == [(0, 3, "x"), (4, 5, "y"), (8, 9, "y")]
+    assert [tuple(span) for span in labelled_spans(tokens, ["I-x", "I-x", "I-y", "O", "I-y"])] == [(0, 3, "x"), (4, 5, "y"), (8, 9, "y")]
 
 
 @case_by_case(("word", "expected"), [("McDonald", "XxXxx"), ("2026-11", "99-99"), ("été", "éxé"), ("!!!!", "!!")])

@@ -12,11 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
-from piiloom.patterns.writing import fold, write_pattern
+from piiloom.patterns.writing import fold_text, write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.own_entities import user_file
+from tests.detection.own_entities import only_own
 from tests.longer import case_by_case, examples
+
+__all__ = ["only_own"]
 
 PATTERNS = (
     EntityPattern(pattern=r"\d{8,10}", score=0.6),
@@ -86,7 +89,7 @@ def places(matches: list[Match]) -> set[tuple[str, int, int]]:
 @settings(max_examples=examples(1200), deadline=None)
 @given(TEXTS)
 def test_all_backends_find_what_the_exact_expressions_match(text: str) -> None:
-    folded = fold(text).text
+    folded = fold_text(text).text
     expected = {(name, *found.span(1)) for name, expression in EXACT for found in expression.finditer(folded)}
     assert {name: places(engine.find(text)) for name, engine in ENGINES.items()} == dict.fromkeys(ENGINES, expected)
 
@@ -95,9 +98,9 @@ def test_all_backends_find_what_the_exact_expressions_match(text: str) -> None:
 @settings(max_examples=examples(1200), deadline=None)
 @given(TEXTS)
 def test_folding_keeps_lengths(text: str) -> None:
-    folded = fold(text)
+    folded = fold_text(text)
     assert len(folded.text) == len(text) == len(folded.data)
-    assert fold(folded.text) == folded
+    assert fold_text(folded.text) == folded
 
 
 def found(text: str, backend: str = "hyperscan") -> set[str]:
@@ -162,6 +165,7 @@ def test_a_catalogue_with_own_types_finds_them(tmp_path: Path) -> None:
     assert replace(engine.catalogue.entities["badge"], where="").source == "our own"
 
 
+@pytest.mark.usefixtures("only_own")
 def test_an_own_file_that_has_changed_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     for number, (prefix, text) in enumerate((("BD", "badge BD-12345."), ("XY", "badge XY-12345."))):

@@ -17,7 +17,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.suggestions import suggestion_runs, suggestions_for
-from piiloom.detection.findings import Findings
+from piiloom.detection.detector import Findings
 from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.errors import StoreLocked
 from tests.detection.answering_model import Model

@@ -8,7 +8,7 @@ import pytest
 
 import piiloom
 from piiloom.evaluation.probe.data import read_corpus
-from piiloom.tagging.model_folder import load_model
+from piiloom.tagging.model_folder import load_tagging_model
 from piiloom.taxonomy.own_types import from_json, to_json
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
 from tests.longer import mostly_long
@@ -65,7 +65,7 @@ def test_it_detects_what_the_probe_found(cli, files, model, tmp_path, threshold)
     assert outcome.code == 0
     assert "occupation" in outcome.out
     rows = [json.loads(line) for line in out.read_text().splitlines()]
-    loaded = load_model(model[0])
+    loaded = load_tagging_model(model[0])
     for row, record in zip(rows, read_corpus(people).records, strict=True):
         expected = [one for one in loaded.tag(record.context, record.question) if one.score >= float(threshold)]
         assert [(one["start"], one["end"], one["type"], one["relevance"]) for one in row["spans"]] == [

@@ -135,6 +135,15 @@ def test_a_failed_job_is_an_error_whenever_it_is_asked_for(server: TuningServer,
     assert len(server.jobs) == 1
 
 
+def test_jobs_are_listed_without_a_model(server: TuningServer, capsys: pytest.CaptureFixture[str]) -> None:
+    assert told(capsys, "--list")[:2] == (0, {"jobs": []})
+    told(capsys, "--train", "train.jsonl", "--out", "tuned", "--yes", "--poll", "0.01", "--validation-size", "0")
+    code, listed, _ = told(capsys, "--list")
+    assert (code, [(job["id"], job["status"]) for job in listed["jobs"]]) == (0, [("ftjob-0000", "succeeded")])
+    assert run(["train", "openai", "--list"]) == 0
+    assert "ftjob-0000" in capsys.readouterr().out
+
+
 def test_the_job_is_named_when_the_server_goes_away(server: TuningServer, capsys: pytest.CaptureFixture[str]) -> None:
     told(capsys, "--train", "train.jsonl", "--out", "tuned", "--yes", "--no-wait", "--validation-size", "0")
     server.hides = True

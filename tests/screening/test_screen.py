@@ -1,8 +1,8 @@
 """The gates together: order, memory, the taxonomy's words."""
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations, ExpectedValue, Verdict
-from piiloom.screening.screen import Screen, default_screen
+from piiloom.screening.gate import Expectations, ExpectedValue, GateVerdict
+from piiloom.screening.screen import RecordScreen, default_screen
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 CONTEXT = "As a night nurse with asthma, I froze halfway up a swaying mast last Tuesday, and now my boss wants proof that I can climb."
@@ -41,12 +41,12 @@ class Refuses:
 
     def check(self, record, expected):
         self.log.append(self.code)
-        return self.code and Verdict(code=self.code, detail="")
+        return self.code and GateVerdict(code=self.code, detail="")
 
 
 def test_the_first_gate_that_refuses_has_the_word():
     log = []
-    screen = Screen([Refuses(None, log), Refuses("refuses.always", log), Refuses("refuses.later", log)])
+    screen = RecordScreen([Refuses(None, log), Refuses("refuses.always", log), Refuses("refuses.later", log)])
     assert screen.check(record(), EXPECTED).code == "refuses.always"
     assert log == [None, "refuses.always"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations
-from piiloom.screening.trained_detector import TrainedDetector
-from piiloom.screening.unlisted import UnlistedGate
+from piiloom.screening.unlisted import TrainedDetector, UnlistedGate
 from tests.tagging.trained import small_model
 
 TEXT = "I am 33 and work as a nurse in Leeds."

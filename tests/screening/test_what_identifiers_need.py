@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from piiloom.patterns.writing import fold
+from piiloom.patterns.writing import fold_text
 from piiloom.screening import identifiers
 from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Choice, Node, Repeat, Sequence, parse_pattern
 from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place
@@ -38,7 +38,7 @@ def spellings() -> dict[str, list[str]]:
     """The code points that are folded to a sign or a digit, by that."""
     found: dict[str, list[str]] = {}
     every = "".join(map(chr, [*range(0x80, 0xD800), *range(0xE000, 0x20000)]))
-    for point, folded in zip(every, fold(every).text, strict=True):
+    for point, folded in zip(every, fold_text(every).text, strict=True):
         if folded in "0123456789@.:/[](){}":
             found.setdefault(folded, []).append(point)
     return found

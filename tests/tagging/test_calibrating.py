@@ -10,26 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.noop import noop
-from piiloom.tagging.calibrating import calibrate_on, calibrate_on_held_out
+from piiloom.tagging.calibrating import LEAST, ScoredAnswer, calibrate_on, calibrate_on_held_out, fit_calibration, groups_of, split_groups
 from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability, reliability_json
-from piiloom.tagging.examples import Example
-from piiloom.tagging.held_out import groups_of, parted
-from piiloom.tagging.platt import LEAST, Answer, fit_calibration
+from piiloom.tagging.examples import TaggingExample
 from tests.longer import few
 from tests.tagging.trained import example, small_model
 
 KEYS = st.lists(st.sampled_from("abcdefgh"), max_size=2).map(tuple)
 
 
-def plain(number: int, keys: tuple[str, ...]) -> Example:
-    return Example(context=f"text {number}", question="", spans=(), group_keys=keys)
+def plain(number: int, keys: tuple[str, ...]) -> TaggingExample:
+    return TaggingExample(context=f"text {number}", question="", spans=(), group_keys=keys)
 
 
 @few
 @given(keys=st.lists(KEYS, max_size=12), seed=st.integers(0, 3))
 def test_no_group_is_in_both_parts(keys, seed):
     examples = [plain(number, own) for number, own in enumerate(keys)]
-    kept, held = parted(examples, 0.3, seed=seed)
+    kept, held = split_groups(examples, 0.3, seed=seed)
     assert sorted(one.context for one in kept + held) == sorted(one.context for one in examples)
     assert not {key for one in kept for key in one.group_keys} & {key for one in held for key in one.group_keys}
     assert bool(held) == (len(groups_of(examples)) > 1)
@@ -42,7 +40,7 @@ def test_equal_texts_belong_together():
 
 def test_a_fifth_is_held_out_and_which_depends_on_the_seed():
     examples = [plain(number, ()) for number in range(100)]
-    parts = [parted(examples, 0.2, seed=seed)[1] for seed in (1, 1, 2)]
+    parts = [split_groups(examples, 0.2, seed=seed)[1] for seed in (1, 1, 2)]
     assert [len(part) for part in parts] == [20, 20, 20]
     assert parts[0] == parts[1] != parts[2]
 
@@ -69,17 +67,17 @@ def test_probabilities_do_not_overflow():
 def test_overconfidence_is_learnt():
     rng = random.Random(5)
     odds = [rng.uniform(-6, 6) for _ in range(2000)]
-    answers = [Answer(one, rng.random() < 1 / (1 + exp(-one / 2 - 0.5))) for one in odds]
+    answers = [ScoredAnswer(one, rng.random() < 1 / (1 + exp(-one / 2 - 0.5))) for one in odds]
     made = fit_calibration(answers)
     assert (made.slope, made.offset) == (pytest.approx(0.5, abs=0.08), pytest.approx(0.5, abs=0.15))
 
 
 def test_certainty_and_nonsense_are_never_learnt():
-    sure = fit_calibration([Answer(3.0, right=True)] * 50)
+    sure = fit_calibration([ScoredAnswer(3.0, right=True)] * 50)
     assert 0.9 < sure.probability(3.0) < 1
-    contrary = fit_calibration([Answer(odds, right=odds < 0) for odds in (-2.0, -1.0, 1.0, 2.0) for _ in range(10)])
+    contrary = fit_calibration([ScoredAnswer(odds, right=odds < 0) for odds in (-2.0, -1.0, 1.0, 2.0) for _ in range(10)])
     assert (contrary.slope, contrary.probability(9.0)) == (0.0, pytest.approx(0.5))
-    assert fit_calibration([Answer(1.0, right=True)] * (LEAST - 1)) is None
+    assert fit_calibration([ScoredAnswer(1.0, right=True)] * (LEAST - 1)) is None
 
 
 def test_calibrated_on_a_file():

@@ -11,7 +11,7 @@ import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.tagging.model_card import CARD
-from piiloom.tagging.model_folder import RELEVANCE, SPANS, check_place, load_model, save_model
+from piiloom.tagging.model_folder import RELEVANCE, SPANS, check_place, load_tagging_model, save_model
 from tests.tagging.trained import example, save_small_model, small_model
 
 
@@ -21,7 +21,7 @@ def folder(tmp_path):
 
 
 def test_what_is_loaded_says_the_same(folder):
-    loaded = load_model(folder)
+    loaded = load_tagging_model(folder)
     assert loaded.relevance == small_model().relevance
     for seed in range(60, 70):
         one = example(seed)
@@ -83,7 +83,7 @@ def test_damaged_folders(folder, damage):
     harm, says = DAMAGES[damage]
     harm(folder)
     with pytest.raises(DataError, match=says) as caught:
-        load_model(folder)
+        load_tagging_model(folder)
     assert str(folder) in str(caught.value)
     assert caught.value.remedy
 
@@ -98,7 +98,7 @@ def test_folders_that_hold_something_else(folder, tmp_path, make, says):
     if make == "other":
         (other / CARD).write_text('{"schema": 1, "family": "encoder"}')
     with pytest.raises(UsageError, match=says) as caught:
-        load_model(other)
+        load_tagging_model(other)
     assert caught.value.where == f"--model-path {other}"
 
 

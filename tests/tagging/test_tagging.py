@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from piiloom.tagging.features import Token, tokenise
+from piiloom.tagging.features import WordToken, tokenise
+from piiloom.tagging.model import label_windows
 from piiloom.tagging.training import judged_features
-from piiloom.tagging.windows import windows
 from tests.longer import few
 from tests.tagging.trained import example, small_model
 
@@ -61,8 +61,8 @@ def test_odd_texts(text):
 @given(words=st.lists(st.sampled_from(["a", ".", "b!", "?"]), max_size=60), most=st.integers(2, 9))
 def test_windows_hold_each_token_once_with_its_neighbours(words, most):
     tokens = tokenise(" ".join(words))
-    held: list[Token] = []
-    for window in windows(tokens, most):
+    held: list[WordToken] = []
+    for window in label_windows(tokens, most):
         assert 0 < window.size <= most
         first = len(held)
         held += window.tokens[window.skip : window.skip + window.size]
@@ -71,7 +71,7 @@ def test_windows_hold_each_token_once_with_its_neighbours(words, most):
 
 
 def test_a_long_text_is_read_in_windows(monkeypatch):
-    monkeypatch.setattr("piiloom.tagging.windows.windows.__defaults__", (40,))
+    monkeypatch.setattr("piiloom.tagging.model.label_windows.__defaults__", (40,))
     texts = [example(seed).context for seed in range(60, 80)]
     text = " ".join(texts)
     found = {(span.start, span.end) for span in small_model().tag(text)}

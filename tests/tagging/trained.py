@@ -7,21 +7,21 @@ from pathlib import Path
 
 from piiloom.foundation.noop import noop
 from piiloom.tagging.calibration import Calibration
-from piiloom.tagging.examples import Example, GoldSpan
+from piiloom.tagging.examples import GoldSpan, TaggingExample
 from piiloom.tagging.model import TaggingModel
 from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.training import train_relevance, train_spans
 from tests.evaluation.probe_corpora import native_row
 
 
-def example(seed: int, **more) -> Example:
+def example(seed: int, **more) -> TaggingExample:
     """One example; equal for equal seeds."""
     row = native_row(seed)
     spans = [
         GoldSpan(start=one["start"], end=one["end"], entity_type=one["type"].replace("_", " "), relevance=one["relevance"])
         for one in row["spans"]
     ]
-    return Example(context=row["context"], question=row["question"], spans=tuple(spans), **more)
+    return TaggingExample(context=row["context"], question=row["question"], spans=tuple(spans), **more)
 
 
 @cache

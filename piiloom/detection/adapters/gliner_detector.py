@@ -9,46 +9,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from piiloom.detection.adapters.label_targets import LabelTargets, label_targets
-from piiloom.detection.adapters.mapped_findings import Found, mapped
-from piiloom.detection.adapters.quiet_loading import local_and_quiet
-from piiloom.detection.adapters.whole_characters import with_whole_characters
-from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.findings import Findings, Text
-from piiloom.detection.token_decoding.windows import Window, windows_of
-from piiloom.detection.token_decoding.words import Words
-from piiloom.execution.call_channel import CallPolicy
+from piiloom.detection.adapters.label_targets import LabelledRange, LabelTargets, label_targets, mapped_findings
+from piiloom.detection.adapters.libraries import first_line, local_and_quiet
+from piiloom.detection.detector import DetectorText, Findings, TextDetector
+from piiloom.detection.detector_settings import LocalModel
+from piiloom.detection.token_decoding import TokenWindow, Words, windows_of, with_whole_characters
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import chosen_device
-from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "gliner"
 EXTRA: Final = "gliner"
-_BATCH: Final = 8
 _OVERLAP: Final = 4  # a quarter of a window is read twice
 _UNLIMITED: Final = 100_000  # tokenizers without a limit have a huge one
 _PER_WORD: Final = 2  # tokens that a word may have on average where there is a limit
 
 
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> GlinerDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    local = settings.local
-    return GlinerDetector(
-        local.model_path,
-        taxonomy=settings.taxonomy,
-        threshold=settings.threshold,
-        label_map=local.label_map,
-        device=local.device,
-        batch_size=local.batch_size,
-    )
-
-
-class _Piece(NamedTuple):
+class _WordPiece(NamedTuple):
     """Words ``[first, last)`` of a text, where they are in it."""
 
     text: int
@@ -58,44 +36,27 @@ class _Piece(NamedTuple):
     own_end: int
 
 
-class GlinerDetector:
-    """Finds what a GLiNER model in *folder* finds with a score of at least *threshold*.
+class GlinerDetector(TextDetector):
+    """Finds what the GLiNER model *local* finds with a score of at least *threshold*.
 
     A text longer than the model reads at once is read in windows of words that overlap; of a mention counts where it begins. Raises
-    ``UsageError`` if gliner, the folder or something in it is missing, and ``ConfigError`` (file, line) for a fault in *label_map*.
+    ``UsageError`` if gliner, the folder or something in it is missing, and ``ConfigError`` (file, line) for a fault in the label map.
     """
 
-    def __init__(
-        self,
-        folder: str,
-        *,
-        taxonomy: Taxonomy,
-        threshold: float = 0.5,
-        label_map: Path | None = None,
-        device: str = "auto",
-        batch_size: int = _BATCH,
-    ) -> None:
-        self.name = NAME
-        self._threshold = threshold
-        self._batch_size = batch_size
-        self._targets = label_targets([] if label_map is not None else [NAME], label_map, taxonomy)
+    name = NAME
+
+    def __init__(self, local: LocalModel, *, taxonomy: Taxonomy, threshold: float = 0.0) -> None:
+        self._threshold, self._batch_size = threshold, local.batch_size
+        self._targets = label_targets([] if local.label_map is not None else [NAME], local.label_map, taxonomy)
         self._labels = asked_labels(self._targets)
-        self._model = _loaded(Path(folder), device)
+        self._model = _loaded(Path(local.model_path), local.device)
         self._limit = _most_words(self._model, self._labels)
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Return disjoint spans in text order; see ``Detector``."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``, with what was set aside."""
-        return self.examine_batch([Text(text, locale, question)])[0]
-
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
         """Return the findings of each of *texts*; the model reads windows over them in batches."""
         pieces = [piece for number, one in enumerate(texts) for piece in self._pieces(number, one.text)]
         pieces.sort(key=lambda piece: piece.start - piece.end)  # those of a batch are padded to the longest
-        found: list[list[Found]] = [[] for _ in texts]
+        found: list[list[LabelledRange]] = [[] for _ in texts]
         words = [Words(one.text) for one in texts]
         if pieces:
             slices = [with_whole_characters(texts[piece.text].text[piece.start : piece.end]) for piece in pieces]
@@ -107,10 +68,10 @@ class GlinerDetector:
                     start, end = piece.start + int(one["start"]), piece.start + int(one["end"])
                     if piece.own_start <= start < piece.own_end:
                         whole = words[piece.text].around(start, end)  # for GLiNER "O'Brien" is three words, "34.5" too
-                        found[piece.text].append(Found(*whole, str(one["label"]), float(one["score"])))
-        return [mapped(one.text, here, self._targets, self.name) for one, here in zip(texts, found, strict=True)]
+                        found[piece.text].append(LabelledRange(*whole, str(one["label"]), float(one["score"])))
+        return [mapped_findings(one.text, here, self._targets, self.name) for one, here in zip(texts, found, strict=True)]
 
-    def _pieces(self, number: int, text: str) -> list[_Piece]:
+    def _pieces(self, number: int, text: str) -> list[_WordPiece]:
         words = [(int(start), int(end)) for _, start, end in self._model.data_processor.words_splitter(text)]
         windows = windows_of(len(words), self._limit, self._limit // _OVERLAP, range(len(words)))
         return [_piece(number, text, window, words) for window in windows]
@@ -122,8 +83,8 @@ def asked_labels(targets: LabelTargets) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(label for label, target in targets.targets.items() if target is not None), *own]))
 
 
-def _piece(number: int, text: str, window: Window, words: Sequence[tuple[int, int]]) -> _Piece:
-    return _Piece(
+def _piece(number: int, text: str, window: TokenWindow, words: Sequence[tuple[int, int]]) -> _WordPiece:
+    return _WordPiece(
         text=number,
         start=words[window.first][0],
         end=words[window.last - 1][1],
@@ -149,9 +110,8 @@ def _loaded(folder: Path, device: str) -> Any:
         with local_and_quiet():
             return gliner.GLiNER.from_pretrained(str(folder), local_files_only=True, map_location=chosen).eval()
     except Exception as error:  # files of many makers; what is wrong with one may show up as any error
-        reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
         remedy = "The folder needs the encoder's configuration, the weights and the tokenizer"
-        raise UsageError(f"GLiNER cannot load the model: {reason}", where=where, remedy=remedy) from error
+        raise UsageError(f"GLiNER cannot load the model: {first_line(error)}", where=where, remedy=remedy) from error
 
 
 def _most_words(model: Any, labels: Sequence[str]) -> int:

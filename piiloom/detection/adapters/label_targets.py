@@ -1,20 +1,22 @@
-"""What a label of another detector means here: one of the types, and the entity of the catalogue, if it is just that.
+"""Labels of other detectors as types of ours, and their findings as spans; what gives no span is set aside with its reason.
 
-A map is a YAML file of ``LABEL: type``, ``LABEL: type/subtype`` or ``LABEL: null`` (no personal information). The subtype is the id of an
-entity of the catalogue, or a subtype of the taxonomy; only the first, or the second where an entity has the same name and type, becomes
-the subtype of a span. Maps are laid over each other: those of ``taxonomy/label_maps``, which imports use too, then those of
-``label_maps`` here, then a user's own. A label that none has may still be spelled as a type, or as an alias of one.
+A label means one of the types, and the entity of the catalogue, if it is just that. A map is a YAML file of ``LABEL: type``,
+``LABEL: type/subtype`` or ``LABEL: null`` (no personal information). The subtype is the id of an entity of the catalogue, or a subtype of
+the taxonomy; only the first, or the second where an entity has the same name and type, becomes the subtype of a span. Maps are laid over
+each other: those of ``taxonomy/label_maps``, which imports use too, then those of ``label_maps`` here, then a user's own. A label that none
+has may still be spelled as a type, or as an alias of one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from piiloom.detection.detector import Findings, ScoredSpan, SetAside, disjoint_spans
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
@@ -24,29 +26,29 @@ from piiloom.taxonomy.label_maps import label_key, label_map, shipped_label_maps
 _SUFFIX: Final = ".yaml"
 
 
-class Target(NamedTuple):
+class LabelTarget(NamedTuple):
     """A type, and the id of an entity of the catalogue or None."""
 
     entity_type: str
     subtype: str | None
 
 
-Targets = Mapping[str, Target | None]
+LabelMapping = Mapping[str, LabelTarget | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabelTargets:
     """Looks labels up: as they are spelled, then by letters and digits only, then among the names of types and their aliases."""
 
-    targets: Targets
-    bare: Targets
+    targets: LabelMapping
+    bare: LabelMapping
     taxonomy: Taxonomy
 
     def knows(self, label: str) -> bool:
         """Whether it is known what *label* means, and be it nothing personal."""
         return label in self.targets or bare_spelling(label) in self.bare or self.taxonomy.resolve(label) is not None
 
-    def of(self, label: str) -> Target | None:
+    def of(self, label: str) -> LabelTarget | None:
         """Return what *label* means; None if that is nothing personal, or not known."""
         if label in self.targets:
             return self.targets[label]
@@ -54,7 +56,7 @@ class LabelTargets:
         if bare in self.bare:
             return self.bare[bare]
         named = self.taxonomy.resolve(label)
-        return Target(named, None) if named else None
+        return LabelTarget(named, None) if named else None
 
 
 def label_targets(names: Sequence[str], own: Path | None, taxonomy: Taxonomy) -> LabelTargets:
@@ -62,7 +64,7 @@ def label_targets(names: Sequence[str], own: Path | None, taxonomy: Taxonomy) ->
 
     Raises ``ConfigError`` (file, line, label) for the first fault in a file, and ``UsageError`` if there is no file *own*.
     """
-    targets: dict[str, Target | None] = {}
+    targets: dict[str, LabelTarget | None] = {}
     for name in names:
         targets |= shipped_targets(name)
     if own is not None:
@@ -71,9 +73,9 @@ def label_targets(names: Sequence[str], own: Path | None, taxonomy: Taxonomy) ->
     return LabelTargets(targets=targets, bare=bare, taxonomy=taxonomy)
 
 
-def shipped_targets(name: str) -> dict[str, Target | None]:
+def shipped_targets(name: str) -> dict[str, LabelTarget | None]:
     """Return the map *name* of the taxonomy, with that of the same name here laid over it; one of the two may be missing."""
-    found: dict[str, Target | None] = {}
+    found: dict[str, LabelTarget | None] = {}
     if name in shipped_label_maps():
         found |= {label: None if said is None else _known(said) for label, said in label_map(name, shipped_taxonomy()).items()}
     over = _folder() / f"{name}{_SUFFIX}"
@@ -94,7 +96,7 @@ def detection_maps() -> list[str]:
     return sorted({*here, *shipped_label_maps()})
 
 
-def read_targets(source: Traversable | Path, taxonomy: Taxonomy) -> dict[str, Target | None]:
+def read_targets(source: Traversable | Path, taxonomy: Taxonomy) -> dict[str, LabelTarget | None]:
     """Return the map in the file *source*. Raises ``ConfigError`` (file, line, label) for the first fault."""
     document = read_document(source)
     if not isinstance(document.data, dict) or not document.data:
@@ -102,7 +104,7 @@ def read_targets(source: Traversable | Path, taxonomy: Taxonomy) -> dict[str, Ta
     return {label_key(document, key): _target(document, key, value, taxonomy) for key, value in document.data.items()}
 
 
-def _given(own: Path, taxonomy: Taxonomy) -> dict[str, Target | None]:
+def _given(own: Path, taxonomy: Taxonomy) -> dict[str, LabelTarget | None]:
     if str(own) in detection_maps():
         return shipped_targets(str(own))
     if not own.is_file():
@@ -115,7 +117,7 @@ def _folder() -> Traversable:
     return files("piiloom.detection.adapters") / "label_maps"
 
 
-def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonomy) -> Target | None:
+def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonomy) -> LabelTarget | None:
     if value is None:
         return None
     where = document.where([label])
@@ -130,16 +132,77 @@ def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonom
             taxonomy.subtype(found, subtype)
     except UsageError as error:
         raise ConfigError(f"{key_name([label])}: {error.message}", where=where, remedy=error.remedy) from error
-    return Target(found, _entity_of(found, subtype))
+    return LabelTarget(found, _entity_of(found, subtype))
 
 
-def _known(said: str) -> Target:
+def _known(said: str) -> LabelTarget:
     """The target of an entry of the taxonomy's maps, which have been checked."""
     name, _, subtype = said.partition("/")
-    return Target(name, _entity_of(name, subtype))
+    return LabelTarget(name, _entity_of(name, subtype))
 
 
 def _entity_of(entity_type: str, subtype: str) -> str | None:
     """The entity *subtype* of the catalogue, if there is one and it has this type."""
     entity = find_shipped(subtype) if subtype else None
     return entity.id if entity is not None and entity.entity_type == entity_type else None
+
+
+WITHOUT_PHASES: Final = 0
+UNMAPPED: Final = "unmapped_label"  # nobody said what the label means
+NOT_PERSONAL: Final = "not_personal"  # the label map says null
+OVERLAPPED: Final = "overlapped"
+EMPTY: Final = "empty"  # white space alone
+
+
+class LabelledRange(NamedTuple):
+    """``text[start:end]`` as another detector has it, with its own label."""
+
+    start: int
+    end: int
+    label: str
+    score: float
+
+
+def mapped_findings(text: str, found: Iterable[LabelledRange], targets: LabelTargets, detector: str) -> Findings:
+    """Return the spans of *found*, disjoint and in text order, named *detector*.
+
+    White space at the edges of a range, which some patterns take in, is no part of a span. Set aside are those whose label is not known
+    ("unmapped_label: LABEL"), means nothing personal ("not_personal: LABEL"), or that overlap a surer one ("overlapped: LABEL"): each code
+    point counts as 0.01, so that of about equally sure ones the longer is kept; of equals the earlier one.
+    """
+    spans: list[tuple[ScoredSpan, LabelledRange]] = []
+    set_aside: list[SetAside] = []
+    for one in sorted({_trimmed(text, one) for one in found}):
+        target = targets.of(one.label)
+        if one.start == one.end:
+            set_aside.append(_aside(text, one, EMPTY, None))
+            continue
+        if target is None:
+            reason = NOT_PERSONAL if targets.knows(one.label) else UNMAPPED
+            set_aside.append(_aside(text, one, reason, None))
+            continue
+        span = ScoredSpan(
+            start=one.start, end=one.end, entity_type=target.entity_type, subtype=target.subtype, score=one.score, detector=detector
+        )
+        spans.append((span, one))
+    kept = disjoint_spans([span for span, _ in spans])
+    chosen = {id(span) for span in kept}
+    set_aside += [_aside(text, one, OVERLAPPED, span.subtype) for span, one in spans if id(span) not in chosen]
+    return Findings(spans=kept, set_aside=tuple(set_aside))
+
+
+def _trimmed(text: str, one: LabelledRange) -> LabelledRange:
+    value = text[one.start : one.end]
+    start = one.start + len(value) - len(value.lstrip())
+    return one._replace(start=start, end=max(start, one.end - len(value) + len(value.rstrip())))
+
+
+def _aside(text: str, one: LabelledRange, reason: str, subtype: str | None) -> SetAside:
+    return SetAside(
+        phase=WITHOUT_PHASES,
+        reason=f"{reason}: {one.label}",
+        subtype=subtype,
+        value=text[one.start : one.end],
+        start=one.start,
+        end=one.end,
+    )

@@ -15,7 +15,7 @@ from typing import Final
 
 from anyascii import anyascii
 
-from piiloom.detection.benchmark.composing import Place
+from piiloom.detection.benchmark.composing import ValuePlace
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import trimmed
 
@@ -118,8 +118,8 @@ PERTURBATIONS: Final[Mapping[str, Perturbation]] = MappingProxyType(
 
 
 def perturb(
-    name: str, text: str, places: Sequence[Sequence[Place]], locale: str, rng: random.Random
-) -> tuple[str, tuple[tuple[Place, ...], ...]]:
+    name: str, text: str, places: Sequence[Sequence[ValuePlace]], locale: str, rng: random.Random
+) -> tuple[str, tuple[tuple[ValuePlace, ...], ...]]:
     """Return *text* after the perturbation *name*, and each list of *places* moved along. Raises ``UsageError`` for an unknown name."""
     if name not in PERTURBATIONS:
         raise UsageError(f"there is no perturbation {name!r}", remedy=f"Known: {', '.join(PERTURBATIONS)}")
@@ -129,9 +129,9 @@ def perturb(
     return changed, tuple(tuple(_moved(changed, starts, listed)) for listed in places)
 
 
-def _moved(changed: str, starts: Sequence[int], places: Iterable[Place]) -> Iterable[Place]:
+def _moved(changed: str, starts: Sequence[int], places: Iterable[ValuePlace]) -> Iterable[ValuePlace]:
     """Move *places*; blanks that a perturbation put at the ends of a value are not part of it."""
     for place in places:
         start, end = trimmed(changed, starts[place.start], starts[place.end])
         if start < end:
-            yield Place(start, end, place.what)
+            yield ValuePlace(start, end, place.what)

@@ -11,34 +11,28 @@ from collections.abc import Sequence
 from typing import Final, Literal, Self
 
 from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, message, values_message
-from piiloom.detection.asking.asking_detector import AskingDetector
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, Listed, read_entries
-from piiloom.detection.capid.placing import Mention, everywhere, place
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.asking import MODEL_SCORE, AskingDetector, all_of, why_lost
+from piiloom.detection.capid.entries import KEYED, LISTED, PHASE, ListedEntries, ListedMention, everywhere, place_entries, read_entries
+from piiloom.detection.chunking import sentence_pieces
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import CAPID
-from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.sentences import Sentences
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
-from piiloom.foundation.seeding import digest
 from piiloom.foundation.words import Range
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 
 TEMPLATE: Final = "detect_capid"
-SCORE: Final = 0.75  # how sure a model's finding is, that gives no score itself
 LEAST_TOKENS: Final = 1024
 _CUT: Final = "truncated"  # the code of a reply that reached the token limit
 _MOST_HALVINGS: Final = 2
 
-_Read = tuple[Range, Listed]  # what was listed of a piece
+_Read = tuple[Range, ListedEntries]  # what was listed of a piece
 
 
 class CapidDetector(AskingDetector):
-    """See ``findings.ModelDetector``. A text of which a piece got no usable answer has failed: to say nothing of it would be a lie."""
+    """A model lists what is personal. A text of which a piece got no usable answer has failed: to say nothing of it would be a lie."""
 
     name = CAPID
     templates: tuple[str, ...] = (TEMPLATE,)
@@ -63,7 +57,7 @@ class CapidDetector(AskingDetector):
 
     @classmethod
     def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
-        """See ``registry.Make``."""
+        """See ``registry.make_detector``."""
         assert settings.asked is not None  # noqa: S101 - checked when the settings were made
         return cls(
             settings.asked,
@@ -75,30 +69,17 @@ class CapidDetector(AskingDetector):
             policy=policy,
         )
 
-    async def examine_async(
-        self,
-        text: str,
-        locale: str,
-        question: str | None = None,
-        *,
-        item_id: str = "",
-        group_keys: Sequence[str] = (),  # noqa: ARG002 - it is shown no examples
-    ) -> Findings:
-        """Ask for the personal values of *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
-        session = self.session()
-        item_id = item_id or digest(locale, text)[:16]
-        session.channel.items(1)
-        try:
-            answers = await all_of(self._read(text, one, question, item_id) for one in _pieces(text, (0, len(text)), self._chunk_chars))
-        finally:
-            session.channel.items(-1)
-        listed: list[Mention] = []
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:  # noqa: ARG002 - it is shown no examples
+        text, question = one.text, one.question
+        pieces = sentence_pieces(text, self._chunk_chars)
+        answers = await all_of(self._read(text, piece, question, item_id) for piece in pieces)
+        listed: list[ListedMention] = []
         set_aside: list[SetAside] = []
         for answer in answers:
             if isinstance(answer, Lost):
                 return Findings(spans=(), failed=why_lost(answer))
             for piece, told in answer:
-                placed = place(text, piece, told.entries)
+                placed = place_entries(text, piece, told.entries)
                 listed += placed.mentions
                 set_aside += [*told.refused, *placed.set_aside]
                 if told.cut_off:
@@ -113,7 +94,7 @@ class CapidDetector(AskingDetector):
             return [(piece, answer)]
         if answer.code != _CUT:
             return answer
-        parts = _pieces(text, piece, (piece[1] - piece[0] + 1) // 2) if halvings < _MOST_HALVINGS else []
+        parts = sentence_pieces(text, (piece[1] - piece[0] + 1) // 2, piece) if halvings < _MOST_HALVINGS else []
         reads = await all_of(self._read(text, part, question, item_id, halvings + 1) for part in parts if len(parts) > 1)
         lost = next((one for one in reads if isinstance(one, Lost)), None)
         if reads and lost is None:
@@ -125,7 +106,7 @@ class CapidDetector(AskingDetector):
         except Fault:
             return answer
 
-    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> Listed | Lost:
+    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> ListedEntries | Lost:
         start, end = piece
         instruction, asked = (
             (extracting_values(self._taxonomy), values_message(text[start:end], question))
@@ -142,12 +123,12 @@ class CapidDetector(AskingDetector):
             hopeless=(_CUT,),
         )
 
-    def _entries(self, reply: str, question: str | None) -> Listed:
+    def _entries(self, reply: str, question: str | None) -> ListedEntries:
         """Return the entries of *reply*. Raises ``Fault`` if there is no list."""
         return read_entries(reply, self._taxonomy, relevance=question is not None, wanted=KEYED if self._keyed else LISTED)
 
-    def _spans(self, mentions: list[Mention]) -> list[ScoredSpan]:
-        if self._threshold > SCORE:
+    def _spans(self, mentions: list[ListedMention]) -> list[ScoredSpan]:
+        if self._threshold > MODEL_SCORE:
             return []
         return [
             ScoredSpan(
@@ -155,22 +136,9 @@ class CapidDetector(AskingDetector):
                 end=one.end,
                 entity_type=one.entry.entity_type,
                 subtype=None,
-                score=SCORE,
+                score=MODEL_SCORE,
                 detector=self.name,
                 relevance=one.entry.relevance,
             )
             for one in mentions
         ]
-
-
-def _pieces(text: str, of: Range, limit: int) -> list[Range]:
-    """The pieces of a range of at most *limit* characters each; blank ones are left out."""
-    return [(start, end) for start, end in cut_text(text, Sentences(text).ends, (), limit, of) if not text[start:end].isspace()]
-
-
-def why_lost(lost: Lost) -> str:
-    """Return why a document failed."""
-    return f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}"
-
-
-make = CapidDetector.made

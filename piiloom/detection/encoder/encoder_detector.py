@@ -7,15 +7,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, TextDetector
 from piiloom.detection.encoder.encoder_settings import Windows
-from piiloom.detection.encoder.head_files import HEADS, damaged_heads, read_heads
+from piiloom.detection.encoder.examples import tag_count
 from piiloom.detection.encoder.onnx_backend import MODEL, OnnxBackend
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count
-from piiloom.detection.encoder.text_reading import Backend, Reading, TextReader
-from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, open_tokenizer
-from piiloom.detection.findings import Findings, Text
+from piiloom.detection.encoder.text_reading import (
+    HEADS,
+    TOKENIZER,
+    Backend,
+    EncoderReader,
+    EncoderReading,
+    RelevanceHead,
+    WindowMaker,
+    damaged_heads,
+    open_tokenizer,
+    read_heads,
+)
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.calibration import Calibration, log_odds_of
@@ -24,15 +31,13 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
-    from piiloom.detection.detector_settings import DetectorSettings, LocalModel
-    from piiloom.execution.call_channel import CallPolicy
-    from piiloom.providers.protocol import Provider
+    from piiloom.detection.detector_settings import LocalModel
 
 NAME: Final = "encoder"
 _AGAIN: Final = "Train again, or copy the whole folder again"
 
 
-class EncoderDetector:
+class EncoderDetector(TextDetector):
     """Finds spans, and says of each whether it matters to the question, if one is given and the encoder has learnt it.
 
     Making one reads and checks the folder; the network itself is loaded with the first text. Spans with a score below *threshold* are
@@ -55,28 +60,20 @@ class EncoderDetector:
         except (KeyError, TypeError, ValueError):
             raise DataError("the description of the trained model is damaged", where=str(self._folder / CARD), remedy=_AGAIN) from None
         _check_sizes(self._folder, sizes)
-        self._reader: TextReader | None = None
+        self._reader: EncoderReader | None = None
         self._head: RelevanceHead | None = None
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """See ``Detector``; any locale will do."""
-        return self.examine(text, locale, question).spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``."""
-        return self.examine_batch([Text(text, locale, question)])[0]
-
-    def examine_batch(self, texts: Sequence[Text]) -> list[Findings]:
-        """See ``BatchDetector``."""
+    def examine_batch(self, texts: Sequence[DetectorText]) -> list[Findings]:
+        """See ``TextDetector``."""
         found = [Findings(spans=())] * len(texts)
 
-        def take(number: int, reading: Reading) -> None:
+        def take(number: int, reading: EncoderReading) -> None:
             found[number] = Findings(spans=self._spans(reading))
 
         self._opened().read(texts, take)
         return found
 
-    def _spans(self, reading: Reading) -> list[ScoredSpan]:
+    def _spans(self, reading: EncoderReading) -> list[ScoredSpan]:
         sure = [
             (one, entity_type, score)
             for one in reading.spans(self._outside_bias)
@@ -98,7 +95,7 @@ class EncoderDetector:
             for (one, entity_type, score), relevance in zip(sure, relevances, strict=True)
         ]
 
-    def _opened(self) -> TextReader:
+    def _opened(self) -> EncoderReader:
         if self._reader is None:
             maker = WindowMaker(open_tokenizer(self._folder), self._windows)
             if self._learnt_relevance:
@@ -107,15 +104,8 @@ class EncoderDetector:
                 except KeyError:
                     raise damaged_heads(self._folder) from None
             backend = _backend(self._folder, len(self._about.types), self._local.device)
-            self._reader = TextReader(backend, maker, pad=self._pad, batch_size=self._local.batch_size)
+            self._reader = EncoderReader(backend, maker, pad=self._pad, batch_size=self._local.batch_size)
         return self._reader
-
-
-def make(settings: DetectorSettings, provider: Provider | None, policy: CallPolicy | None) -> EncoderDetector:
-    """See ``registry.Make``."""
-    del provider, policy
-    assert settings.local is not None  # noqa: S101 - checked when the settings were made
-    return EncoderDetector(settings.local, taxonomy=settings.taxonomy, threshold=settings.threshold)
 
 
 def _backend(folder: Path, types: int, device: str) -> Backend:
@@ -125,7 +115,7 @@ def _backend(folder: Path, types: int, device: str) -> Backend:
     if not has_torch:
         remedy = f"Install them: {how_to_install('train')}; or train with --onnx, and use onnxruntime"
         raise UsageError("the encoder needs the packages torch and transformers", where="--detector encoder", remedy=remedy)
-    from piiloom.detection.encoder.torch_backend import open_backend  # noqa: PLC0415 - takes seconds
+    from piiloom.detection.encoder.network import open_backend  # noqa: PLC0415 - takes seconds
 
     return open_backend(folder, tag_count(types), device)
 

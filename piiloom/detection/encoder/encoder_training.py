@@ -1,4 +1,4 @@
-"""From training records to the folder of a trained encoder: ``train_encoder`` is what commands call. Needs the extra ``train``."""
+"""From training records to the folder of a trained encoder: ``train_on_data`` is what commands call. Needs the extra ``train``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
 from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderOptions, EncoderSettings
 from piiloom.detection.encoder.onnx_backend import MODEL
-from piiloom.detection.training.base_model import base_facts
-from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_data import TrainingData, base_facts, read_input
 from piiloom.foundation.errors import Interrupted, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.noop import noop
@@ -21,13 +20,13 @@ from piiloom.foundation.whole_files import check_folder, output_errors
 from piiloom.tagging.model_card import CARD, About
 
 if TYPE_CHECKING:
-    from piiloom.detection.encoder.training_history import History, TrainingProgress
+    from piiloom.detection.encoder.encoder_settings import TrainingHistory, TrainingProgress
 
 _NO_RELEVANCE: Final = "Train spans and types alone with --no-relevance"
 _NEEDED: Final = ("sklearn", "torch", "transformers", "safetensors", "tokenizers")
 
 
-def train_encoder(
+def train_on_data(
     data: TrainingData,
     base: Path,
     out: Path,
@@ -37,7 +36,7 @@ def train_encoder(
     resume: bool = False,
     force: bool = False,
     onnx: bool = False,
-) -> tuple[About, History]:
+) -> tuple[About, TrainingHistory]:
     """Train the encoder in *base* on *data*, and write it to *out*; returns its card and what came of the training.
 
     *resume* goes on from the checkpoint in *out*, with the result of a training that was not stopped; *force* begins anew in a folder
@@ -50,9 +49,9 @@ def train_encoder(
         if find_spec(name) is None:
             remedy = f"Install it: {how_to_install('train')} (docs/training.md says how to get PyTorch without CUDA)"
             raise UsageError(f"training an encoder needs the package {name}", remedy=remedy)
-    from piiloom.detection.encoder.training_session import Session  # noqa: PLC0415 - an extra brings PyTorch, which takes seconds
+    from piiloom.detection.encoder.training_session import TrainingSession  # noqa: PLC0415 - an extra brings PyTorch, which takes seconds
 
-    session = Session(data, base, facts, settings)
+    session = TrainingSession(data, base, facts, settings)
     with output_errors(out):
         out.mkdir(parents=True, exist_ok=True)
     return session.train(out, watch, onnx=onnx)
@@ -66,15 +65,15 @@ def train_encoder_on(
     watch: Callable[[TrainingProgress], None] = noop,
     tell: Callable[[str], object] = noop,
     opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
-) -> tuple[About, History]:
+) -> tuple[About, TrainingHistory]:
     """Read the records of *asked* and train the encoder in *model* on them; *tell* gets the notes about the records.
 
-    Raises what ``train_encoder`` raises, and ``Interrupted`` after Ctrl-C if there is a checkpoint.
+    Raises what ``train_on_data`` raises, and ``Interrupted`` after Ctrl-C if there is a checkpoint.
     """
     base_facts(model)  # before the records, which take longer to read
     data = read_input(asked, asked.seed, tell=tell, opening=opening, relevance=asked.relevance, without_relevance=_NO_RELEVANCE)
     try:
-        return train_encoder(
+        return train_on_data(
             data, model, out, asked.part(EncoderSettings), watch=watch, resume=asked.resume, force=asked.force, onnx=asked.onnx
         )
     except KeyboardInterrupt:

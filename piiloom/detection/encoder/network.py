@@ -5,14 +5,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from piiloom.detection.encoder.head_files import damaged_heads, read_heads
-from piiloom.detection.encoder.relevance_head import PARTS
-from piiloom.foundation.errors import DataError, UsageError
+from piiloom.detection.encoder.text_reading import PARTS, damaged_heads, read_heads
+from piiloom.foundation.errors import DataError, RunError, UsageError
+from piiloom.foundation.torch_devices import chosen_device
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 _DROPOUT: Final = 0.1
 _FIT: Final = "Name the folder of an encoder as transformers saves it: config.json and model.safetensors that fit together"
@@ -135,3 +140,68 @@ def hush(transformers: Any) -> None:
     """Keep the library from writing progress bars and notes about weights that a task of ours has no use for."""
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
+
+
+def chosen_precision(wanted: str, device: torch.device) -> torch.dtype | None:
+    """Return the type that products are computed in; None: fp32 throughout.
+
+    "auto" is bf16 where the device computes in it (fp16 on older CUDA devices), and fp32 elsewhere.
+    """
+    if wanted == "fp32":
+        return None
+    if device.type == "cuda":
+        if wanted == "auto":
+            return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+        return torch.float16 if wanted == "fp16" else torch.bfloat16
+    if wanted == "fp16":
+        raise UsageError("fp16 needs a CUDA device", where="--precision", remedy="Use bf16 or fp32")
+    return torch.bfloat16 if wanted == "bf16" or has_quick_bf16() else None
+
+
+def has_quick_bf16() -> bool:
+    """Whether the processor has units for bf16 (AMX), with which a training takes about half the time; without, it takes longer."""
+    asked = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return bool(asked()) if asked is not None else False
+
+
+def precision_name(dtype: torch.dtype | None) -> str:
+    """Return the name of a precision as ``--precision`` calls it."""
+    return {torch.bfloat16: "bf16", torch.float16: "fp16"}.get(dtype, "fp32") if dtype is not None else "fp32"
+
+
+class TorchBackend:
+    """Runs *network*, which is left on its device, in *dtype* (None: fp32)."""
+
+    def __init__(self, network: EncoderNetwork, dtype: torch.dtype | None) -> None:
+        self._network, self._dtype = network, dtype
+        self._device = next(network.parameters()).device
+
+    def run(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], segments: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """See ``Backend``. A batch that does not fit into the memory is halved."""
+        try:
+            return self._run(ids, mask, segments)
+        except torch.OutOfMemoryError as error:
+            if len(ids) == 1:
+                problem = "one window of a text alone does not fit into the memory of the device"
+                raise RunError(problem, remedy="Use --device cpu, or train with a smaller --max-tokens") from error
+        half = len(ids) // 2
+        parts = [self.run(ids[part], mask[part], segments[part]) for part in (slice(0, half), slice(half, None))]
+        return np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts])
+
+    def _run(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], segments: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        given = [torch.from_numpy(one).to(self._device) for one in (ids, mask, segments)]
+        enabled = self._dtype is not None
+        with torch.inference_mode(), torch.autocast(self._device.type, dtype=self._dtype or torch.bfloat16, enabled=enabled):
+            logits, states = self._network(*given)
+        return logits.float().cpu().numpy(), states.float().cpu().numpy()
+
+
+def open_backend(folder: Path, tags: int, device: str) -> TorchBackend:
+    """Return the backend of the trained *folder*, in fp32 on a processor, so that scores do not depend on which one it is."""
+    where = torch.device(chosen_device(device))
+    dtype = chosen_precision("auto", where) if where.type == "cuda" else None
+    return TorchBackend(load_network(folder, tags, eager=False).to(where), dtype)

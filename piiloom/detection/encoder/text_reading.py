@@ -1,21 +1,158 @@
-"""Reading texts with a trained encoder, whatever runs it: PyTorch or ONNX Runtime."""
+"""Reading texts with a trained encoder, whatever runs it: texts as tokens in windows, tag logits, and the relevance of spans to a question.
+
+A window is ``[CLS] question [SEP] part of the text [SEP]``. The question stands first, as in the pairs that such models were trained on,
+and in every window of a long text: each part of the text is read with the question, and no part is left out. (With the text first, the
+question would move with its length.) A text without a question has an empty one, so that the form is the same.
+
+The relevance head sees the mean of the span's tokens, the mean of the question's, their elementwise product (in which what both have in
+common stands out) and the state of the window's first token. It is small, so that it runs in NumPy, whatever runs the encoder itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
 from piiloom.corpus.record import Relevance
+from piiloom.detection.detector import DetectorText
 from piiloom.detection.encoder.decoding import Decoded, decode
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.windows import Tokens, Window, WindowMaker
-from piiloom.detection.findings import Text
+from piiloom.detection.encoder.encoder_settings import Windows
+from piiloom.detection.token_decoding import TokenWindow, windows_of, with_whole_characters
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.extras import how_to_install
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+
+TOKENIZER: Final = "tokenizer.json"
+
+
+@dataclass(frozen=True, slots=True)
+class EncoderWindow:
+    """One window: the ids of its tokens, the segment of each, and where question and text are in it.
+
+    ``text`` are its tokens of the text (half-open, of all tokens of the text), ``at`` is where they begin in the window.
+    """
+
+    ids: list[int]
+    segments: list[int]
+    question: tuple[int, int]
+    text: tuple[int, int]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text: where each of its tokens stands (code points), and its windows, at least one.
+
+    ``homes`` has for each token the number of the window in which it has most around it: there its tag and its state are taken from.
+    """
+
+    offsets: list[tuple[int, int]]
+    windows: list[EncoderWindow]
+    homes: list[int]
+
+
+class WindowMaker:
+    """Cuts texts into windows. *tokenizer* must neither pad nor cut."""
+
+    def __init__(self, tokenizer: Tokenizer, windows: Windows) -> None:
+        self._tokenizer = tokenizer
+        self._windows = windows
+        pair = tokenizer.encode("a", "b")
+        segments = pair.sequence_ids
+        first, second = _run(segments, 0), _run(segments, 1)
+        self._before, self._between, self._after = pair.ids[: first[0]], pair.ids[first[1] : second[0]], pair.ids[second[1] :]
+        self._type_of = pair.type_ids[first[0]], pair.type_ids[second[0]]
+        self._special = len(self._before) + len(self._between) + len(self._after)
+
+    def tokens(self, text: str, question: str | None) -> Tokens:
+        """Return *text* in windows with *question*."""
+        encoded = self._tokenizer.encode(with_whole_characters(text), add_special_tokens=False)
+        asked = self._tokenizer.encode(with_whole_characters(question), add_special_tokens=False).ids if question else []
+        asked = asked[: self._windows.question_tokens]
+        room = self._windows.max_tokens - self._special - len(asked)
+        count = len(encoded.ids)
+        parts = windows_of(count, room, self._windows.overlap, range(count)) or [TokenWindow(0, 0, 0, 0)]
+        windows = [self._window(asked, encoded.ids, (part.first, part.last)) for part in parts]
+        homes = [number for number, part in enumerate(parts) for _ in range(part.own_first, part.own_last)]
+        return Tokens(list(encoded.offsets), windows, homes)
+
+    def _window(self, asked: list[int], ids: list[int], part: tuple[int, int]) -> EncoderWindow:
+        first, second = self._type_of
+        begin = len(self._before)
+        at = begin + len(asked) + len(self._between)
+        own = ids[part[0] : part[1]]
+        return EncoderWindow(
+            ids=[*self._before, *asked, *self._between, *own, *self._after],
+            segments=[first] * at + [second] * (len(own) + len(self._after)),
+            question=(begin, begin + len(asked)),
+            text=part,
+            at=at,
+        )
+
+
+def open_tokenizer(folder: Path) -> Tokenizer:
+    """Return the tokenizer in *folder*. Raises ``UsageError`` if the library is missing and ``DataError`` if the file is damaged."""
+    try:
+        from tokenizers import Tokenizer as FastTokenizer  # noqa: PLC0415 - an extra brings it
+    except ImportError:
+        raise UsageError("the encoder needs the package tokenizers", remedy=f"Install it: {how_to_install('train')}") from None
+    try:
+        found = FastTokenizer.from_file(str(folder / TOKENIZER))
+    except Exception as error:  # the library raises bare exceptions
+        raise DataError("the tokenizer cannot be read", where=str(folder / TOKENIZER), remedy="Copy the whole folder again") from error
+    return plain_tokenizer(found)
+
+
+def plain_tokenizer(tokenizer: Tokenizer) -> Tokenizer:
+    """Return *tokenizer* so that it neither pads nor cuts, and "[SEP]" in a text is text."""
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    tokenizer.encode_special_tokens = True
+    return tokenizer
+
+
+def _run(segments: Sequence[int | None], which: int) -> tuple[int, int]:
+    """Return where the tokens of sequence *which* are."""
+    places = [place for place, segment in enumerate(segments) if segment == which]
+    return places[0], places[-1] + 1
+
+
+PARTS: Final = 4
+LOW, HIGH = 0, 1
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceHead:
+    """Its weights: a layer of the width of the encoder, tanh, and one output a relevance."""
+
+    inner: NDArray[np.float32]
+    inner_bias: NDArray[np.float32]
+    outer: NDArray[np.float32]
+    outer_bias: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, weights: Mapping[str, NDArray[np.float32]]) -> RelevanceHead:
+        """Return the head with *weights* as ``network`` names them."""
+        return cls(*(weights[f"relevance.{name}"] for name in ("inner.weight", "inner.bias", "outer.weight", "outer.bias")))
+
+    def high(self, states: NDArray[np.float32], spans: Sequence[tuple[int, int]], question: tuple[int, int]) -> NDArray[np.float32]:
+        """Return the probability that each of *spans* (places in the window of *states*) is of high relevance to the *question*.
+
+        All at once: so small a product takes less time than what BLAS spends on sharing it among threads.
+        """
+        asked, first = states[question[0] : question[1]].mean(axis=0), states[0]
+        means = [states[start:end].mean(axis=0) for start, end in spans]
+        seen = np.stack([np.concatenate([one, asked, one * asked, first]) for one in means])
+        logits = np.tanh(seen @ self.inner.T + self.inner_bias) @ self.outer.T + self.outer_bias
+        return np.asarray(1 / (1 + np.exp(-np.clip(logits[:, HIGH] - logits[:, LOW], -50, 50))), dtype=np.float32)
 
 
 class Backend(Protocol):
@@ -29,10 +166,10 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EncoderReading:
     """A text that was read: its tokens, the tag logits of each, and the states of each window."""
 
-    text: Text
+    text: DetectorText
     tokens: Tokens
     logits: NDArray[np.float32]
     states: list[NDArray[np.float32]]
@@ -62,13 +199,13 @@ class Reading:
         return found
 
 
-class TextReader:
+class EncoderReader:
     """Reads texts *batch_size* windows at a time; *pad* is the id of the padding token."""
 
     def __init__(self, backend: Backend, maker: WindowMaker, *, pad: int, batch_size: int) -> None:
         self._backend, self._maker, self._pad, self._batch_size = backend, maker, pad, batch_size
 
-    def read(self, texts: Sequence[Text], take: Callable[[int, Reading], None]) -> None:
+    def read(self, texts: Sequence[DetectorText], take: Callable[[int, EncoderReading], None]) -> None:
         """Read *texts*, those of about one length together, and give each with its number to *take*."""
         tokens = [self._maker.tokens(one.text, one.question) for one in texts]
         order = sorted(range(len(texts)), key=lambda number: (len(tokens[number].windows), len(tokens[number].windows[0].ids)))
@@ -81,7 +218,7 @@ class TextReader:
         self._read_group(texts, tokens, group, take)
 
     def _read_group(
-        self, texts: Sequence[Text], tokens: Sequence[Tokens], group: Sequence[int], take: Callable[[int, Reading], None]
+        self, texts: Sequence[DetectorText], tokens: Sequence[Tokens], group: Sequence[int], take: Callable[[int, EncoderReading], None]
     ) -> None:
         windows = [window for number in group for window in tokens[number].windows]
         done: list[tuple[NDArray[np.float32], NDArray[np.float32]]] = []
@@ -91,9 +228,12 @@ class TextReader:
         for number in group:
             own = done[at : at + len(tokens[number].windows)]
             at += len(own)
-            take(number, Reading(texts[number], tokens[number], _joined(tokens[number], [one for one, _ in own]), [one for _, one in own]))
+            take(
+                number,
+                EncoderReading(texts[number], tokens[number], _joined(tokens[number], [one for one, _ in own]), [one for _, one in own]),
+            )
 
-    def _run(self, windows: Sequence[Window]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+    def _run(self, windows: Sequence[EncoderWindow]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         width = max(len(window.ids) for window in windows)
         ids = np.full((len(windows), width), self._pad, dtype=np.int64)
         mask, segments = np.zeros_like(ids), np.zeros_like(ids)
@@ -112,3 +252,26 @@ def _joined(tokens: Tokens, logits: Sequence[NDArray[np.float32]]) -> NDArray[np
         own = np.flatnonzero(homes == number)
         joined[own] = logits[number][own + (window.at - window.text[0])]
     return joined
+
+
+HEADS: Final = "heads.safetensors"
+
+
+def read_heads(folder: Path) -> Mapping[str, NDArray[Any]]:
+    """Return the weights of the heads in *folder*, by name. Raises ``DataError`` if they cannot be read."""
+    try:
+        from safetensors.numpy import load_file  # noqa: PLC0415 - an extra brings it
+    except ImportError:
+        raise UsageError("the encoder needs the package safetensors", remedy=f"Install it: {how_to_install('train')}") from None
+    try:
+        weights: Mapping[str, NDArray[Any]] = load_file(folder / HEADS)
+    except Exception as error:  # the library raises errors of its own
+        raise damaged_heads(folder) from error
+    return weights
+
+
+def damaged_heads(folder: Path) -> DataError:
+    """Return the error for heads that cannot be read, or do not fit the encoder."""
+    return DataError(
+        "the file is damaged, or of another model", where=str(folder / HEADS), remedy="Train again, or copy the whole folder again"
+    )

@@ -1,8 +1,10 @@
-"""The training loop. Needs the extra ``train``.
+"""The training loop, its losses and its checkpoints. Needs the extra ``train``.
 
 It is our own and not the Trainer of transformers: the relevance head has a loss over spans and pairs of records, a batch that does not fit
 is halved while the training runs, and a resumed training must give the very weights of one that was never killed. Each of these would
 be an override of the Trainer, and this loop is shorter than the overrides.
+
+All losses are sums over totals of the whole batch, so that a batch that is read in parts gives the same gradient as one read at once.
 """
 
 from __future__ import annotations
@@ -10,28 +12,193 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import torch
+from torch import Tensor, nn
 
-from piiloom.detection.encoder.batches import Batch, epoch_batches
-from piiloom.detection.encoder.checkpoints import Checkpoints
-from piiloom.detection.encoder.encoder_settings import EncoderSettings
-from piiloom.detection.encoder.examples import Example
-from piiloom.detection.encoder.losses import batch_loss, class_weights, outside_bias, totals_of
+from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings, TrainingHistory, TrainingProgress, ValidationFigures
+from piiloom.detection.encoder.examples import IGNORED, Batch, EncoderExample, epoch_batches
 from piiloom.detection.encoder.network import EncoderNetwork
-from piiloom.detection.encoder.training_history import Figures, History, TrainingProgress
-from piiloom.foundation.errors import RunError
+from piiloom.detection.encoder.text_reading import HIGH, LOW
+from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.foundation.whole_files import drafted
+
+_SCHEMA: Final = 1
+
+
+class Checkpoints:
+    """The checkpoint of the training *identity* (what shapes its result, as a digest) in *folder*."""
+
+    def __init__(self, folder: Path, identity: str) -> None:
+        self.path = folder / CHECKPOINT
+        self._identity = identity
+
+    def save(self, state: dict[str, Any]) -> None:
+        """Replace the checkpoint by *state*. Raises ``OutputError``."""
+        with drafted(self.path) as fh:
+            torch.save({"schema": _SCHEMA, "identity": self._identity, **state}, fh)
+
+    def load(self) -> dict[str, Any] | None:
+        """Return what was saved, None if there is nothing.
+
+        Raises ``DataError`` if it is damaged, and ``UsageError`` if it is of other data, settings or another base.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            state: dict[str, Any] = torch.load(self.path, map_location="cpu", weights_only=True)
+            schema, identity = state["schema"], state["identity"]
+        except Exception as error:  # the library raises what it likes
+            raise DataError("the checkpoint is damaged", where=str(self.path), remedy="Begin anew with --force") from error
+        if schema != _SCHEMA or identity != self._identity:
+            problem = "the checkpoint is of a training with other records, settings or another base model"
+            raise UsageError(problem, where=str(self.path), remedy="Give the same ones with --resume, or begin anew with --force")
+        return state
+
+    def remove(self) -> None:
+        """Remove the checkpoint: the training is done."""
+        self.path.unlink(missing_ok=True)
+
+
+# By how much the log-odds of a mention should differ between a question to which it matters and one to which it doesn't.
+_MARGIN = 2.0
+# No tag counts for more than so many times what lies outside of all spans.
+_MOST = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class ClassWeights:
+    """How much a token of each tag, and a span of each relevance, counts."""
+
+    tags: Tensor
+    relevance: Tensor
+
+
+def class_weights(examples: Sequence[EncoderExample], tags: int, *, wanted: bool) -> ClassWeights:
+    """Return weights by which rare classes count for more; all 1 unless *wanted*.
+
+    Tags: the inverse root of their number, with which spans are learnt sooner; that the network then marks too much is undone by the
+    outside bias. Relevance: the inverse of its share.
+    """
+    tag_counts, relevance_counts = torch.ones(tags), torch.ones(2)
+    for example in examples:
+        tag_counts += torch.bincount(torch.tensor(example.tags, dtype=torch.long), minlength=tags)
+        for span in example.judged:
+            relevance_counts[span.label] += 1
+    if not wanted:
+        return ClassWeights(torch.ones(tags), torch.ones(2))
+    by_tag = (tag_counts[0] / tag_counts).sqrt().clamp(1.0, _MOST)
+    return ClassWeights(by_tag, relevance_counts.sum() / (2 * relevance_counts))
+
+
+def outside_bias(weights: ClassWeights) -> float:
+    """Return what undoes *weights* if the outside tag's logit has it added: a tag seems as likely as it is, times its weight."""
+    return float(weights.tags[1:].log().mean() - weights.tags[0].log())
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """By what the sums of a batch are divided."""
+
+    tags: float
+    relevance: float
+    pairs: int
+
+
+def totals_of(batch: Sequence[EncoderExample], weights: ClassWeights) -> Totals:
+    """Return the totals of *batch*."""
+    tags = sum(float(weights.tags[torch.tensor(example.tags, dtype=torch.long)].sum()) for example in batch)
+    relevance = sum(float(weights.relevance[span.label]) for example in batch for span in example.judged)
+    return Totals(max(tags, 1e-9), max(relevance, 1e-9), max(1, len(contrast_pairs(batch))))
+
+
+def contrast_pairs(batch: Sequence[EncoderExample]) -> list[tuple[int, int]]:
+    """Return pairs (high, low) of numbers of judged spans, in their order over the batch, of one mention under two questions."""
+    seen: dict[tuple[str, tuple[int, int]], tuple[list[int], list[int]]] = {}
+    number = 0
+    for example in batch:
+        for span in example.judged:
+            if example.group is not None:
+                seen.setdefault((example.group, span.place), ([], []))[span.label].append(number)
+            number += 1
+    return [(high, low) for sides in seen.values() for high in sides[HIGH] for low in sides[LOW]]
+
+
+def batch_loss(
+    network: EncoderNetwork,
+    batch: Sequence[EncoderExample],
+    weights: ClassWeights,
+    totals: Totals,
+    *,
+    pad: int,
+    contrast_weight: float,
+    dtype: torch.dtype | None = None,
+) -> Tensor:
+    """Return the loss of *batch*, a whole one or a part of one with these *totals*; the network runs in *dtype* where that is safe."""
+    device = next(network.parameters()).device
+    ids, mask, segments = padded(batch, pad, device)
+    with torch.autocast(device.type, dtype=dtype or torch.bfloat16, enabled=dtype is not None):
+        logits, states = network(ids, mask, segments)
+    tags = torch.full_like(ids, IGNORED)
+    for row, example in enumerate(batch):
+        at = example.window.at
+        tags[row, at : at + len(example.tags)] = torch.tensor(example.tags, device=device)
+    weight = weights.tags.to(device)
+    sums = nn.functional.cross_entropy(logits.float().flatten(0, 1), tags.flatten(), weight=weight, ignore_index=IGNORED, reduction="sum")
+    loss = sums / totals.tags
+    judged = [(row, span) for row, example in enumerate(batch) for span in example.judged]
+    if not judged:
+        return loss
+    said = network.relevance(*_span_inputs(states.float(), batch, device))
+    labels = torch.tensor([span.label for _, span in judged], device=device)
+    by_label = nn.functional.cross_entropy(said, labels, weight=weights.relevance.to(device), reduction="sum")
+    loss = loss + by_label / totals.relevance
+    pairs = contrast_pairs(batch) if contrast_weight else []
+    if pairs:
+        odds = said[:, HIGH] - said[:, LOW]
+        apart = odds[[high for high, _ in pairs]] - odds[[low for _, low in pairs]]
+        loss = loss + contrast_weight * nn.functional.softplus(_MARGIN - apart).sum() / totals.pairs
+    return loss
+
+
+def padded(batch: Sequence[EncoderExample], pad: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Return ids, mask and segments of the windows of *batch*."""
+    width = max(example.size for example in batch)
+    ids = torch.full((len(batch), width), pad, dtype=torch.long)
+    mask, segments = torch.zeros_like(ids), torch.zeros_like(ids)
+    for row, example in enumerate(batch):
+        ids[row, : example.size] = torch.tensor(example.window.ids)
+        segments[row, : example.size] = torch.tensor(example.window.segments)
+        mask[row, : example.size] = 1
+    return ids.to(device), mask.to(device), segments.to(device)
+
+
+def _span_inputs(states: Tensor, batch: Sequence[EncoderExample], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the means of each judged span's tokens, of its question's, and the first state of its window."""
+    width = states.shape[1]
+    rows = [(row, span) for row, example in enumerate(batch) for span in example.judged]
+    of_span, of_question = torch.zeros(len(rows), len(batch) * width), torch.zeros(len(batch), len(batch) * width)
+    for number, (row, span) in enumerate(rows):
+        of_span[number, row * width + span.first : row * width + span.last] = 1 / (span.last - span.first)
+    for row, example in enumerate(batch):
+        start, end = example.window.question
+        of_question[row, row * width + start : row * width + end] = 1 / max(1, end - start)
+    flat = states.flatten(0, 1)
+    at = torch.tensor([row for row, _ in rows], device=device)
+    return of_span.to(device) @ flat, (of_question.to(device) @ flat)[at], states[:, 0][at]
+
 
 _CLIP: Final = 1.0
 _SMOOTHING: Final = 0.05
 
 Validate = Callable[[EncoderNetwork], dict[str, float]]
-Watch = Callable[[TrainingProgress], None]
 
 
-class Training:
+class EncoderTraining:
     """Trains *network* on *examples*.
 
     *settings* say how many epochs there are. *validate* gives figures with a "score", of which more is better; None: the last epoch is
@@ -41,13 +208,13 @@ class Training:
     def __init__(
         self,
         network: EncoderNetwork,
-        examples: Sequence[Example],
+        examples: Sequence[EncoderExample],
         settings: EncoderSettings,
         *,
         pad: int,
         dtype: torch.dtype | None,
         validate: Validate | None,
-        watch: Watch,
+        watch: Callable[[TrainingProgress], object],
     ) -> None:
         self._network, self._examples, self._settings = network, examples, settings
         self._pad, self._dtype, self._validate, self._watch = pad, dtype, validate, watch
@@ -69,7 +236,7 @@ class Training:
             weight_decay=settings.weight_decay,
         )
         self._scaler = torch.amp.GradScaler(self._device.type, enabled=dtype is torch.float16)
-        self.history = History(micro_batch=settings.batch_size)
+        self.history = TrainingHistory(micro_batch=settings.batch_size)
         self._step, self._epoch, self._in_epoch = 0, 0, 0
         self._loss, self._epoch_loss = 0.0, 0.0
         self._best: dict[str, torch.Tensor] | None = None
@@ -78,7 +245,7 @@ class Training:
     def _device(self) -> torch.device:
         return next(self._network.parameters()).device
 
-    def run(self, checkpoints: Checkpoints) -> History:
+    def run(self, checkpoints: Checkpoints) -> TrainingHistory:
         """Train, going on from a checkpoint if there is one; afterwards the network has the weights of the best epoch."""
         if (state := checkpoints.load()) is not None:
             self._restore(state)
@@ -132,7 +299,7 @@ class Training:
         if self._in_epoch % max(1, len(self._plan[self._epoch]) // 10) == 0:
             self.history.losses.append((self._step, self._loss))
 
-    def _drawn(self, examples: list[Example]) -> list[Example]:
+    def _drawn(self, examples: list[EncoderExample]) -> list[EncoderExample]:
         """Return *examples*, some of them without their question."""
         share = self._settings.question_dropout
         if not share or self._settings.hide_question:
@@ -142,7 +309,7 @@ class Training:
         hidden = [by_group.setdefault(one.group or number, rng.random() < share) for number, one in enumerate(examples)]
         return [one.without_question() if hide else one for one, hide in zip(examples, hidden, strict=True)]
 
-    def _gradients(self, examples: Sequence[Example]) -> float:
+    def _gradients(self, examples: Sequence[EncoderExample]) -> float:
         self._optimiser.zero_grad(set_to_none=True)
         totals, loss = totals_of(examples, self._weights), 0.0
         size = self.history.micro_batch
@@ -197,7 +364,7 @@ class Training:
             self.history.best_epoch = self._epoch
             self._best = {name: weight.detach().cpu().clone() for name, weight in self._network.state_dict().items()}
 
-    def _tell(self, eta_s: float, *, validation: Figures | None = None, note: str | None = None) -> None:
+    def _tell(self, eta_s: float, *, validation: ValidationFigures | None = None, note: str | None = None) -> None:
         self._watch(
             TrainingProgress(
                 epoch=min(self._epoch + 1, len(self._plan)),
@@ -222,7 +389,7 @@ class Training:
             "random_cuda": torch.cuda.get_rng_state() if self._device.type == "cuda" else None,
             "place": [self._step, self._epoch, self._in_epoch],
             "loss": [self._loss, self._epoch_loss],
-            "history": {name: getattr(history, name) for name in History.__slots__},
+            "history": {name: getattr(history, name) for name in TrainingHistory.__slots__},
         }
 
     def _restore(self, state: Mapping[str, Any]) -> None:
@@ -235,7 +402,7 @@ class Training:
             torch.cuda.set_rng_state(state["random_cuda"])
         self._step, self._epoch, self._in_epoch = state["place"]
         self._loss, self._epoch_loss = state["loss"]
-        self.history = History(**state["history"])
+        self.history = TrainingHistory(**state["history"])
         self.history.losses = [(int(step), float(loss)) for step, loss in self.history.losses]
 
 

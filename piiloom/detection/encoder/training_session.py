@@ -1,42 +1,179 @@
-"""One training from a base model to a trained folder. Needs the extra ``train``; ``encoder_training`` has checked what it is given."""
+"""One training from a base model to a trained folder, and its validation. Needs the extra ``train``.
+
+``encoder_training`` has checked what it is given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import torch
 import transformers
 from safetensors.torch import save_file
 
-from piiloom.detection.encoder.checkpoints import Checkpoints
-from piiloom.detection.encoder.encoder_settings import EncoderSettings
-from piiloom.detection.encoder.examples import HIDDEN, make_examples
-from piiloom.detection.encoder.hardware import chosen_precision, named
-from piiloom.detection.encoder.head_files import HEADS
-from piiloom.detection.encoder.network import EncoderNetwork, load_body, model_tokens
+from piiloom.corpus.record import Record, Relevance
+from piiloom.detection.detector import DetectorText
+from piiloom.detection.encoder.decoding import Decoded, decode
+from piiloom.detection.encoder.encoder_settings import EncoderSettings, TrainingHistory, TrainingProgress
+from piiloom.detection.encoder.examples import HIDDEN, encoder_examples, span_tokens, tag_count, token_tags
+from piiloom.detection.encoder.network import EncoderNetwork, TorchBackend, chosen_precision, load_body, model_tokens, precision_name
 from piiloom.detection.encoder.onnx_backend import MODEL, export_onnx
-from piiloom.detection.encoder.relevance_head import RelevanceHead
-from piiloom.detection.encoder.tags import tag_count
-from piiloom.detection.encoder.text_reading import TextReader
-from piiloom.detection.encoder.torch_backend import TorchBackend
-from piiloom.detection.encoder.training import Training, seed_all
-from piiloom.detection.encoder.training_history import History, TrainingProgress
-from piiloom.detection.encoder.validating import Measured, Validator
-from piiloom.detection.encoder.windows import TOKENIZER, WindowMaker, plain
+from piiloom.detection.encoder.text_reading import (
+    HEADS,
+    TOKENIZER,
+    EncoderReader,
+    EncoderReading,
+    RelevanceHead,
+    WindowMaker,
+    plain_tokenizer,
+)
+from piiloom.detection.encoder.training import Checkpoints, EncoderTraining, seed_all
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.foundation.whole_files import output_errors
+from piiloom.tagging.calibrating import ScoredAnswer, fit_calibration
+from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability
 from piiloom.tagging.model_card import CARD, About, read_about, write_about
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# Added to the log-odds of being outside of all spans.
+_BIASES: Final = tuple(step / 4 for step in range(-8, 17))
+
+
+@dataclass(slots=True)
+class _Counts:
+    found: int = 0
+    gold: int = 0
+    exact: int = 0
+    typed: int = 0
+    found_hit: int = 0
+    gold_hit: int = 0
+    answers: list[ScoredAnswer] = field(default_factory=list)
+    # (gold, said) of each judged span; and by mention of a contrast group, which of its judgements are right by label.
+    judged: list[tuple[Relevance, Relevance]] = field(default_factory=list)
+    contrasts: dict[tuple[str, int, int], dict[str, bool]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationResult:
+    """What came of a validation: figures ("score" is what early stopping looks at), and how the detector is to be set.
+
+    ``calibration`` is None if there is too little for one. ``outside_bias`` is the one with the best F1.
+    """
+
+    figures: dict[str, float]
+    calibration: Calibration | None = None
+    outside_bias: float = 0.0
+
+
+class Validator:
+    """Measures on *records*. ``hide``: what every question is replaced by, for the ablation."""
+
+    def __init__(self, records: Sequence[Record], types: Sequence[str], *, hide: str | None = None) -> None:
+        self._records, self._types = records, types
+        self._texts = [DetectorText(one.context, one.locale, hide if hide and one.question else one.question) for one in records]
+
+    def measure(self, reader: EncoderReader, head: RelevanceHead | None, *, outside_bias: float | None = None) -> ValidationResult:
+        """Measure with *outside_bias*, or with the one that is found to be best."""
+        counts = _Counts()
+        read: list[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]] = []
+
+        def take(number: int, reading: EncoderReading) -> None:
+            record = self._records[number]
+            read.append((record, reading.tokens.offsets, reading.logits.astype(np.float16)))
+            if head is not None and record.question:
+                self._judge(record, reading, head, counts)
+
+        reader.read(self._texts, take)
+        bias = self._best_bias(read) if outside_bias is None else outside_bias
+        self._count_all(read, bias, counts)
+        calibration = fit_calibration(counts.answers)
+        return ValidationResult(figures=_figures(counts, calibration), calibration=calibration, outside_bias=bias)
+
+    def _best_bias(self, read: Sequence[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]]) -> float:
+        """Return the bias with which most spans are right; of equal ones that nearest to none."""
+        scores: dict[float, float] = {}
+        for bias in sorted(_BIASES, key=abs):
+            counts = _Counts()
+            self._count_all(read, bias, counts)
+            scores[bias] = _f1(counts.typed, counts.typed, counts.found, counts.gold)
+        return max(scores, key=lambda bias: scores[bias])
+
+    def _count_all(self, read: Sequence[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]], bias: float, counts: _Counts) -> None:
+        for record, offsets, logits in read:
+            self._count(record, decode(record.context, offsets, logits, outside_bias=bias), counts)
+
+    def _count(self, record: Record, found: Sequence[Decoded], counts: _Counts) -> None:
+        gold = {(span.start, span.end): span.entity_type for span in record.spans}
+        counts.found += len(found)
+        counts.gold += len(gold)
+        for one in found:
+            known = gold.get((one.start, one.end))
+            right = known == self._types[one.type_number]
+            counts.exact += known is not None
+            counts.typed += right
+            counts.found_hit += any(one.start < end and one.end > start for start, end in gold)
+            counts.answers.append(ScoredAnswer(log_odds_of(one.confidence), right))
+        counts.gold_hit += sum(any(start < one.end and end > one.start for one in found) for start, end in gold)
+
+    def _judge(self, record: Record, reading: EncoderReading, head: RelevanceHead, counts: _Counts) -> None:
+        numbers = {span.entity_type: 0 for span in record.spans}
+        owners = token_tags(reading.tokens.offsets, record.spans, numbers)[1]
+        judged = [
+            (span, span.relevance, place)
+            for span, place in zip(record.spans, span_tokens(owners, len(record.spans)), strict=True)
+            if span.relevance is not None and place is not None
+        ]
+        for (span, gold, _), said in zip(judged, reading.relevance(head, [place for _, _, place in judged]), strict=True):
+            if said is None:
+                continue
+            counts.judged.append((gold, said))
+            if record.contrast_group is not None:
+                sides = counts.contrasts.setdefault((record.contrast_group, span.start, span.end), {})
+                sides[gold] = sides.get(gold, True) and said == gold
+
+
+def _figures(counts: _Counts, calibration: Calibration | None) -> dict[str, float]:
+    exact, typed = (_f1(hits, hits, counts.found, counts.gold) for hits in (counts.exact, counts.typed))
+    figures: dict[str, float] = {
+        "span_f1_exact": exact,
+        "span_f1_overlap": _f1(counts.found_hit, counts.gold_hit, counts.found, counts.gold),
+        "span_f1_typed": typed,
+    }
+    score = typed
+    if counts.judged:
+        sides = [[said == side for gold, said in counts.judged if gold == side] for side in ("high", "low")]
+        balanced = sum(sum(side) / len(side) if side else 0.0 for side in sides) / 2
+        figures["relevance_balanced"] = balanced
+        score = (typed + balanced) / 2
+    changing = [sides for sides in counts.contrasts.values() if len(sides) == 2]
+    if changing:
+        figures["contrast_consistent"] = sum(all(sides.values()) for sides in changing) / len(changing)
+    said = [(calibration or Calibration()).probability(answer.log_odds) for answer in counts.answers]
+    error = expected_error(reliability(said, [answer.right for answer in counts.answers]))
+    if error is not None:
+        figures["calibration_error"] = error
+    return {name: round(value, 6) for name, value in (figures | {"score": score}).items()}
+
+
+def _f1(found_hits: int, gold_hits: int, found: int, gold: int) -> float:
+    precision, recall = found_hits / max(1, found), gold_hits / max(1, gold)
+    return 2 * precision * recall / max(1e-9, precision + recall)
+
 
 WEIGHTS: Final = "model.safetensors"
 
 
-class Session:
+class TrainingSession:
     """The network, the tokenizer and the validation of a training; *facts* are those of the base for the card."""
 
     def __init__(self, data: TrainingData, base: Path, facts: Mapping[str, Any], settings: EncoderSettings) -> None:
@@ -54,20 +191,20 @@ class Session:
             network.begin_with(base, read_about(base, "encoder").types, data.types)
         self._network = network.to(self._device)
         self._windows = settings.windows.bounded(model_tokens(body.config))
-        self._maker = WindowMaker(plain(self._tokenizer.backend_tokenizer), self._windows)
+        self._maker = WindowMaker(plain_tokenizer(self._tokenizer.backend_tokenizer), self._windows)
         self._validator = Validator(data.validation, data.types, hide=HIDDEN if settings.hide_question else None)
-        self._measured = Measured(figures={})
+        self._measured = ValidationResult(figures={})
 
-    def train(self, out: Path, watch: Callable[[TrainingProgress], None], *, onnx: bool) -> tuple[About, History]:
+    def train(self, out: Path, watch: Callable[[TrainingProgress], None], *, onnx: bool) -> tuple[About, TrainingHistory]:
         """Train, going on from a checkpoint in *out* if there is one, and write the folder."""
         data = self._data
-        examples = make_examples(data.train, self._maker, data.types, hide_question=self._settings.hide_question)
+        examples = encoder_examples(data.train, self._maker, data.types, hide_question=self._settings.hide_question)
         self._settings = settings = self._settings.for_examples(len(examples))
-        identity = digest(data.digest, list(data.types), settings.shaping, self._facts, named(self._dtype), self._device.type)
+        identity = digest(data.digest, list(data.types), settings.shaping, self._facts, precision_name(self._dtype), self._device.type)
         checkpoints = Checkpoints(out, identity)
         validate = self._validate if data.validation else None
-        training = Training(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
-        self._measured = Measured(figures={}, outside_bias=training.outside_bias)  # until validation finds a better one
+        training = EncoderTraining(self._network, examples, settings, pad=self._pad, dtype=self._dtype, validate=validate, watch=watch)
+        self._measured = ValidationResult(figures={}, outside_bias=training.outside_bias)  # until validation finds a better one
         history = training.run(checkpoints)
         self._network.eval()
         figures = self._validate(self._network) if data.validation else {}  # once more, of the best epoch: its calibration is kept
@@ -78,18 +215,18 @@ class Session:
         return about, history
 
     def _validate(self, network: EncoderNetwork) -> dict[str, float]:
-        reader = TextReader(TorchBackend(network, self._dtype), self._maker, pad=self._pad, batch_size=self._settings.batch_size)
+        reader = EncoderReader(TorchBackend(network, self._dtype), self._maker, pad=self._pad, batch_size=self._settings.batch_size)
         self._measured = self._validator.measure(reader, head_of(network) if self._settings.relevance else None)
         return self._measured.figures
 
-    def _about(self, history: History, figures: Mapping[str, float], examples: int) -> About:
+    def _about(self, history: TrainingHistory, figures: Mapping[str, float], examples: int) -> About:
         used = {
             "windows": asdict(self._windows),
             "pad": self._pad,
             "learnt_relevance": self._settings.relevance,
             "calibration": asdict(self._measured.calibration) if self._measured.calibration is not None else None,
             "outside_bias": self._measured.outside_bias,
-            "precision_used": named(self._dtype),
+            "precision_used": precision_name(self._dtype),
             "device_used": self._device.type,
             "threads_used": torch.get_num_threads(),
         }

@@ -29,8 +29,8 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 from piiloom.corpus.markers import TYPES, MarkerSet
 from piiloom.corpus.mention_search import SearchableText, occurrences, stands_alone, without_overlaps
 from piiloom.corpus.normalising import extends
-from piiloom.detection.findings import SetAside
-from piiloom.detection.marking.answer_reading import TOKEN, Answer, LostMark, Mark, read_answer
+from piiloom.detection.detector import SetAside
+from piiloom.detection.marking.answer_reading import TOKEN, AnswerMark, LostMark, MarkedAnswer, read_answer
 from piiloom.foundation.words import Range, trimmed
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -54,7 +54,7 @@ class Block(NamedTuple):
         return self.start + self.size, self.place + self.size
 
 
-class Stretch(NamedTuple):
+class AnswerStretch(NamedTuple):
     """``answer[place:place_end]`` comes from ``original[start:end]``."""
 
     start: int
@@ -63,13 +63,13 @@ class Stretch(NamedTuple):
     place_end: int
 
 
-class Alignment:
+class AnswerAlignment:
     """The blocks in which *answer*, without its markers, equals *original*, and the ``changes`` between them."""
 
     def __init__(self, original: str, answer: str) -> None:
         self.original, self.answer = original, answer
         blocks = _joined(_token_blocks(original, answer))
-        gaps = (Stretch(before.ends[0], block.start, before.ends[1], block.place) for before, block in pairwise(blocks))
+        gaps = (AnswerStretch(before.ends[0], block.start, before.ends[1], block.place) for before, block in pairwise(blocks))
         self.changes = [gap for gap in gaps if gap.start < gap.end or gap.place < gap.place_end]
         letters = (block for change in self.changes for block in self._equal_letters(change))
         self._certain = [*self._certain_blocks(_joined([*blocks, *letters]))] if self.changes else blocks
@@ -80,14 +80,14 @@ class Alignment:
         pairs = (("".join(self.original[a:b].split()), "".join(self.answer[c:d].split())) for a, b, c, d in self.changes)
         return sum(len(ours) - LCSseq.similarity(ours, theirs) for ours, theirs in pairs)
 
-    def window(self, start: int, end: int) -> Stretch:
+    def window(self, start: int, end: int) -> AnswerStretch:
         """Return the narrowest certain stretch around ``answer[start:end]``."""
         before = self._certain[bisect_right(self._certain, start, key=lambda block: block.place) - 1]
         behind = self._certain[bisect_left(self._certain, end, key=lambda block: block.ends[1])]
         into, back = min(start - before.place, before.size), max(end - behind.place, 0)
-        return Stretch(before.start + into, behind.start + back, before.place + into, behind.place + back)
+        return AnswerStretch(before.start + into, behind.start + back, before.place + into, behind.place + back)
 
-    def _equal_letters(self, change: Stretch) -> Iterator[Block]:
+    def _equal_letters(self, change: AnswerStretch) -> Iterator[Block]:
         ours, theirs = self.original[change.start : change.end], self.answer[change.place : change.place_end]
         if len(ours) * len(theirs) <= _MOST_COMPARED:
             for start, place, size in Levenshtein.opcodes(ours, theirs).as_matching_blocks():
@@ -144,7 +144,7 @@ class PlacedMark:
 
     start: int
     end: int
-    mark: Mark
+    mark: AnswerMark
     respelled: bool = False
 
     @property
@@ -173,9 +173,9 @@ def align_answer(reply: str, original: str, taxonomy: Taxonomy, markers: MarkerS
 class _Placing:
     """Places the marks of *answer* in *original*."""
 
-    def __init__(self, answer: Answer, original: str) -> None:
+    def __init__(self, answer: MarkedAnswer, original: str) -> None:
         self._text, self._answer, self._read = SearchableText(original), SearchableText(answer.text), answer
-        self._alignment = Alignment(original, answer.text)
+        self._alignment = AnswerAlignment(original, answer.text)
         # Marks of one value are often many.
         self._exact: _Search = cache(lambda searched, value: list(occurrences(searched.text, value)))
         self._respelled: _Search = cache(SearchableText.normalised)
@@ -184,7 +184,7 @@ class _Placing:
     def result(self, *, relevance: bool) -> AlignedAnswer:
         """Return the placed marks, and everything else as set aside."""
         placed: list[PlacedMark] = []
-        unplaced: list[tuple[Mark, SetAside]] = []
+        unplaced: list[tuple[AnswerMark, SetAside]] = []
         for mark in self._read.marks:
             found = self._place(mark)
             if isinstance(found, PlacedMark):
@@ -203,7 +203,7 @@ class _Placing:
         ]
         return AlignedAnswer(kept, set_aside, self._alignment.lost)
 
-    def _place(self, mark: Mark) -> PlacedMark | SetAside:
+    def _place(self, mark: AnswerMark) -> PlacedMark | SetAside:
         value = self._answer.text[mark.start : mark.end]
         window = self._alignment.window(mark.start, mark.end)
         place = self._own_place(mark)
@@ -221,12 +221,12 @@ class _Placing:
         start, end = trimmed(self._text.text, window.start, window.end)
         return self._aside("altered_value", mark, (start, end)) if start < end else self._aside("invented_value", mark)
 
-    def _own_place(self, mark: Mark | LostMark) -> Range | None:
+    def _own_place(self, mark: AnswerMark | LostMark) -> Range | None:
         """Return the range of the text that a mark comes from, if both of its ends are certain."""
         start, end, *own = self._alignment.window(mark.start, mark.end)
         return (start, end) if own == [mark.start, mark.end] and start <= end else None
 
-    def _counterpart(self, mark: Mark, ours: Sequence[Range], theirs: Sequence[Range]) -> Range | None:
+    def _counterpart(self, mark: AnswerMark, ours: Sequence[Range], theirs: Sequence[Range]) -> Range | None:
         """Return that one of *ours* to which the place of *mark* among *theirs*, places of the same value in the answer, corresponds."""
         if len(ours) == 1 < len(theirs) and all((*one, mark.entity_type) in self._marked for one in theirs):
             return ours[0]
@@ -234,7 +234,7 @@ class _Placing:
             return None
         return ours[theirs.index((mark.start, mark.end))]
 
-    def _checked(self, mark: Mark, place: Range) -> PlacedMark | SetAside:
+    def _checked(self, mark: AnswerMark, place: Range) -> PlacedMark | SetAside:
         text = self._text.text
         if any(0 < at < len(text) and extends(text[at]) for at in place):
             return self._aside("inside_character", mark, place)
@@ -242,9 +242,9 @@ class _Placing:
             return self._aside("altered_value", mark, place)
         return PlacedMark(*place, mark, text[slice(*place)] != self._answer.text[mark.start : mark.end])
 
-    def _aside(self, reason: str, mark: Mark | LostMark, place: Range | None = None) -> SetAside:
+    def _aside(self, reason: str, mark: AnswerMark | LostMark, place: Range | None = None) -> SetAside:
         start, end = place or (None, None)
-        name = mark.entity_type if isinstance(mark, Mark) else mark.name[:_LONGEST_NAME] or None
+        name = mark.entity_type if isinstance(mark, AnswerMark) else mark.name[:_LONGEST_NAME] or None
         return SetAside(phase=0, reason=reason, subtype=name, value=self._answer.text[mark.start : mark.end], start=start, end=end)
 
     def _of_changes(self, explained: Sequence[Range]) -> Iterator[SetAside]:

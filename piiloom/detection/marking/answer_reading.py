@@ -51,7 +51,7 @@ _FENCED: Final = re.compile(r"^[ \t]*(```+|~~~+)[^\n`]*\n(.*?)(?:\n[ \t]*\1[ \t]
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AnswerMark:
     """A pair of markers around ``text[start:end]`` of the answer without its markers."""
 
     start: int
@@ -72,23 +72,23 @@ class LostMark:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class MarkedAnswer:
     """An answer without its markers. ``marks`` are disjoint, in text order, and without blanks at their ends."""
 
     text: str
-    marks: Sequence[Mark]
+    marks: Sequence[AnswerMark]
     lost: Sequence[LostMark] = ()
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenMark:
     marker: Marker
     place: int
     number: int
     crossed: bool = False
 
 
-def read_answer(reply: str, original: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> Answer:
+def read_answer(reply: str, original: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> MarkedAnswer:
     """Return the text and the marks of *reply*, the answer to *original* with *markers* of the types of *taxonomy*."""
     body = _bare(reply, original)
     exact = _as_written(body, original, taxonomy, markers)
@@ -112,17 +112,17 @@ def _bare(reply: str, original: str) -> str:
     return body if _ENTITY.search(original) else _ENTITY.sub(lambda entity: unescape(entity.group()), body)
 
 
-def _as_written(body: str, original: str, taxonomy: Taxonomy, markers: MarkerSet) -> Answer | None:
+def _as_written(body: str, original: str, taxonomy: Taxonomy, markers: MarkerSet) -> MarkedAnswer | None:
     """Return the answer if it has the right form and gives the text back exactly."""
     try:
         found = unmarked(body, taxonomy.types, markers)
     except MarkerFault:
         return None
-    marks = [Mark(*trimmed(found.context, one.start, one.end), one.entity_type, one.relevance, misspelt=False) for one in found.spans]
-    return Answer(original, marks) if found.context == original and all(mark.start < mark.end for mark in marks) else None
+    marks = [AnswerMark(*trimmed(found.context, one.start, one.end), one.entity_type, one.relevance, misspelt=False) for one in found.spans]
+    return MarkedAnswer(original, marks) if found.context == original and all(mark.start < mark.end for mark in marks) else None
 
 
-def _read(body: str, original: str, ours: Sequence[Site], sites: Sequence[Site], way: _Way) -> Answer:
+def _read(body: str, original: str, ours: Sequence[Site], sites: Sequence[Site], way: _Way) -> MarkedAnswer:
     texts = Counter(site.key for site in ours) & Counter({site.key: len(ours) for site in sites})
     alike = {number for number, site in enumerate(sites) if site.key in texts}
     odd = {number for number, site in enumerate(sites) if way == "escapes" and site.slashes % 2}
@@ -147,7 +147,7 @@ def _read(body: str, original: str, ours: Sequence[Site], sites: Sequence[Site],
             markers.append((None if is_doubtful else site.marker, len(text)))
     text += body[done:]
     marks, lost = _paired(text, markers)
-    return Answer(text, marks, (*lost, *doubtful))
+    return MarkedAnswer(text, marks, (*lost, *doubtful))
 
 
 def _slashes_of_text(slashes: int, way: _Way, *, is_text: bool) -> int:
@@ -198,16 +198,16 @@ def _beside_equals(sites: Sequence[Site], kept: AbstractSet[int], *, escapes: bo
     return found
 
 
-def _paired(text: str, markers: Sequence[tuple[Marker | None, int]]) -> tuple[list[Mark], list[LostMark]]:
+def _paired(text: str, markers: Sequence[tuple[Marker | None, int]]) -> tuple[list[AnswerMark], list[LostMark]]:
     """Pair *markers*, each with its place in *text*; None is an unreadable one, which only separates others."""
-    marks: list[Mark] = []
+    marks: list[AnswerMark] = []
     lost: list[LostMark] = []
-    opened: list[_Open] = []
+    opened: list[_OpenMark] = []
     for number, (marker, place) in enumerate(markers):
         if marker is None:
             continue
         if not marker.closes:
-            opened.append(_Open(marker, place, number))
+            opened.append(_OpenMark(marker, place, number))
             continue
         last = opened[-1] if opened and opened[-1].number == number - 1 else None
         at = next((n for n in reversed(range(len(opened))) if not marker.label or opened[n].marker.label == marker.label), None)
@@ -219,7 +219,7 @@ def _paired(text: str, markers: Sequence[tuple[Marker | None, int]]) -> tuple[li
         one = opened.pop(at)
         for other in opened[at:]:
             other.crossed = True
-        mark = Mark(
+        mark = AnswerMark(
             *trimmed(text, one.place, place),
             one.marker.entity_type or "",
             one.marker.relevance,
@@ -234,7 +234,7 @@ def _paired(text: str, markers: Sequence[tuple[Marker | None, int]]) -> tuple[li
     return _without_single_neighbours(text, marks, lost)
 
 
-def _why_lost(opened: _Open, mark: Mark, before: Sequence[Mark], *, is_innermost: bool, is_crossing: bool) -> str | None:
+def _why_lost(opened: _OpenMark, mark: AnswerMark, before: Sequence[AnswerMark], *, is_innermost: bool, is_crossing: bool) -> str | None:
     if is_innermost:
         return "empty_mark" if mark.start == mark.end else None if opened.marker.entity_type else "unknown_type"
     if is_crossing:
@@ -243,7 +243,7 @@ def _why_lost(opened: _Open, mark: Mark, before: Sequence[Mark], *, is_innermost
     return "doubled" if inner == [(mark.start, mark.end, opened.marker.label)] else "nested"
 
 
-def _without_single_neighbours(text: str, marks: Sequence[Mark], lost: list[LostMark]) -> tuple[list[Mark], list[LostMark]]:
+def _without_single_neighbours(text: str, marks: Sequence[AnswerMark], lost: list[LostMark]) -> tuple[list[AnswerMark], list[LostMark]]:
     """Lose those *marks* that have a single marker of another type directly before or behind them."""
     before = {len(text) - len(text[one.start :].lstrip()): one.name for one in lost if one.reason == "unclosed"}
     behind = {len(text[: one.start].rstrip()): one.name for one in lost if one.reason == "unopened"}

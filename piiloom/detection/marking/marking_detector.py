@@ -11,23 +11,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Final
+from typing import Final, Self
 
 from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.markers import TYPES, MarkerSet
-from piiloom.detection.asking.asking_detector import AskingDetector
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import ScoredSpan
+from piiloom.detection.asking import MODEL_SCORE, AskingDetector, all_of, why_lost
+from piiloom.detection.chunking import Sentences, cut_text
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
-from piiloom.detection.findings import Findings, SetAside
 from piiloom.detection.marking.answer_alignment import AlignedAnswer, PlacedMark, align_answer
 from piiloom.detection.marking.shots import Shots
-from piiloom.detection.registry import make_patterns
-from piiloom.detection.sentences import Sentences
+from piiloom.detection.registry import PatternDetector
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
-from piiloom.foundation.seeding import digest
 from piiloom.foundation.words import Range, trimmed
 from piiloom.providers.protocol import Message, Provider, SamplingSettings
 from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales
@@ -35,7 +31,6 @@ from piiloom.taxonomy.entity_types import Taxonomy
 
 NAME: Final = "markers"
 TEMPLATE: Final = "detect_marking"
-SCORE: Final = 0.75  # confidence of a finding for which a model gives no score
 REPAIRED: Final = 0.6  # the same, if its marker or its value was read leniently
 FLOOR: Final = 200  # a piece of so many characters is not asked in halves
 _LEAST_TOKENS: Final = 512
@@ -49,7 +44,7 @@ WholeRanges = Callable[[str, str], Sequence[Range]]  # of a text and its locale:
 
 
 class MarkingDetector(AskingDetector):
-    """See ``findings.ModelDetector``. A text has failed if a piece of it got no usable answer.
+    """A model gives a text back with markers. A text has failed if a piece of it got no usable answer.
 
     *shots* are the examples; *whole* returns the ranges that no cut may part.
     """
@@ -75,24 +70,42 @@ class MarkingDetector(AskingDetector):
         self.markers, self._shots, self.whole = markers, shots, whole
         self.instructions = ("mark_signs",) if markers.pairs else ("mark", "mark_relevant")
 
-    async def examine_async(
-        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
-    ) -> Findings:
-        """Ask for the marked *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
-        session = self.session()
-        question = None if self.markers.pairs else question
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:
+        """See ``registry.make_detector``. Raises ``DataError`` if the file of examples cannot be read."""
+        model, prompting = settings.asked, settings.prompting
+        assert model is not None  # noqa: S101 - checked when the settings were made
+        taxonomy, markers, longest = settings.taxonomy, settings.marker_set, settings.chunk_chars
+        shots = None
+        if prompting is not None and prompting.examples is not None:
+            shots = Shots.read(prompting.examples, prompting.shots, taxonomy, seed=model.seed, longest=longest, markers=markers)
+        patterns = PatternDetector.made(settings)
+
+        def matches(text: str, locale: str) -> Sequence[Range]:
+            return [(span.start, span.end) for span in patterns.detect(text, locale)] if locale in catalogue_locales() else ()
+
+        return cls(
+            model,
+            taxonomy=taxonomy,
+            chunk_chars=longest,
+            threshold=settings.threshold,
+            markers=markers,
+            shots=shots,
+            whole=matches,
+            provider=provider,
+            policy=policy,
+        )
+
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        text, question = one.text, None if self.markers.pairs else one.question
         shown = self._shots.messages(text, relevance=question is not None, group_keys=group_keys) if self._shots else ()
-        asking = _Asking(self, text, locale, question, shown, item_id or digest(locale, text)[:16])
-        session.channel.items(1)
-        try:
-            lost = await asking.ask((0, len(text)), self._chunk_chars)
-        finally:
-            session.channel.items(-1)
+        asking = _Asking(self, text, one.locale, question, shown, item_id)
+        lost = await asking.ask((0, len(text)), self._chunk_chars)
         if lost is not None:
-            return Findings(spans=(), failed=f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}")
+            return Findings(spans=(), failed=why_lost(lost))
         answers = sorted(asking.answers.items())
-        spans = [self._span(one, start) for start, answer in answers for one in answer.placed]
-        aside = [_moved(one, start) for start, answer in answers for one in answer.set_aside]
+        spans = [self._span(mark, start) for start, answer in answers for mark in answer.placed]
+        aside = [_moved(aside, start) for start, answer in answers for aside in answer.set_aside]
         return Findings(spans=[span for span in spans if span.score >= self._threshold], set_aside=[*asking.halved, *aside])
 
     def _span(self, one: PlacedMark, shift: int) -> ScoredSpan:
@@ -102,7 +115,7 @@ class MarkingDetector(AskingDetector):
             end=one.end + shift,
             entity_type=entity_type,
             subtype=subtype,
-            score=REPAIRED if one.mark.misspelt or one.respelled else SCORE,
+            score=REPAIRED if one.mark.misspelt or one.respelled else MODEL_SCORE,
             detector=NAME,
             relevance=one.mark.relevance,
         )
@@ -176,29 +189,3 @@ def _usable(reply: str, text: str, taxonomy: Taxonomy, markers: MarkerSet, *, re
 
 def _moved(one: SetAside, shift: int) -> SetAside:
     return one if one.start is None or one.end is None else replace(one, start=one.start + shift, end=one.end + shift)
-
-
-def make(settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> MarkingDetector:
-    """See ``registry.Make``. Raises ``DataError`` if the file of examples cannot be read."""
-    model, prompting = settings.asked, settings.prompting
-    assert model is not None  # noqa: S101 - checked when the settings were made
-    taxonomy, markers, longest = settings.taxonomy, settings.marker_set, settings.chunk_chars
-    shots = None
-    if prompting is not None and prompting.examples is not None:
-        shots = Shots.read(prompting.examples, prompting.shots, taxonomy, seed=model.seed, longest=longest, markers=markers)
-    patterns = make_patterns(settings)
-
-    def matches(text: str, locale: str) -> Sequence[Range]:
-        return [(span.start, span.end) for span in patterns.detect(text, locale)] if locale in catalogue_locales() else ()
-
-    return MarkingDetector(
-        model,
-        taxonomy=taxonomy,
-        chunk_chars=longest,
-        threshold=settings.threshold,
-        markers=markers,
-        shots=shots,
-        whole=matches,
-        provider=provider,
-        policy=policy,
-    )

@@ -28,7 +28,7 @@ from piiloom.taxonomy.entity_types import Taxonomy
 _MOST_KEPT: Final = 256  # draws without certain groups, each kept for other texts of the groups
 
 
-class _Candidate(NamedTuple):
+class _ShotCandidate(NamedTuple):
     """A record, the types that it shows, and the keys that records of its group share: group keys, and the text."""
 
     record: Record
@@ -54,12 +54,12 @@ class Shots:
         markers: MarkerSet = TYPES,
     ) -> None:
         groups: defaultdict[str, set[str]] = defaultdict(set)
-        usable: list[_Candidate] = []
+        usable: list[_ShotCandidate] = []
         for record in records:
             groups[_plain(record.context)].update(record.group_keys)
             types = frozenset(filter(None, (markers.label(span, record.context) for span in record.spans)))
             if types and len(record.context) <= longest and all(span.entity_type in taxonomy.types for span in record.spans):
-                usable.append(_Candidate(record, types, frozenset((*record.group_keys, _plain(record.context)))))
+                usable.append(_ShotCandidate(record, types, frozenset((*record.group_keys, _plain(record.context)))))
         derive_rng("shots", seed).shuffle(usable)
         self._groups, self._count, self._where, self._markers = groups, count, where, markers
         self._usable = {False: usable, True: [one for one in usable if asks_relevance(one.record)]}
@@ -87,19 +87,19 @@ class Shots:
         return tuple(turn for one in self._drawn(relevance, left_out) for turn in _turns(one.record, self._markers, relevance=relevance))
 
 
-def _shared(candidate: _Candidate, own: AbstractSet[str], text: str) -> AbstractSet[str]:
+def _shared(candidate: _ShotCandidate, own: AbstractSet[str], text: str) -> AbstractSet[str]:
     """Return the groups for which *candidate* is no example for *text*, of the groups *own*."""
     return candidate.keys if candidate.record.context.strip() in text else candidate.keys & own
 
 
-def _evenly(candidates: Sequence[_Candidate], count: int, barred: Collection[str]) -> list[_Candidate]:
+def _evenly(candidates: Sequence[_ShotCandidate], count: int, barred: Collection[str]) -> list[_ShotCandidate]:
     """Return *count* of *candidates*, or as many as there are, that show all types as evenly as can be; none of a *barred* group or text.
 
     They are taken one by one: each time the first of those with most of the types that were shown least, and fewest of the others.
     """
     taken = set(barred)
     shown = Counter({name: 0 for one in candidates for name in one.types})
-    drawn: list[_Candidate] = []
+    drawn: list[_ShotCandidate] = []
     left = [one for one in candidates if taken.isdisjoint(one.keys)]
     while left and len(drawn) < count:
         least = min(shown.values())

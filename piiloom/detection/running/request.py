@@ -1,26 +1,123 @@
-"""How far a run is, and what came of it."""
+"""The settings of a detection: its input, its work and its output; its progress, and its report.
+
+This module imports nothing heavy, so that ``--help`` is quick.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import field_validator, model_validator
 
 from piiloom.detection.detector_settings import FINDING, LOCAL_MODELS, DetectorSettings
-from piiloom.detection.running.input_settings import READING, InputFields, InputSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.seeding import digest
-from piiloom.foundation.settings import Converted, OptionalPath, count_or_auto, setting
+from piiloom.foundation.settings import Converted, OptionalPath, Settings, count_or_auto, setting
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 
-if TYPE_CHECKING:
-    from piiloom.detection.running.masking import Mask
-    from piiloom.detection.running.reading import InputFile
+READING: Final = "What is read"
+
+
+class InputFields(Settings):
+    """The form of an input, and its fields: keys of JSON objects ("note.text" goes deeper) or columns of tables.
+
+    Without ``locale`` and ``locale_field``, rows name the locale. Raises ``UsageError`` for an unknown locale.
+    """
+
+    locale: str | None = setting(
+        None,
+        "Locale of all texts, or of rows that name none, such as nl_NL; piiloom locales list shows all.",
+        metavar="CODE",
+        panel=READING,
+    )
+    locale_field: str | None = setting(None, "Field of a row's locale (else locale).", metavar="NAME", panel=READING)
+    text_field: str | None = setting(None, "Field of the text (else text or context).", metavar="NAME", panel=READING)
+    id_field: str | None = setting(None, "Field of a row's id (else id).", metavar="NAME", panel=READING)
+    question_field: str | None = setting(None, "Field of the question (else question).", metavar="NAME", panel=READING)
+    input_format: str | None = setting(None, "Format of INPUT, if its suffix does not tell.", metavar="FORMAT", panel=READING)
+    lines: bool = setting(False, "Read each line of a text file as a document.", panel=READING)
+
+    @model_validator(mode="after")
+    def _known_locale(self) -> Self:
+        if self.locale is not None:
+            try:
+                vars(self)["locale"] = self.checked_locale(self.locale)
+            except UsageError as error:
+                raise UsageError(error.message, where="--locale", remedy=error.remedy) from None
+        return self
+
+    @property
+    def any_locale(self) -> bool:
+        """Whether locales that have no catalogue are taken, too."""
+        return False
+
+    def checked_locale(self, name: str) -> str:
+        """Return the locale that *name* means, see ``detection_locale``."""
+        return detection_locale(name, any_locale=self.any_locale)
+
+    @property
+    def named_fields(self) -> dict[str, str]:
+        """The fields that were named, by option."""
+        given = {
+            "--text-field": self.text_field,
+            "--id-field": self.id_field,
+            "--question-field": self.question_field,
+            "--locale-field": self.locale_field,
+        }
+        return {option: field for option, field in given.items() if field is not None}
+
+
+class DetectionInput(InputFields):
+    """An input: a file, or a folder of files of one format."""
+
+    source: OptionalPath = setting(
+        None,
+        "A .txt, .jsonl, .json, .csv, .tsv or .parquet file, one that piiloom import reads, or a folder of .txt files. "
+        "With --to annotation none: the records of --store are read.",
+        metavar="INPUT",
+        argument=True,
+    )
+
+    @property
+    def path(self) -> Path:
+        """The input. Raises ``UsageError`` if none is named."""
+        if self.source is None:
+            raise UsageError("no INPUT is named", remedy="Name a file or a folder; or add --to annotation to look through a store")
+        return self.source
+
+    @property
+    def input_identity(self) -> dict[str, Any]:
+        """The settings that decide which documents there are, beside the content of the files."""
+        return {
+            "input": self.path.resolve().name,
+            "format": self.input_format,
+            "lines": self.lines,
+            "fields": self.named_fields,
+            "locale": self.locale,
+        }
+
+
+def detection_locale(name: str, *, any_locale: bool) -> str:
+    """Return the locale that *name* means: one of the catalogue, or with *any_locale* any other, also a language alone.
+
+    Raises ``UsageError`` for an unknown locale.
+    """
+    from piiloom.taxonomy.entities.entity_catalogue import known_locale
+    from piiloom.taxonomy.locales import locale_codes, resolve_locale
+
+    if not any_locale:
+        return known_locale(name)
+    try:
+        return resolve_locale(name)
+    except UsageError:
+        if (language := name.strip().lower()) in locale_codes().languages:
+            return language
+        raise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +136,7 @@ class DetectionProgress:
     spent_usd: float | None = None
 
 
-Watch = Callable[[DetectionProgress], None]
+DetectionWatch = Callable[[DetectionProgress], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +177,7 @@ class DetectionReport(Framed):
 
 _SCHEMA: Final = 1
 _WORK: Final = "Running"
+BLOCK: Final = "█"
 WRITING: Final = "What is written"
 _FORMATS: Final = (
     "native, capid, csv, parquet, json, huggingface, alpaca, capid-alpaca, chat, openai, verifier, bio, conll, spacy, gliner, brat, "
@@ -104,15 +202,14 @@ class WorkSettings(DetectorSettings):
             raise UsageError("nothing is masked", where="--mask-char", remedy="Add --mask char, or leave it out")
         if self.mask_char is not None and self.mask != "char":
             raise UsageError(f"--mask {self.mask} uses no character", where="--mask-char", remedy="Use --mask char, or leave it out")
-        _ = self.masking
+        if len(self.mask_character) != 1 or not self.mask_character.isprintable():
+            raise UsageError("this is not one printable character", where="--mask-char", remedy="Give one, such as X")
         return self
 
     @property
-    def masking(self) -> Mask | None:
-        """The mask, if texts are to be masked. Raises ``UsageError`` if its character is not one."""
-        from piiloom.detection.running.masking import BLOCK, Mask
-
-        return None if self.mask is None else Mask(style=self.mask, character=BLOCK if self.mask_char is None else self.mask_char)
+    def mask_character(self) -> str:
+        """The character that masks others."""
+        return BLOCK if self.mask_char is None else self.mask_char
 
 
 class DetectionSettings(InputFields, WorkSettings):
@@ -150,7 +247,7 @@ class DetectionSettings(InputFields, WorkSettings):
         return not self.family.catalogue
 
 
-class DetectionRequest(DetectionSettings, InputSettings):
+class DetectionRequest(DetectionSettings, DetectionInput):
     """A detection of ``source``. ``out`` is a file that ends in ``.jsonl``, of native rows, or a folder in ``format`` (native)."""
 
     out: OptionalPath = setting(None, "A .jsonl file of native rows, or a folder for any --format.", flags="--out -o", metavar="PATH")
@@ -183,20 +280,20 @@ class DetectionRequest(DetectionSettings, InputSettings):
         from piiloom.foundation.version import __version__
         from piiloom.taxonomy.own_types import to_json
 
-        mask, own = self.masking, self.own_types
+        own = self.own_types
         about: dict[str, Any] = {
             "schema": _SCHEMA,
             "tool": "piiloom detect",
             "piiloom": __version__,
             "input": self.input_identity,
             "detector": self.identity,
-            "mask": None if mask is None else asdict(mask),
+            "mask": None if self.mask is None else {"style": self.mask, "character": self.mask_character},
         }
         return about | {OWN_TYPES: to_json(own)} if own else about
 
-    def named_after(self, files: Sequence[InputFile]) -> DetectionRequest:
-        """Return this request with a name for what a model is asked about, by which sessions share a budget."""
+    def named_after(self, files: Sequence[tuple[str, int]]) -> DetectionRequest:
+        """Return this request with a name made of names and sizes of *files*, by which sessions that ask a model share a budget."""
         if self.asked is None or self.run:
             return self
-        name = digest(self.input_identity, [(file.name, file.path.stat().st_size) for file in files])[:16]
+        name = digest(self.input_identity, files)[:16]
         return self.model_copy(update={"run": name})

@@ -1,46 +1,131 @@
-"""One session of a run: what earlier ones have done is passed over, the rest is done and written."""
+"""One session of a detection: chunks of earlier sessions are skipped, the rest is read, detected, appended and published.
+
+Chunks are detected here, by worker processes, or by a detector that waits for a model, many texts at a time.
+"""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from piiloom.detection.findings import Findings
-from piiloom.detection.running.chunks import MOST_DOCUMENTS, Chunk, Refused, Tally, chunks
-from piiloom.detection.running.model_driver import ModelDriver
-from piiloom.detection.running.outputs import Target, target_of
-from piiloom.detection.running.reading import DocumentReader
-from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, Watch
-from piiloom.detection.running.unfinished import FAILED, MASKED, REJECTS, ROWS, SET_ASIDE, UnfinishedRun, cannot_write
-from piiloom.detection.running.unique_rows import with_unique_ids
-from piiloom.detection.running.worker import DOCUMENT, ChunkWriter, Detected, make_worker
-from piiloom.foundation.errors import Interrupted, PiiloomError, UsageError
+from piiloom.detection.detector import DetectorText, Findings, ModelDetector, ScoredSpan, disjoint_spans, examine_texts
+from piiloom.detection.detector_settings import DetectorSettings
+from piiloom.detection.registry import make_detector
+from piiloom.detection.running.documents import (
+    MOST_DOCUMENTS,
+    DocumentChunk,
+    DocumentReader,
+    InputDocument,
+    RefusedRow,
+    document_chunks,
+)
+from piiloom.detection.running.outputs import (
+    FAILED,
+    MASKED,
+    REJECTS,
+    ROWS,
+    SET_ASIDE,
+    ExportFolder,
+    RowsFile,
+    UnfinishedRun,
+    output_of,
+    unwritable_output,
+)
+from piiloom.detection.running.request import DetectionProgress, DetectionReport, DetectionRequest, DetectionWatch, detection_locale
+from piiloom.detection.running.rows import (
+    DOCUMENT,
+    ChunkWriter,
+    Detected,
+    SpanCounts,
+    chunk_worker,
+    failed,
+    with_unique_ids,
+)
+from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
+from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError
+from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop
 from piiloom.foundation.repeated_ids import IdDigests, digests_of
 from piiloom.foundation.whole_files import new_folders
 from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entities.entity_catalogue import ENGLISH
 
+
+def model_detector(settings: DetectorSettings, provider: Provider | None = None) -> ModelDetector:
+    """Return the detector of *settings*, which waits for a model or a service."""
+    detector = make_detector(settings, provider=provider)
+    assert isinstance(detector, ModelDetector)  # noqa: S101 - what is made for a model
+    return detector
+
+
+def detect_waiting(
+    detector: ModelDetector,
+    chunks: Iterator[DocumentChunk],
+    take: Callable[[DocumentChunk, list[Findings]], object],
+    told: Callable[[int], object] = noop,
+    *,
+    concurrency: int,
+) -> None:
+    """Have *detector* do *chunks*, *concurrency* documents at once, and call *take* with each that is done, in their order.
+
+    *told* is called with the number of documents that are done of a chunk. Raises the errors that would hit every document: no key, no
+    budget left; and ``Interrupted`` after Ctrl-C.
+    """
+    stop = StopSignal()
+    found: list[Findings] = []
+
+    async def examined(item: tuple[DocumentChunk, InputDocument]) -> tuple[DocumentChunk, Findings]:
+        chunk, one = item
+        try:
+            return chunk, await detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
+        except (PiiloomError, OSError):
+            raise
+        except Exception as error:
+            raise failed(one.where, error) from error
+
+    def consume(outcome: tuple[DocumentChunk, Findings]) -> None:
+        chunk, findings = outcome
+        found.append(findings)
+        if len(found) == len(chunk.documents):
+            take(chunk, found.copy())
+            found.clear()
+        else:
+            told(len(found))
+
+    async def run() -> None:
+        items = ((chunk, one) for chunk in chunks for one in chunk.documents)
+        async with detector:
+            with stopped_by_ctrl_c(stop):
+                await OrderedRun(source=items, work=examined, consume=consume, concurrency=concurrency, stop=stop).run()
+            if stop.requested:
+                raise Interrupted("stopped at once")
+
+    run_in_own_loop(run, on_interrupt=stop.request)
+
+
 _MODEL_DOCUMENTS: Final = 25  # a chunk is written when it is whole, and models are slow
 _UNIQUE: Final = "unique-"
 
 
-class Session:
+class DetectionSession:
     """The steps of one session. ``replayed`` documents were done by earlier ones; ``model`` is what a model was asked, after ``finish``."""
 
-    def __init__(self, request: DetectionRequest, reader: DocumentReader, kept: UnfinishedRun, watch: Watch, stack: ExitStack) -> None:
+    def __init__(
+        self, request: DetectionRequest, reader: DocumentReader, kept: UnfinishedRun, watch: DetectionWatch, stack: ExitStack
+    ) -> None:
         self._request, self._reader, self._kept, self._watch, self._stack = request, reader, kept, watch, stack
         self._writer = ChunkWriter(request)
         self._ids = IdDigests(kept.folder)
         stack.callback(self._ids.close)
         self._rejects: TextIO = stack.enter_context((kept.folder / REJECTS).open("w", encoding="utf-8", newline="\n"))
-        self._tally = Tally()
-        self._driver: ModelDriver | None = None
+        self._tally = SpanCounts()
+        self._detector: ModelDetector | None = None
         self._done = 0
         self.replayed = 0
         self.model: dict[str, Any] | None = None
@@ -50,19 +135,20 @@ class Session:
         self._check_catalogues()
         request = self._request
         if request.waits:
-            self._driver = ModelDriver(request, provider)
+            self._detector = model_detector(request, provider)
             agree()
-            self._driver.run(self._jobs(_MODEL_DOCUMENTS), self._take_findings, self._tell)
+            jobs = self._jobs(_MODEL_DOCUMENTS)
+            detect_waiting(self._detector, jobs, self._take_findings, self._tell, concurrency=request.concurrency)
         elif request.workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
-            make = partial(make_worker, request)
-            workers: WorkerProcesses[Chunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
+            make = partial(chunk_worker, request)
+            workers: WorkerProcesses[DocumentChunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
             self._stack.callback(workers.close)
             for chunk, detected in workers.map(self._jobs(MOST_DOCUMENTS)):
                 self._take(chunk, detected)
         else:
-            do = make_worker(request)
+            do = chunk_worker(request)
             for chunk in self._jobs(MOST_DOCUMENTS):
                 self._take(chunk, do(chunk))
 
@@ -77,10 +163,10 @@ class Session:
                     remedy="Begin anew with --force",
                 )
 
-    def _jobs(self, most_documents: int) -> Iterator[Chunk]:
+    def _jobs(self, most_documents: int) -> Iterator[DocumentChunk]:
         """Yield the chunks that are still to be done; those of earlier sessions are held against their notes."""
         notes = self._kept.notes()
-        for chunk in chunks(self._reader.read(), self._set_aside, lambda: self._reader.done, most_documents):
+        for chunk in document_chunks(self._reader.read(), self._set_aside, lambda: self._reader.done, most_documents):
             self._ids.add(*_digests(chunk))
             note = next(notes, None)
             if note is None:
@@ -100,13 +186,13 @@ class Session:
                 remedy="Begin anew with --force",
             )
 
-    def _set_aside(self, refused: Refused) -> None:
+    def _set_aside(self, refused: RefusedRow) -> None:
         self._rejects.write(json.dumps(refused._asdict(), ensure_ascii=False) + "\n")
 
-    def _take_findings(self, chunk: Chunk, found: list[Findings]) -> None:
+    def _take_findings(self, chunk: DocumentChunk, found: list[Findings]) -> None:
         self._take(chunk, self._writer.written(chunk, found))
 
-    def _take(self, chunk: Chunk, detected: Detected) -> None:
+    def _take(self, chunk: DocumentChunk, detected: Detected) -> None:
         self._kept.append(chunk, detected)
         self._tally.add(detected.tally)
         self._tell(0, chunk.done)
@@ -122,7 +208,7 @@ class Session:
                 done=self._done,
                 total=self._reader.total,
                 kept=self.replayed,
-                spent_usd=None if self._driver is None else self._driver.spent_usd,
+                spent_usd=None if self._detector is None else self._detector.totals.spent_usd,
             )
         )
 
@@ -142,7 +228,7 @@ class Session:
         self._rejects.close()
         return numbers
 
-    def finish(self, target: Target) -> tuple[dict[str, Any], list[Path]]:
+    def finish(self, target: RowsFile | ExportFolder) -> tuple[dict[str, Any], list[Path]]:
         """Write the result, and return its figures and files."""
         folder = self._kept.folder
         failed = self._reject_failed(folder / FAILED)
@@ -160,18 +246,18 @@ class Session:
         files, loss = target.finish(self._kept, rows, beside, figures, self._request.about)
         if loss.fields or loss.entries:
             figures["loss"] = loss.to_json()
-        if self._driver is not None:
-            self.model = self._driver.totals
+        if self._detector is not None:
+            self.model = asdict(self._detector.totals)
         return figures, files
 
 
-def _digests(chunk: Chunk) -> tuple[bytes, int, int]:
+def _digests(chunk: DocumentChunk) -> tuple[bytes, int, int]:
     digests, tildes = digests_of(one.id for one in chunk.documents)
     return digests, len(chunk.documents), tildes
 
 
 def run_detection(
-    request: DetectionRequest, *, watch: Watch = noop, provider: Provider | None = None, agree: Callable[[], object] = noop
+    request: DetectionRequest, *, watch: DetectionWatch = noop, provider: Provider | None = None, agree: Callable[[], object] = noop
 ) -> DetectionReport:
     """Detect, and write what *request* asks for; nothing of it has its name before all is there.
 
@@ -183,19 +269,21 @@ def run_detection(
     """
     started = time.monotonic()
     out = request.place
-    target = target_of(out, request.format, taxonomy=request.taxonomy, tokenizer=request.tokenizer, force=request.force)
+    target = output_of(out, request.format, taxonomy=request.taxonomy, tokenizer=request.tokenizer, force=request.force)
     reader = DocumentReader(request)
     with ExitStack() as stack:
         try:
             stack.enter_context(new_folders([out.parent]))
         except OSError as error:
-            raise cannot_write(out, error) from error
+            raise unwritable_output(out, error) from error
         kept = stack.enter_context(UnfinishedRun(out, request.about, resume=request.resume, force=request.force))
         if kept.is_published:
             told = kept.roll_forward()
             return _report(request, told["figures"], [Path(name) for name in told["files"]], told["figures"]["documents"], started)
         target.check(again=kept.is_exporting)
-        run = Session(request.named_after(reader.files), reader, kept, watch, stack)
+        run = DetectionSession(
+            request.named_after([(file.name, file.path.stat().st_size) for file in reader.files]), reader, kept, watch, stack
+        )
         try:
             run.detect(provider, agree)
             figures, files = run.finish(target)
@@ -214,3 +302,25 @@ def _report(
     return DetectionReport(
         out=request.place, figures=figures, files=tuple(files), kept=kept, seconds=time.monotonic() - started, model=model
     )
+
+
+def detect_texts(texts: Sequence[str], locale: str, question: str | None, settings: DetectorSettings) -> list[list[ScoredSpan]]:
+    """Return the spans of each text, in text order and without overlaps.
+
+    Raises ``UsageError`` for an unknown locale or without consent to send the texts, and ``DataError`` if a text could not be detected.
+    """
+    settings.check_agreed()
+    locale = detection_locale(locale, any_locale=not settings.family.catalogue)
+    found: list[Findings] = []
+    if not settings.waits:
+        found = examine_texts(make_detector(settings), [DetectorText(text, locale, question) for text in texts])
+    elif texts:
+        documents = tuple(
+            InputDocument(f"text {number}", text, locale, question, "texts", number) for number, text in enumerate(texts, start=1)
+        )
+        chunks = iter([DocumentChunk(0, 0, documents, len(texts))])
+        detect_waiting(model_detector(settings), chunks, lambda _, findings: found.extend(findings), concurrency=settings.concurrency)
+    for number, one in enumerate(found, start=1):
+        if one.failed is not None:
+            raise DataError(f"the text was not detected: {one.failed}", where=f"text {number}")
+    return [disjoint_spans(one.spans) for one in found]

@@ -1,40 +1,114 @@
-"""What detectors that are services share: their life, long texts in pieces, and texts that are refused."""
+"""Detectors that are services: limits, retries and the end of a run, long texts in pieces, and texts that are refused."""
 
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+import random
+import time
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Sequence
 from types import TracebackType
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Final, Self, TypeVar
 
-from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.mapped_findings import WITHOUT_PHASES, Found, mapped
-from piiloom.detection.asking.gathering import all_of
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import ScoredSpan
-from piiloom.detection.detector_settings import Service
-from piiloom.detection.findings import Findings, SetAside
-from piiloom.detection.sentences import Sentences
-from piiloom.detection.services.calling import ServiceCaller, TextRefused
+from tenacity import RetryCallState
+
+from piiloom.detection.adapters.label_targets import WITHOUT_PHASES, LabelledRange, label_targets, mapped_findings
+from piiloom.detection.asking import all_of
+from piiloom.detection.chunking import sentence_pieces
+from piiloom.detection.detector import Findings, ModelDetector, SetAside
+from piiloom.detection.detector_settings import DetectorSettings, Service
+from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.limits.limiter import Limiter
+from piiloom.execution.limits.limiter import Limiter, Slot
 from piiloom.execution.retrying import RetryPolicy, Sleep
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.errors import ProviderError, UsageError
+from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited
+from piiloom.providers.protocol import Provider
 from piiloom.taxonomy.entity_types import Taxonomy
+
+T = TypeVar("T")
+REQUEST_S: Final = 60.0  # longest duration of a request where none is given
+_FAILURES: Final = 20
+
+
+class TextRefused(Exception):
+    """The service has nothing to say about one text; ``str()`` is the reason. Others are not concerned."""
+
+
+class ServiceCaller:
+    """Makes requests within *limiter*, and tries again by *policy*. ``totals`` counts them.
+
+    A text whose requests failed for good is refused with that reason, and the run goes on, unless the next ones would fail as well: for a
+    wrong key, before the first answer, and after ``max(20, 2 * concurrency)`` failures in a row the error is raised.
+    """
+
+    def __init__(self, limiter: Limiter, policy: RetryPolicy, totals: CallTotals, *, concurrency: int, sleep: Sleep) -> None:
+        self._limiter, self._policy, self.totals, self._sleep = limiter, policy, totals, sleep
+        self._rng = random.Random()
+        self._most = max(_FAILURES, 2 * concurrency)
+        self._in_a_row = 0
+
+    async def send(self, request: Callable[[], Awaitable[T]], *, counted: bool = True) -> T:
+        """Return what *request* returns.
+
+        It raises ``ProviderError``; those worth it are tried again. *counted*: its answer counts as one that was paid for. Raises
+        ``TextRefused``, or the error if the run must end.
+        """
+        try:
+            answer: T = await self._policy.tries(self._rng, sleep=self._sleep, before_sleep=self._count_retry)(self._once, request)
+        except ProviderError as error:
+            raise self._given_up(self._policy.settled(error)) from error
+        self._in_a_row = 0
+        if counted:
+            self.totals.answered += 1
+            self.totals.answered_now += 1
+            self.totals.unpriced += 1  # prices of services are by contract and volume
+        return answer
+
+    def _count_retry(self, _: RetryCallState) -> None:
+        self.totals.retries += 1
+
+    async def _once(self, request: Callable[[], Awaitable[T]]) -> T:
+        async with self._limiter.slot(0) as slot:
+            began = time.monotonic()
+            try:
+                answer = await request()
+            except RateLimited as error:
+                slot.refused(retry_after=error.retry_after)
+                raise
+            except ProviderUnavailable as error:
+                _report(slot, error)
+                raise
+            slot.answered(tokens=None, latency_s=time.monotonic() - began, stage="")
+            return answer
+
+    def _given_up(self, error: ProviderError) -> Exception:
+        self.totals.failed += 1
+        self._in_a_row += 1
+        if isinstance(error, ENDS_RUN) or self._in_a_row >= self._most:
+            return error
+        if not self.totals.answered_now and isinstance(error, RateLimited | ProviderUnavailable):
+            return error
+        return TextRefused(error.message)
+
+
+def _report(slot: Slot, error: ProviderUnavailable) -> None:
+    if error.overloaded:
+        slot.refused(retry_after=error.retry_after)
+    else:
+        slot.failed(timed_out=error.timed_out)
+
 
 OUTSIDE: Final = "outside_text"  # the service gave a place that the text does not have, or another value than stands there
 
 
-class ServiceDetector(ABC):
-    """See ``findings.ModelDetector``. *policy* and *sleep* replace those that wait as the settings say.
+class ServiceDetector(ModelDetector):
+    """A detector that is a service. *policy* and *sleep* replace those that wait as the settings say.
 
     Of one service are ``name``, the ``rpm`` that it allows, and how it is opened, closed and asked. A label means what the map of that name
     says, under the user's own.
     """
 
-    name: ClassVar[str]
     rpm: ClassVar[float | None]
 
     def __init__(
@@ -46,10 +120,10 @@ class ServiceDetector(ABC):
         policy: RetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
+        super().__init__()
         self.settings, self._threshold = settings, threshold
         self._policy, self._sleep = policy or RetryPolicy(attempts=settings.attempts), sleep
         self._targets = label_targets([self.name], settings.label_map, taxonomy)
-        self._totals = CallTotals()
         self._caller: ServiceCaller | None = None
 
     async def __aenter__(self) -> Self:
@@ -65,10 +139,11 @@ class ServiceDetector(ABC):
         self._caller = None
         await self.close()
 
-    @property
-    def totals(self) -> CallTotals:
-        """What was asked so far; its cost is not known."""
-        return self._totals
+    @classmethod
+    def made(cls, settings: DetectorSettings, provider: Provider | None = None, policy: CallPolicy | None = None) -> Self:  # noqa: ARG003
+        """See ``registry.make_detector``."""
+        assert settings.service is not None  # noqa: S101 - checked when the settings were made
+        return cls(settings.service, settings.threshold, taxonomy=settings.taxonomy)
 
     @property
     def caller(self) -> ServiceCaller:
@@ -94,28 +169,8 @@ class ServiceDetector(ABC):
         """Return the most code points of a piece of *text*."""
 
     @abstractmethod
-    async def ask(self, piece: str, language: str) -> Sequence[Found]:
+    async def ask(self, piece: str, language: str) -> Sequence[LabelledRange]:
         """Return what the service finds in *piece*, at places that may not exist. Raises ``TextRefused`` and ``ProviderError``."""
-
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:
-        """Open, examine one text, and close. Raises ``UsageError`` if the service refuses it."""
-        found = self.examine(text, locale, question)
-        if found.failed is not None:
-            raise UsageError(f"the text was not detected: {found.failed}", where=f"--detector {self.name}")
-        return found.spans
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """Open, examine one text, and close."""
-
-        async def alone() -> Findings:
-            async with self:
-                return await self.examine_async(text, locale, question)
-
-        return run_in_own_loop(alone)
-
-    async def detect_async(self, text: str, locale: str, question: str | None = None, *, item_id: str = "") -> Sequence[ScoredSpan]:
-        """The spans of ``examine_async``."""
-        return (await self.examine_async(text, locale, question, item_id=item_id)).spans
 
     async def examine_async(
         self,
@@ -129,21 +184,17 @@ class ServiceDetector(ABC):
         """Send *text*, a long one in pieces. Raises errors that would hit every other text."""
         try:
             language = self.language(locale)
-            pieces = [piece for piece in self._pieces(text) if not text[piece[0] : piece[1]].isspace()]
+            pieces = sentence_pieces(text, self.limit(text))
             answers = await all_of(self.ask(text[start:end], language) for start, end in pieces)
         except TextRefused as refusal:
             return Findings(spans=(), failed=str(refusal))
-        found: list[Found] = []
+        found: list[LabelledRange] = []
         outside: list[SetAside] = []
         for (begin, end), answer in zip(pieces, answers, strict=True):
             for one in answer:
                 if 0 <= one.start < one.end <= end - begin:
-                    found.append(Found(start=one.start + begin, end=one.end + begin, label=one.label, score=one.score))
+                    found.append(LabelledRange(start=one.start + begin, end=one.end + begin, label=one.label, score=one.score))
                 else:
                     outside.append(SetAside(phase=WITHOUT_PHASES, reason=f"{OUTSIDE}: {one.label}"))
-        result = mapped(text, [one for one in found if one.score >= self._threshold], self._targets, self.name)
+        result = mapped_findings(text, [one for one in found if one.score >= self._threshold], self._targets, self.name)
         return Findings(spans=result.spans, set_aside=(*result.set_aside, *outside))
-
-    def _pieces(self, text: str) -> list[tuple[int, int]]:
-        limit = self.limit(text)
-        return [(0, len(text))] if len(text) <= limit else cut_text(text, Sentences(text).ends, (), limit)

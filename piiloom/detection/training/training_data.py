@@ -1,4 +1,4 @@
-"""The records that a detector is trained on: those of a release in a store, or of files.
+"""The records that a detector is trained on, those of a release in a store or of files, and the local model that a training starts from.
 
 Validation records come from the release or from a file, or are taken from the training records. Then they are chosen as a release chooses
 its test split: groups (contrast groups, stories, persons, near-duplicates) stay together, so that validation measures what is new.
@@ -8,57 +8,89 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
+from piiloom.corpus.formats.capid import CapidFormat
+from piiloom.corpus.formats.registry import NativeFormat, get_readable_format
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
+from piiloom.corpus.releases.manifest import types_beside
 from piiloom.corpus.releases.release_options import SplitSettings, parse_size
 from piiloom.corpus.releases.splits import split_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_in, types_of
-from piiloom.detection.training.training_files import OneFile, read_file
-from piiloom.detection.training.training_options import TrainingInput
+from piiloom.detection.adapters.libraries import TOKENIZERS, has_tokenizer
+from piiloom.detection.training.training_options import DEFAULT_SEED, TrainingInput
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
+from piiloom.foundation.whole_files import sha256_of
 from piiloom.foundation.words import counted
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended, only
 
-DEFAULT_VALIDATION: Final = 0.1
-RELEASE_OPTION, TRAIN_OPTION, VALIDATION_OPTION = "--release", "--train", "--validation"
+_LONGEST_ROW: Final = 1 << 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingChoice:
-    """What to train on: a *release*, or the files *train*.
+class OneFile:
+    """A file that was read: its records, the own types of the export that it belongs to, and notes for the user."""
 
-    ``train_splits`` are the splits of the release to train on (of one with folds: all but one). ``validation`` is a file of validation
-    records; without it the release's validation split is taken, if there is one that is not trained on, and otherwise ``validation_size``
-    (a count or a share of the training records; 0: none) is taken off. ``file_format`` of the files: None is native or CAPID, by the
-    first row. ``skip_values``: as at an import of CAPID files. ``relevance``: whether it is to be learnt, so that a lack of it is an
-    error, for which ``without_relevance`` is the remedy. Raises ``UsageError`` unless there is either a release or files.
+    path: Path
+    records: list[Record]
+    own_types: OwnTypes
+    sha256: str
+    notes: tuple[str, ...]
+
+
+def read_file(path: Path, format_name: str | None, *, skip_values: bool, where: str) -> OneFile:
+    """Read *path*; *where* is the option that named it. *format_name* None: native or CAPID, as its first row is.
+
+    Raises ``DataError`` (file, line, field) for what cannot be read and ``UsageError`` for an unknown format.
     """
+    if not path.exists():
+        raise DataError("there is no such file", where=f"{where} {path}", remedy="Check the path")
+    chosen = get_readable_format(format_name or _guessed(path))
+    own_types, tally, records, left_out = types_beside(path), ReadTally(), [], 0
+    options = ReadOptions(taxonomy=extended(own_types), blank_contexts=True, skip_values=skip_values)
+    for row in chosen.read(path, options, tally):
+        if isinstance(row, RowReject) and row.left_out:
+            left_out += 1
+            continue
+        if isinstance(row, RowReject):
+            remedy = (
+                "Correct the row, or leave such values out with --skip-values" if chosen.name == CapidFormat.name else "Correct the row"
+            )
+            raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
+        records.append(row)
+    notes = [f"{path.name}: {counted(left_out, 'row')} that nobody accepted left out"] if left_out else []
+    if tally.skipped_values:
+        notes.append(f"{path.name}: {counted(len(tally.skipped_values), 'value')} without an exact place left out")
+    if tally.overlapping:
+        notes.append(f"{path.name}: {counted(len(tally.overlapping), 'mention')} inside longer ones left out")
+    return OneFile(path=path, records=records, own_types=own_types, sha256=sha256_of(path), notes=tuple(notes))
 
-    release: str | None = None
-    train: tuple[Path, ...] = ()
-    train_splits: tuple[str, ...] = (TRAIN,)
-    validation: Path | None = None
-    validation_size: float = DEFAULT_VALIDATION
-    file_format: str | None = None
-    skip_values: bool = False
-    seed: int = 7
-    relevance: bool = False
-    without_relevance: str = "Train on records that have questions, and spans with relevance"
 
-    def __post_init__(self) -> None:
-        if (self.release is None) == (not self.train):
-            problem = "give a release or files to train on" if self.release is None else "a release and files are both given"
-            raise UsageError(problem, where=f"{RELEASE_OPTION}, {TRAIN_OPTION}", remedy="Give one of the two")
+def _guessed(path: Path) -> str:
+    """Return "capid" if the first row has ``piis``, else "native", whose reader says what is wrong with it."""
+    if path.is_dir():
+        raise DataError("this is a folder", where=str(path), remedy="Name a file, or the format with --format")
+    with path.open("rb") as fh:
+        for line in fh:
+            if line.strip():
+                try:
+                    row = json.loads(line[:_LONGEST_ROW])
+                except ValueError:
+                    break
+                return CapidFormat.name if isinstance(row, dict) and "piis" in row and "spans" not in row else NativeFormat.name
+    return NativeFormat.name
+
+
+RELEASE_OPTION, TRAIN_OPTION, VALIDATION_OPTION = "--release", "--train", "--validation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,59 +122,49 @@ class TrainingData:
 
 def read_input(
     asked: TrainingInput,
-    seed: int,
+    seed: int = DEFAULT_SEED,
     *,
+    relevance: bool = False,
+    without_relevance: str = "Train on records that have questions, and spans with relevance",
     tell: Callable[[str], object] = noop,
     opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
-    **more: Any,
 ) -> TrainingData:
-    """Return the records of *asked*; *opening* opens its store, *tell* gets the notes, *more* are other fields of ``TrainingChoice``.
+    """Return the records of *asked*; *opening* opens its store, *tell* gets the notes.
 
-    Raises what ``read_training`` raises, and ``UsageError`` for a validation size that is none.
+    *relevance*: it is to be learnt, so that a lack of it is an error, for which *without_relevance* is the remedy.
+
+    Raises ``UsageError`` unless there is either a release or files, and for splits or a validation that cannot be, ``ReleaseError`` for an
+    unknown release, and ``DataError`` for files that cannot be read, no records or spans to train on, or no relevance where it is wanted.
     """
-    choice = TrainingChoice(
-        release=asked.release,
-        train=asked.train,
-        train_splits=tuple(dict.fromkeys(asked.split)) or (TRAIN,),
-        validation=asked.validation,
-        validation_size=parse_size(asked.validation_size, VALIDATION),
-        file_format=asked.input_format,
-        skip_values=asked.skip_values,
-        seed=seed,
-        **more,
-    )
-    with nullcontext() if choice.release is None else opening(asked.store) as store:
-        data = read_training(choice, store)
-    for note in data.notes:
-        tell(note)
-    return data
-
-
-def read_training(choice: TrainingChoice, store: Store | None = None) -> TrainingData:
-    """Return the records of *choice*; *store* has its release.
-
-    Raises ``UsageError`` for splits or a validation that cannot be, ``ReleaseError`` for an unknown release, and ``DataError`` for files
-    that cannot be read, no records or spans to train on, or no relevance where it is wanted.
-    """
-    found = _of_files(choice) if choice.release is None else _of_release(choice, store)
-    splits, notes = found.splits, list(found.notes)
-    train, validation = splits[TRAIN], splits.get(VALIDATION, [])
+    if (asked.release is None) == (not asked.train):
+        problem = "give a release or files to train on" if asked.release is None else "a release and files are both given"
+        raise UsageError(problem, where=f"{RELEASE_OPTION}, {TRAIN_OPTION}", remedy="Give one of the two")
+    validation_size = parse_size(asked.validation_size, VALIDATION)
+    if asked.release is None:
+        found = _of_files(asked)
+    else:
+        with opening(asked.store) as store:
+            found = _of_release(asked, asked.release, store)
+    notes = list(found.notes)
+    train, validation = found.splits[TRAIN], found.splits.get(VALIDATION, [])
     if not train:
         raise DataError("there are no records to train on", where=found.where, remedy="Give data with at least one record")
-    if not validation and choice.validation_size:
-        train, validation, told = _split_off(train, choice, extended(found.own_types))
+    if not validation and validation_size:
+        train, validation, told = _split_off(train, validation_size, seed, extended(found.own_types))
         notes += told
-    _check_spans(train, choice, found.where)
+    _check_spans(train, found.where, without_relevance if relevance else None)
+    for note in notes:
+        tell(note)
     return TrainingData(
         train=tuple(train),
         validation=tuple(validation),
-        test=tuple(splits.get(TEST, [])),
+        test=tuple(found.splits.get(TEST, [])),
         types=_types(train),
         own_types=found.own_types,
         about={
             **found.about,
             "counts": {TRAIN: len(train), VALIDATION: len(validation)},
-            "seed": choice.seed,
+            "seed": seed,
             "digest": _digest(train, validation),
         },
         notes=tuple(notes),
@@ -150,7 +172,7 @@ def read_training(choice: TrainingChoice, store: Store | None = None) -> Trainin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _FoundSplits:
     splits: Mapping[str, list[Record]]
     own_types: OwnTypes
     about: Mapping[str, Any]
@@ -158,63 +180,59 @@ class _Found:
     notes: tuple[str, ...] = ()
 
 
-def _of_release(choice: TrainingChoice, store: Store | None) -> _Found:
-    assert choice.release is not None  # noqa: S101 - the caller has looked
-    if store is None:
-        raise UsageError("a release is read from a store", where=RELEASE_OPTION, remedy="Name the store with --store")
-    row = get_release(store, choice.release)
+def _of_release(asked: TrainingInput, name: str, store: Store) -> _FoundSplits:
+    row, train_splits = get_release(store, name), tuple(dict.fromkeys(asked.split)) or (TRAIN,)
     there = count_members(store, row)
-    for split in choice.train_splits:
+    for split in train_splits:
         if not there.get(split):
-            having = ", ".join(name for name, count in there.items() if count) or "none"
-            problem = f"the release {choice.release!r} has no records in the split {split!r}"
+            having = ", ".join(one for one, count in there.items() if count) or "none"
+            problem = f"the release {name!r} has no records in the split {split!r}"
             raise UsageError(problem, where="--split", remedy=f"Its splits: {having}")
-    splits = {TRAIN: [record for split in choice.train_splits for record in iter_release_records(store, row, split)]}
-    for split in {VALIDATION, TEST} - set(choice.train_splits):
+    splits = {TRAIN: [record for split in train_splits for record in iter_release_records(store, row, split)]}
+    for split in {VALIDATION, TEST} - set(train_splits):
         splits[split] = list(iter_release_records(store, row, split))
-    if choice.validation is not None:
-        splits[VALIDATION] = _validation_of_file(choice).records
-    return _Found(
+    if asked.validation is not None:
+        splits[VALIDATION] = _validation_of_file(asked, asked.validation).records
+    return _FoundSplits(
         splits=splits,
         own_types=only(types_of(store), types_in(store, row)),
         about={
             "release": row.name,
             "version": row.version,
             "content_sha256": row.content_sha256,
-            "splits": list(choice.train_splits),
+            "splits": list(train_splits),
         },
         where=f"release {row.name}",
     )
 
 
-def _of_files(choice: TrainingChoice) -> _Found:
-    read = [read_file(path, choice.file_format, skip_values=choice.skip_values, where=TRAIN_OPTION) for path in choice.train]
+def _of_files(asked: TrainingInput) -> _FoundSplits:
+    read = [read_file(path, asked.input_format, skip_values=asked.skip_values, where=TRAIN_OPTION) for path in asked.train]
     splits = {TRAIN: [record for one in read for record in one.records]}
-    if choice.validation is not None:
-        read.append(_validation_of_file(choice))
+    if asked.validation is not None:
+        read.append(_validation_of_file(asked, asked.validation))
         splits[VALIDATION] = read[-1].records
     own = {one.name: one for file in read for one in file.own_types}
-    return _Found(
+    return _FoundSplits(
         splits=splits,
         own_types=tuple(own.values()),
         about={"files": [{"name": one.path.name, "sha256": one.sha256} for one in read]},
-        where=", ".join(str(path) for path in choice.train),
+        where=", ".join(str(path) for path in asked.train),
         notes=tuple(note for one in read for note in one.notes),
     )
 
 
-def _validation_of_file(choice: TrainingChoice) -> OneFile:
-    assert choice.validation is not None  # noqa: S101 - the callers have looked
-    found = read_file(choice.validation, choice.file_format, skip_values=choice.skip_values, where=VALIDATION_OPTION)
+def _validation_of_file(asked: TrainingInput, path: Path) -> OneFile:
+    found = read_file(path, asked.input_format, skip_values=asked.skip_values, where=VALIDATION_OPTION)
     if not found.records:
-        raise DataError("there are no records to validate on", where=str(choice.validation), remedy="Give a file with at least one record")
+        raise DataError("there are no records to validate on", where=str(path), remedy="Give a file with at least one record")
     return found
 
 
-def _split_off(train: Sequence[Record], choice: TrainingChoice, taxonomy: Taxonomy) -> tuple[list[Record], list[Record], list[str]]:
+def _split_off(train: Sequence[Record], size: float, seed: int, taxonomy: Taxonomy) -> tuple[list[Record], list[Record], list[str]]:
     """Take validation records off *train*; ids of several files may repeat, so records are known by their number here."""
-    numbered = [_renamed(record, number) for number, record in enumerate(train)]
-    settings = SplitSettings(test_size=0, validation_size=choice.validation_size, seed=choice.seed)
+    numbered = [replace(record, id=f"{number:09d}", provenance=None) for number, record in enumerate(train)]
+    settings = SplitSettings(test_size=0, validation_size=size, seed=seed)
     try:
         split = split_records(numbered, settings, taxonomy)
     except PiiloomError as error:
@@ -229,24 +247,19 @@ def _split_off(train: Sequence[Record], choice: TrainingChoice, taxonomy: Taxono
     return parts[TRAIN], parts[VALIDATION], notes + warnings
 
 
-def _renamed(record: Record, number: int) -> Record:
-    return replace(record, id=f"{number:09d}", provenance=None)
-
-
-def _check_spans(train: Sequence[Record], choice: TrainingChoice, where: str) -> None:
-    """Raise ``DataError`` if there is nothing to learn."""
+def _check_spans(train: Sequence[Record], where: str, without_relevance: str | None) -> None:
+    """Raise ``DataError`` if there is nothing to learn; *without_relevance* is the remedy if relevance is to be learnt."""
     if not any(record.spans for record in train):
         raise DataError("no record to train on has a span", where=where, remedy="Train on annotated records")
-    if not choice.relevance:
+    if without_relevance is None:
         return
-    judged = Counter(span.relevance for record in train if record.question for span in record.spans)
-    if not judged["high"] and not judged["low"]:
-        problem = "no span has a relevance to a question, so that relevance cannot be learnt"
-        raise DataError(problem, where=where, remedy=choice.without_relevance)
-    if not (judged["high"] and judged["low"]):
-        only_one = "high" if judged["high"] else "low"
+    judged = {span.relevance for record in train if record.question for span in record.spans} - {None}
+    if len(judged) == 2:
+        return
+    problem = "no span has a relevance to a question, so that relevance cannot be learnt"
+    for only_one in judged:
         problem = f"all spans with a relevance have {only_one} relevance, so that nothing can be learnt of it"
-        raise DataError(problem, where=where, remedy=choice.without_relevance)
+    raise DataError(problem, where=where, remedy=without_relevance)
 
 
 def _types(train: Iterable[Record]) -> tuple[str, ...]:
@@ -265,3 +278,22 @@ def _digest(*splits: Iterable[Record]) -> str:
             spans = [(span.start, span.end, span.entity_type, span.relevance) for span in one.spans]
             found.update(json.dumps([one.context, one.question, one.contrast_group, spans]).encode())
     return found.hexdigest()
+
+
+_CONFIG: Final = "config.json"
+
+
+def base_facts(folder: Path, *, where: str = "--model") -> dict[str, Any]:
+    """Return what the card says of the base model in *folder* (its name and the SHA-256 of its configuration).
+
+    Raises ``UsageError`` if *folder* is no local model: no folder, no ``config.json`` or no tokenizer.
+    """
+    example = "Name the folder of a local model, with config.json, tokenizer and weights; docs/training.md says where one comes from"
+    if not folder.is_dir():
+        raise UsageError("there is no such folder", where=f"{where} {folder}", remedy=example)
+    if not (folder / _CONFIG).is_file():
+        raise UsageError(f"the folder has no {_CONFIG}", where=f"{where} {folder}", remedy=example)
+    if not has_tokenizer(folder):
+        problem = f"the folder has no tokenizer (none of {', '.join(TOKENIZERS)})"
+        raise UsageError(problem, where=f"{where} {folder}", remedy=example)
+    return {"name": folder.resolve().name, "config_sha256": sha256_of(folder / _CONFIG)}

@@ -20,7 +20,7 @@ ANEW: Final = "Begin anew with --force"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class TrainingNote:
     """``digest`` is of all that shapes the model; ``in_force`` are numbers that a session has changed and the next one goes on with."""
 
     digest: str
@@ -37,7 +37,7 @@ class UnfinishedTraining:
         self._out, self._finished, self._state = out, finished, state
         self.checkpoints = out / CHECKPOINTS
 
-    def begin(self, wanted: Note, *, resume: bool, force: bool) -> Note:
+    def begin(self, wanted: TrainingNote, *, resume: bool, force: bool) -> TrainingNote:
         """Make the folder ready, and return what is in force there: *wanted*, or, if *resume* goes on with it, what was noted before.
 
         Raises ``OutputError`` if the folder is not empty, and ``UsageError`` if what is unfinished there was trained otherwise.
@@ -59,7 +59,7 @@ class UnfinishedTraining:
         self.note(wanted)
         return wanted
 
-    def note(self, note: Note) -> None:
+    def note(self, note: TrainingNote) -> None:
         """Keep *note*."""
         with drafted(self._out / NOTE) as fh:
             fh.write(json.dumps(asdict(note)).encode())
@@ -82,10 +82,10 @@ class UnfinishedTraining:
             shutil.rmtree(self.checkpoints, ignore_errors=True)
             (self._out / NOTE).unlink(missing_ok=True)
 
-    def _read(self) -> Note:
+    def _read(self) -> TrainingNote:
         path = self._out / NOTE
         try:
-            note = Note(**json.loads(path.read_text(encoding="utf-8")))
+            note = TrainingNote(**json.loads(path.read_text(encoding="utf-8")))
             return replace(note, in_force={name: int(number) for name, number in note.in_force.items()})
         except (OSError, ValueError, TypeError, AttributeError):
             raise DataError("the note of the unfinished training is damaged", where=str(path), remedy=ANEW) from None

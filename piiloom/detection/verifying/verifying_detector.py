@@ -5,26 +5,138 @@ It asks in the form of the training sets for verifiers (``corpus.formats.verifie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+import asyncio
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
-from piiloom.detection.asking.asking_detector import AskingDetector
-from piiloom.detection.asking.gathering import each_once
-from piiloom.detection.detector import Detector, ScoredSpan
+from piiloom.detection.asking import AskingDetector, ModelSession, each_once
+from piiloom.detection.detector import Detector, DetectorText, Findings, ModelDetector, ScoredSpan, SetAside, examine_texts
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.findings import Findings, SetAside, Text
-from piiloom.detection.verifying.inner_detector import InnerDetector
-from piiloom.detection.verifying.verdicts import Verdict, read_verdict
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.calls import Lost
-from piiloom.foundation.seeding import digest
+from piiloom.execution.calls import Fault, Lost
+from piiloom.foundation.lenient_json import read_leniently
 from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
+
+_MOST: Final = 64  # texts that a detector is given at once
+
+
+class InnerDetector:
+    """*detector*, open from ``open`` to ``close``.
+
+    One that asks a model does so in the same session: one run, one budget. One that waits for others is opened and closed. All others
+    work in one thread, so that the loop goes on; what has come in meanwhile is done at once by those that are faster so.
+    """
+
+    def __init__(self, detector: Detector) -> None:
+        self._detector = detector
+        self._stack = AsyncExitStack()
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: list[tuple[DetectorText, asyncio.Future[Findings]]] = []
+        self._work: asyncio.Task[None] | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks in the session itself."""
+        return isinstance(self._detector, AskingDetector)
+
+    async def open(self, session: ModelSession) -> None:
+        """Make it ready."""
+        if isinstance(self._detector, AskingDetector):
+            self._detector.share(session)
+            self._stack.callback(self._detector.share, None)
+        elif isinstance(self._detector, ModelDetector):
+            await self._stack.enter_async_context(self._detector)
+        else:
+            self._pool = self._stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="detector"))
+
+    async def close(self) -> None:
+        """Let go of it."""
+        if self._work is not None:
+            self._work.cancel()
+            self._work = None
+        await self._stack.aclose()
+
+    async def examine(self, text: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        """Return the findings of *text*; see ``ModelDetector`` for the rest."""
+        if isinstance(self._detector, ModelDetector):
+            return await self._detector.examine_async(*text, item_id=item_id, group_keys=group_keys)
+        future: asyncio.Future[Findings] = asyncio.get_running_loop().create_future()
+        self._waiting.append((text, future))
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._do_all())
+        return await future
+
+    async def _do_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            texts, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+            try:
+                found = await loop.run_in_executor(self._pool, examine_texts, self._detector, [text for text, _ in texts])
+            except Exception as error:  # noqa: BLE001 - each who waits gets it
+                for _, future in texts:
+                    if not future.done():
+                        future.set_exception(error)
+                continue
+            for (_, future), findings in zip(texts, found, strict=True):
+                if not future.done():
+                    future.set_result(findings)
+
+
+_TRUE: Final = frozenset(("t", "true", "right", "yes", "correct"))
+_FALSE: Final = frozenset(("f", "false", "wrong", "no", "incorrect"))
+_AT_THE_END: Final = re.compile(
+    r"\b(?:(?:so|the|my|final)\s+)*(?:answer|verdict)\W{0,12}(?:is\W{1,4})?(T|F|true|false)\b[\W_]*\Z",
+    re.IGNORECASE,
+)
+_SIGNS: Final = " \t\r\n\"'`*_.,;:!()[]{}<>"
+_ANSWER: Final = ("answer", "verdict", "label", "result")
+_REASONING: Final = ("reasoning", "reason", "explanation", "rationale")
+_WANTED: Final = {False: "answer with one letter: T or F", True: 'answer with a JSON object: {"reasoning": "…", "answer": "T"} or "F"'}
+
+
+class VerifierVerdict(NamedTuple):
+    """Whether a finding is right, and why."""
+
+    right: bool
+    reasoning: str = ""
+
+
+def read_verdict(reply: str, *, reasoned: bool) -> VerifierVerdict:
+    """Return what *reply* says. Raises ``Fault`` if that is neither T nor F.
+
+    Read are the letter, also as a word and with signs around it, an object with an answer, and prose that ends with "answer: T".
+    """
+    for said in reversed(read_leniently(reply).values):
+        if isinstance(said, dict):
+            right = _truth(_first(said, _ANSWER))
+            if right is not None:
+                reasoning = _first(said, _REASONING)
+                return VerifierVerdict(right, reasoning.strip() if isinstance(reasoning, str) else "")
+    right = _truth(reply)
+    if right is not None:
+        return VerifierVerdict(right)
+    found = _AT_THE_END.search(reply)
+    if found is None:
+        raise Fault("no_verdict", _WANTED[reasoned])
+    return VerifierVerdict(found.group(1).lower().startswith("t"), reply[: found.start()].strip(_SIGNS[:4]))
+
+
+def _truth(said: Any) -> bool | None:
+    word = said.strip(_SIGNS).lower() if isinstance(said, str) else str(said).lower() if isinstance(said, bool) else ""
+    return True if word in _TRUE else False if word in _FALSE else None
+
+
+def _first(said: dict[str, Any], names: tuple[str, ...]) -> Any:
+    return next((said[name] for name in names if name in said), None)
+
 
 TEMPLATE: Final = "detect_verdict"
 REFUSED: Final = "refused_by_verifier"
@@ -79,35 +191,22 @@ class VerifyingDetector(AskingDetector):
         finally:
             await super().__aexit__(kind, error, trace)
 
-    async def examine_async(
-        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
-    ) -> Findings:
-        """Judge what is found in *text*. Raises errors of the provider that would hit every other text, and ``BudgetReached``."""
-        item_id = item_id or digest(locale, text)[:16]
-        with self._in_progress(itself=not self._inner.asks):
-            found = await self._inner.examine(Text(text, locale, question), item_id, group_keys)
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        with self.in_progress(-int(self._inner.asks)):  # which counts the text itself
+            found = await self._inner.examine(one, item_id, group_keys)
         if found.failed is not None or not found.spans:
             return found
+        text = one.text
         asked = [
-            _Finding(one, verifier_message(text, question, one.start, one.end, one.entity_type, self._taxonomy)) for one in found.spans
+            _Finding(span, verifier_message(text, one.question, span.start, span.end, span.entity_type, self._taxonomy))
+            for span in found.spans
         ]
-        with self._in_progress():
-            judged = await each_once(asked, lambda one: self._judge(one, item_id))
-        kept = [one.span for one, verdict in judged if isinstance(verdict, Lost) or verdict.right]
-        told = [aside for one, verdict in judged if (aside := _told(text, one.span, verdict)) is not None]
+        judged = await each_once(asked, lambda finding: self._judge(finding, item_id))
+        kept = [finding.span for finding, verdict in judged if isinstance(verdict, Lost) or verdict.right]
+        told = [aside for finding, verdict in judged if (aside := _refusal(text, finding.span, verdict)) is not None]
         return replace(found, spans=kept, set_aside=[*found.set_aside, *told])
 
-    @contextmanager
-    def _in_progress(self, *, itself: bool = True) -> Iterator[None]:
-        """Count a text in progress: a batch is sent when all of them wait. *itself* is False where the inner detector counts it."""
-        items = self.session().channel.items
-        items(int(itself))
-        try:
-            yield
-        finally:
-            items(-int(itself))
-
-    async def _judge(self, one: _Finding, item_id: str) -> Verdict | Lost:
+    async def _judge(self, one: _Finding, item_id: str) -> VerifierVerdict | Lost:
         reasoned = self._reasoned
         return await self.session().asker.ask(
             TEMPLATE,
@@ -119,8 +218,8 @@ class VerifyingDetector(AskingDetector):
         )
 
 
-def _told(text: str, span: ScoredSpan, verdict: Verdict | Lost) -> SetAside | None:
-    if isinstance(verdict, Verdict) and verdict.right:
+def _refusal(text: str, span: ScoredSpan, verdict: VerifierVerdict | Lost) -> SetAside | None:
+    if isinstance(verdict, VerifierVerdict) and verdict.right:
         return None
     reason = f"{DEFAULT}: {verdict.code}" if isinstance(verdict, Lost) else REFUSED
     return SetAside(

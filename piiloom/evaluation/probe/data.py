@@ -22,7 +22,7 @@ from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import whole_word
-from piiloom.tagging.examples import Example, GoldSpan
+from piiloom.tagging.examples import GoldSpan, TaggingExample
 from piiloom.taxonomy.own_types import extended
 
 # Reasons for leaving a value out, as used in ``ProbeCorpus.left_out`` and in reports.
@@ -34,7 +34,7 @@ _RELEVANCE: dict[object, Relevance] = {"high": "high", "low": "low", "1": "high"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeRecord(Example):
+class ProbeRecord(TaggingExample):
     """One row, and its 1-based line (in a named format, its number)."""
 
     line: int

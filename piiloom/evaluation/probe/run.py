@@ -32,10 +32,8 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import sha256_of
 from piiloom.foundation.words import counted
-from piiloom.tagging.model import TaggingModel
+from piiloom.tagging.model import RelevanceModel, SpanFinder, TaggingModel
 from piiloom.tagging.model_folder import save_model
-from piiloom.tagging.relevance_model import RelevanceModel
-from piiloom.tagging.span_finder import SpanFinder
 from piiloom.tagging.training import MAX_ITERATIONS, judged_features, train_relevance, train_spans
 from piiloom.taxonomy.own_types import only
 

@@ -10,7 +10,7 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.pii_values.any_locale import versions
 from piiloom.prompts.compiling import PromptTemplate
 from piiloom.prompts.library import open_library
-from piiloom.screening.trained_detector import detector_digest
+from piiloom.screening.unlisted import detector_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest

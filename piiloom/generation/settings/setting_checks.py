@@ -15,7 +15,7 @@ from piiloom.pii_values.any_locale import described
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS as PAID_PROVIDERS
 from piiloom.screening.screen import stepping_aside
-from piiloom.screening.trained_detector import trained_detector
+from piiloom.screening.unlisted import trained_detector
 from piiloom.taxonomy.locales import get_locale, load_locales
 
 

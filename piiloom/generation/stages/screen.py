@@ -17,7 +17,7 @@ from piiloom.prompts.library import open_library
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import ANYBODYS
 from piiloom.screening.screen import default_screen
-from piiloom.screening.trained_detector import TrainedDetector, trained_detector
+from piiloom.screening.unlisted import TrainedDetector, trained_detector
 from piiloom.tagging.model_folder import FAMILY
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.scenarios import Bank, Scenario

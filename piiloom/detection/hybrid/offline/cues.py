@@ -1,19 +1,19 @@
-"""The cues of a language: words around names and addresses, endings of companies, short word lists."""
+"""The cues of a language (words around names and addresses, endings of companies, short word lists), and the findings of rules."""
 
 from __future__ import annotations
 
 from functools import lru_cache
 from importlib.resources import files
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.foundation.yaml_files import load_yaml
 
-Words = Annotated[tuple[str, ...], Field(default=())]
+CueWords = Annotated[tuple[str, ...], Field(default=())]
 
 
-class Cues(BaseModel):
+class LanguageCues(BaseModel):
     """Data of one language; all words in small letters but those of ``cities`` and companies.
 
     Names: ``titles`` stand before one (Dr), ``behind_names`` after one (先生), ``name_cues`` are phrases before one ("my name is").
@@ -31,31 +31,41 @@ class Cues(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    titles: Words
-    behind_names: Words
-    name_cues: Words
-    particles: Words
-    connectors: Words
-    not_names: Words
-    before_places: Words
-    given: Words
-    family: Words
+    titles: CueWords
+    behind_names: CueWords
+    name_cues: CueWords
+    particles: CueWords
+    connectors: CueWords
+    not_names: CueWords
+    before_places: CueWords
+    given: CueWords
+    family: CueWords
     given_characters: str = ""
-    street_before: Words
-    street_behind: Words
-    units: Words
-    areas: Words
-    links: Words
+    street_before: CueWords
+    street_behind: CueWords
+    units: CueWords
+    areas: CueWords
+    links: CueWords
     postcodes: Annotated[dict[str, str], Field(default={})]
     cities: Annotated[dict[str, tuple[str, ...]], Field(default={})]
-    company_forms: Words
-    company_forms_first: Words
-    school_words: Words
+    company_forms: CueWords
+    company_forms_first: CueWords
+    school_words: CueWords
     words: Annotated[dict[str, tuple[str, ...]], Field(default={})]
 
 
 @lru_cache(maxsize=32)
-def cues_of(language: str) -> Cues:
+def language_cues(language: str) -> LanguageCues:
     """Return the cues of *language*; of one without a file, none."""
     source = files("piiloom.detection.hybrid.offline") / "data" / f"{language}.yaml"
-    return load_yaml(source, Cues) if source.is_file() else Cues.model_validate({})
+    return load_yaml(source, LanguageCues) if source.is_file() else LanguageCues.model_validate({})
+
+
+class RuleFinding(NamedTuple):
+    """``text[start:end]`` is taken for the entity with this id, by the rule *finder*."""
+
+    start: int
+    end: int
+    entity_id: str
+    score: float
+    finder: str

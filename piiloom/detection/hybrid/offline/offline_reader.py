@@ -7,38 +7,32 @@ from functools import lru_cache
 from typing import Final, Protocol
 
 from piiloom.corpus.mention_search import stands_alone
-from piiloom.detection.hybrid.asked_types import AskedTypes
-from piiloom.detection.hybrid.candidates import Candidate
-from piiloom.detection.hybrid.offline.address_rules import AddressRules
-from piiloom.detection.hybrid.offline.cased_names import CasedNames
-from piiloom.detection.hybrid.offline.cues import Cues, cues_of
-from piiloom.detection.hybrid.offline.finding import Finding
-from piiloom.detection.hybrid.offline.han_names import HanNames
-from piiloom.detection.hybrid.offline.handles import Handles
-from piiloom.detection.hybrid.offline.known_names import known_names
-from piiloom.detection.hybrid.offline.labels import LabelReader
-from piiloom.detection.hybrid.offline.uncased_names import UncasedNames
-from piiloom.detection.hybrid.offline.word_lists import WordLists
-from piiloom.detection.hybrid.phases import TextUnderWay
+from piiloom.detection.hybrid.candidates import EntityCandidate
+from piiloom.detection.hybrid.offline.cues import LanguageCues, RuleFinding, language_cues
+from piiloom.detection.hybrid.offline.listed_values import AddressRules, LabelReader, WordLists
+from piiloom.detection.hybrid.offline.names import CasedNames, Handles, HanNames, UncasedNames, known_names
+from piiloom.detection.hybrid.phases import AskedTypes, TextUnderWay
 from piiloom.foundation.words import Range
 
 _UNCASED: Final = frozenset({"ar", "hi"})
 _FAMILY_FIRST: Final = frozenset({"vi"})
 
 
-class Rule(Protocol):
+class FindingRule(Protocol):
     """A rule that finds values in a text."""
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield what it finds; findings may overlap."""
 
 
-def read_by_rules(under_way: TextUnderWay, piece: Range | None = None) -> list[Candidate]:
+def read_by_rules(under_way: TextUnderWay, piece: Range | None = None) -> list[EntityCandidate]:
     """What the rules find in a text under way, or in a *piece* of it."""
     start, end = piece or (0, len(under_way.text))
     asked = under_way.asked
     return [
-        Candidate(start=one.start + start, end=one.end + start, entity=asked.entities[one.entity_id], score=one.score, detector=one.finder)
+        EntityCandidate(
+            start=one.start + start, end=one.end + start, entity=asked.entities[one.entity_id], score=one.score, detector=one.finder
+        )
         for one in _reader(asked).read(under_way.text[start:end])
     ]
 
@@ -48,16 +42,16 @@ class RuleReader:
 
     def __init__(self, asked: AskedTypes) -> None:
         locale = asked.catalogue.locale
-        cues = cues_of(locale[:2])
+        cues = language_cues(locale[:2])
         self._entities = asked.entities
-        self._rules: tuple[Rule, ...] = (
+        self._rules: tuple[FindingRule, ...] = (
             LabelReader(asked),
             *_names(locale, cues),
             AddressRules(cues, locale),
             WordLists(cues, asked.catalogue),
         )
 
-    def read(self, text: str) -> Iterator[Finding]:
+    def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield what the rules find in *text*, each only as whole words."""
         for rule in self._rules:
             for one in rule.read(text):
@@ -65,7 +59,7 @@ class RuleReader:
                     yield one
 
 
-def _names(locale: str, cues: Cues) -> Iterator[Rule]:
+def _names(locale: str, cues: LanguageCues) -> Iterator[FindingRule]:
     """The rules for names of people in the scripts that texts of *locale* are written in."""
     language = locale[:2]
     known = known_names(locale[3:], language)

@@ -26,11 +26,10 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.runs import RunStatus, asking_run, set_run_status
 from piiloom.detection.families import CAPID, MARKERS
-from piiloom.detection.training.lora.examples import written_rows
-from piiloom.detection.training.lora.lora_settings import VERIFIER_1, VERIFIER_2
+from piiloom.detection.training.chat_examples import written_rows
 from piiloom.detection.training.openai_tuning.tuning_options import JobSettings, TuningOptions
 from piiloom.detection.training.training_data import read_input
-from piiloom.detection.training.training_options import DEFAULT_EPOCHS, DEFAULT_SEED
+from piiloom.detection.training.training_options import DEFAULT_EPOCHS, DEFAULT_SEED, VERIFIER_1, VERIFIER_2
 from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, UsageError
@@ -91,7 +90,7 @@ class DataFile(BaseModel):
     most_tokens: int
 
 
-class Plan(JobSettings):
+class TuningPlan(JobSettings):
     """All decisions about a job (``job.json``). ``label`` is our own id of it, ``store`` is for its costs.
 
     ``data`` describes the source of the records (``training_data``), ``types`` the types of their spans.
@@ -201,7 +200,7 @@ class Plan(JobSettings):
                 raise UsageError(f"the folder holds another job: {setting}", where=str(folder), remedy=remedy)
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> TuningPlan:
     """Read a plan. Raises ``DataError`` if it is damaged or was written by a newer piiloom."""
     remedy = "Restore it from a copy. Without it, look for the job with piiloom train openai --list"
     try:
@@ -209,7 +208,7 @@ def read_plan(path: Path) -> Plan:
         schema = row.pop("schema")
         if isinstance(schema, int) and schema > _SCHEMA:
             raise DataError("the job was planned by a newer piiloom", where=str(path), remedy="Update piiloom")
-        return Plan.model_validate(row)
+        return TuningPlan.model_validate(row)
     except OSError as error:
         raise DataError(f"the plan of the job cannot be read ({error.strerror})", where=str(path), remedy=remedy) from error
     except (UsageError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -259,7 +258,7 @@ def make_plan(
     endpoint: str = "",
     tell: Callable[[str], object] = noop,
     opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
-) -> tuple[Plan, dict[str, bytes]]:
+) -> tuple[TuningPlan, dict[str, bytes]]:
     """Plan a new job on the records of *asked*. Return the plan and the contents of the folder's files by name, ``job.json`` last.
 
     *tell* gets notes, *opening* opens the store. Raises ``DataError`` for rows that OpenAI would refuse.
@@ -281,7 +280,7 @@ def make_plan(
         tell(f"{counted(count, 'time')}: {reason}")
     given = {name: getattr(asked, name) for name in JobSettings.model_fields}
     model = base_model(asked)
-    plan = Plan(
+    plan = TuningPlan(
         **given | {"model": model, "suffix": asked.suffix or f"piiloom-{asked.task}"},
         label=f"piiloom-{secrets.token_hex(12)}",
         endpoint=endpoint,
@@ -297,7 +296,7 @@ def make_plan(
     return plan, contents | {PLAN: plan_file(plan)}
 
 
-def plan_file(plan: Plan) -> bytes:
+def plan_file(plan: TuningPlan) -> bytes:
     """Return the contents of ``job.json``."""
     return (json.dumps({"schema": _SCHEMA, **plan.model_dump(mode="json")}, ensure_ascii=False, indent=2) + "\n").encode()
 
@@ -346,7 +345,7 @@ def _check_sizes(files: Sequence[DataFile]) -> None:
             raise DataError(problem, remedy="Train on fewer records")
 
 
-def book(plan: Plan, job: RemoteJob, *, was_running: bool) -> dict[str, Any]:
+def book(plan: TuningPlan, job: RemoteJob, *, was_running: bool) -> dict[str, Any]:
     """Book the cost of *job*, which has ended; *was_running*: it was seen to train, so it may be billed.
 
     Return the run, the cost (None: unknown), and the amount that is charged because the server did not state the trained tokens.
@@ -366,7 +365,7 @@ def book(plan: Plan, job: RemoteJob, *, was_running: bool) -> dict[str, Any]:
     return {"run": run, "cost_usd": cost if cost is not None or billed else 0.0, "charged_usd": charge}
 
 
-def write_call(plan: Plan, kind: EventKind, entry: Mapping[str, Any], status: RunStatus = "running") -> str:
+def write_call(plan: TuningPlan, kind: EventKind, entry: Mapping[str, Any], status: RunStatus = "running") -> str:
     """Write *entry* to the store about the one call of the job's run: a "sent" unless one is open, else the end of the open one.
 
     Return the id of the run. The store is open for moments only, since a job may take hours.

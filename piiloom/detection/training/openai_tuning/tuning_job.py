@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Final, Self, TypeVar
 from tenacity import AsyncRetrying, RetryCallState
 
 from piiloom.corpus.store.store_files import sync
-from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, DataFile, Plan, book, read_plan, write_call
+from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, DataFile, TuningPlan, book, read_plan, write_call
 from piiloom.execution.call_entries import failure_entry, sent_entry
 from piiloom.execution.retrying import RetryPolicy, awaited, error_of
 from piiloom.foundation.errors import DataError, OutputError, ProviderError, RunError, UsageError
@@ -87,6 +87,7 @@ class Ledger(JsonLines):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder / LEDGER, "at", "step", "did")
+        self.damaged += (number for number, row in enumerate(self.rows, start=1) if type(row["at"]) not in {int, float})
         if self.damaged:
             remedy = "Restore it from a copy. Without it, look for the job with piiloom train openai --list"
             raise DataError("the ledger of the job is damaged", where=f"{folder / LEDGER}:{self.damaged[0]}", remedy=remedy)
@@ -149,7 +150,7 @@ class JobFolder:
         return (self.path / PLAN).is_file()
 
     @cached_property
-    def plan(self) -> Plan:
+    def plan(self) -> TuningPlan:
         """The plan. Raises ``UsageError`` if there is none, and ``DataError`` if it is damaged."""
         if not self.planned:
             remedy = "Name the folder of a job with --out, or begin one with --release or --train"

@@ -8,8 +8,7 @@ from pydantic import field_validator, model_validator
 
 from piiloom.corpus.markers import MarkerChoice
 from piiloom.detection.families import CAPID, MARKERS
-from piiloom.detection.training.lora.lora_settings import VERIFIER_1, VERIFIER_2
-from piiloom.detection.training.training_options import DEFAULT_EPOCHS, TrainingInput, check_markers
+from piiloom.detection.training.training_options import DEFAULT_EPOCHS, VERIFIER_1, VERIFIER_2, TrainingInput, check_markers
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import Converted, setting
 from piiloom.providers.model_calls import CALLS, MONEY

@@ -1,1 +1,0 @@
-"""Token classifiers of transformers, from a local folder, as a detector."""

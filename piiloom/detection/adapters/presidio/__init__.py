@@ -1,1 +1,0 @@
-"""presidio-analyzer as a detector: its engine with any pipeline of spaCy, or its patterns alone."""

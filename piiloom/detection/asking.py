@@ -1,0 +1,297 @@
+"""Ask a language model about texts: the session with its store of replies, budget and connections, and the life of a detector that asks."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, contextmanager
+from dataclasses import replace
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, Protocol, Self, TypeVar
+
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
+from piiloom.detection.detector import DetectorText, Findings, ModelDetector
+from piiloom.detection.detector_settings import ModelSettings
+from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
+from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
+from piiloom.execution.committing import GroupCommitter
+from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
+from piiloom.execution.prompt_calls import prompt_call
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.seeding import digest
+from piiloom.prompts.library import PromptLibrary, open_instructions, open_library
+from piiloom.providers.protocol import JsonSchema, Message, PromptCall, Provider, SamplingSettings
+
+R = TypeVar("R")
+MODEL_SCORE: Final = 0.75  # confidence of a finding for which a model gives no score
+
+
+class ModelAsker:
+    """Asks through *calls*, each question up to *attempts* times."""
+
+    def __init__(self, calls: Calls, library: PromptLibrary, *, attempts: int, concurrency: int) -> None:
+        self._calls, self._library, self._attempts = calls, library, attempts
+        self._failure_limit = FailureLimit(calls, concurrency)
+
+    async def ask(
+        self,
+        template: str,
+        variables: Mapping[str, Any],
+        *,
+        item_id: str,
+        read: Callable[[Any], R],
+        schema: JsonSchema | None,
+        settings: SamplingSettings,
+        shown: tuple[Message, ...] = (),
+        hopeless: Collection[str] = (),
+    ) -> R | Lost:
+        """Return what *read* makes of the reply, or ``Lost`` if no usable one came.
+
+        *template* is the name of a template; in the journal it is that of the stage, too. *read* gets the JSON data of the reply, or its
+        text if *schema* is None, and raises ``Fault`` for what is not usable. *shown* are messages that go between the instruction and
+        the question: examples with their answers. After a reply that is *hopeless* ("truncated", say) nothing is asked again. Raises
+        errors that would hit every other request, too.
+        """
+
+        def make(attempt: int, fault: str | None) -> PromptCall:
+            return prompt_call(
+                self._library.find(template),
+                variables,
+                stage=template,
+                schema_name=template,
+                schema=schema,
+                item_id=item_id,
+                attempt=attempt,
+                fault=fault,
+                settings=settings,
+                shown=shown,
+            )
+
+        async def judged(data: Any, attempt: int) -> R:  # noqa: ARG001 - all attempts are judged alike
+            return read(data)
+
+        found = await ask_model(self._calls, make, judged, attempts=self._attempts, failure_limit=self._failure_limit, hopeless=hopeless)
+        return found if isinstance(found, Lost) else found[0]
+
+
+_PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
+
+
+class ModelSession:
+    """An open session of the run ``run_id``: the ``channel`` of its calls, the ``asker`` of its questions, and its templates.
+
+    Make it with ``open``, within the event loop that it is used in, and end it with ``close``.
+    """
+
+    def __init__(
+        self, run_id: str, channel: CallChannel, asker: ModelAsker, library: PromptLibrary, asynchronous: AsyncExitStack, rest: ExitStack
+    ) -> None:
+        self.run_id, self.channel, self.asker, self.library = run_id, channel, asker, library
+        self._asynchronous, self._rest = asynchronous, rest
+        self._finished = False
+
+    @classmethod
+    async def open(
+        cls,
+        settings: ModelSettings,
+        templates: Sequence[str],
+        *,
+        instructions: Sequence[str] = (),
+        kind: str = "detect",
+        about: Mapping[str, Any] = MappingProxyType({}),
+        provider: Provider | None = None,
+        policy: CallPolicy | None = None,
+    ) -> Self:
+        """Open the session, which asks by *templates* (names), into which *instructions* of training sets are put (names).
+
+        *kind* begins the name of the run, and *about* are facts that make it another run, beside the settings.
+        *provider* replaces that of the settings, and stays open; of *policy*, what the settings do not say counts.
+
+        Raises errors of stores and providers, and ``UsageError`` for an unknown provider or a price that is needed.
+        """
+        library = open_library(settings.prompts)
+        async with AsyncExitStack() as asynchronous:
+            if provider is None:
+                provider = settings.connect()
+                asynchronous.push_async_callback(provider.aclose)
+            with ExitStack() as rest:
+                store = rest.enter_context(settings.open_replies())
+                prompts = [library.find(name) for name in templates] + [open_instructions().find(name) for name in instructions]
+                run = _run(store, kind, settings, about, [one.sha256 for one in prompts], provider)
+                committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
+                policy = replace(
+                    policy or CallPolicy(),
+                    concurrency=settings.concurrency,
+                    rpm=settings.rpm,
+                    tpm=settings.tpm,
+                    budget_usd=settings.budget_usd,
+                    batch=settings.batch,
+                )
+                channel = open_channel(store, run.id, provider, committer, policy, seed=settings.seed)
+                asker = ModelAsker(channel.calls, library, attempts=settings.max_attempts, concurrency=settings.concurrency)
+                # Calls in flight are paid for, so wait for them: the next session finds their replies.
+                asynchronous.push_async_callback(channel.calls.drain)
+                session = cls(run.id, channel, asker, library, asynchronous.pop_all(), rest.pop_all())
+        session._rest.callback(session._note_status, store, run.id)
+        session._rest.callback(committer.close)
+        committer.start()
+        return session
+
+    async def close(self, *, finished: bool) -> None:
+        """Wait for the calls in flight, keep their replies, and close everything. *finished*: the run came to its end."""
+        self._finished = finished
+        try:
+            await self._asynchronous.aclose()
+        finally:
+            self._rest.close()
+
+    def _note_status(self, store: Store, run_id: str) -> None:
+        set_run_status(store, run_id, "finished" if self._finished else "interrupted")
+
+
+def _run(store: Store, kind: str, settings: ModelSettings, about: Mapping[str, Any], prompts: list[str], provider: Provider) -> RunRow:
+    """Return the run of these settings and *prompts* (sha256 of each): an earlier one, whose spending counts, or a new one."""
+    told: dict[str, Any] = {
+        kind: settings.run or True,
+        "provider": provider.name,
+        "model": provider.model,
+        "endpoint": provider.endpoint,
+        "attempts": settings.max_attempts,
+        "seed": settings.seed,
+        **about,
+    }
+    plan = digest(kind, told, prompts)
+    return asking_run(store, kind, told, plan)
+
+
+def in_session(
+    settings: ModelSettings,
+    templates: Sequence[str],
+    ask: Callable[[ModelSession, StopSignal], Awaitable[bool]],
+    *,
+    instructions: Sequence[str] = (),
+    kind: str,
+    about: Mapping[str, Any] = MappingProxyType({}),
+    policy: CallPolicy | None = None,
+) -> tuple[ModelSession, bool]:
+    """Open a session, have *ask* use it, which returns whether it came to its end, and close it; return both. See ``ModelSession.open``.
+
+    The stop signal is given by Ctrl-C. Replies that were paid for are kept in any case.
+    """
+    stop = StopSignal()
+
+    async def asked() -> tuple[ModelSession, bool]:
+        session = await ModelSession.open(settings, templates, instructions=instructions, kind=kind, about=about, policy=policy)
+        finished = False
+        try:
+            with stopped_by_ctrl_c(stop):
+                finished = await ask(session, stop)
+        finally:
+            await session.close(finished=finished)
+        return session, finished
+
+    return run_in_own_loop(asked, on_interrupt=stop.request)
+
+
+class AskingDetector(ModelDetector):
+    """A detector that asks a language model. Of one kind are its ``name``, the ``templates`` that it asks by, and how it examines a text.
+
+    ``instructions`` are the names of those of ``prompts.library.open_instructions`` that it puts into them.
+
+    *provider* replaces that of *model*. *policy* says how calls are retried, and who is told of them; *model* says the rest.
+    """
+
+    templates: tuple[str, ...]
+    instructions: tuple[str, ...] = ()
+
+    def __init__(self, model: ModelSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> None:
+        super().__init__()
+        self.model = model
+        self._provider, self._policy = provider, policy
+        self._session: ModelSession | None = None
+
+    async def __aenter__(self) -> Self:
+        if self._session is not None:
+            raise UsageError("the detector is open already", remedy="Share it: many texts can be under way at once")
+        session = await ModelSession.open(
+            self.model, self.templates, instructions=self.instructions, provider=self._provider, policy=self._policy
+        )
+        self.share(session)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close(finished=error is None)
+
+    async def examine_async(
+        self, text: str, locale: str, question: str | None = None, *, item_id: str = "", group_keys: Sequence[str] = ()
+    ) -> Findings:
+        """See ``ModelDetector``; the errors that would hit every other text are those of the provider, and ``BudgetReached``."""
+        with self.in_progress():
+            return await self._examined(DetectorText(text, locale, question), item_id or digest(locale, text)[:16], group_keys)
+
+    @abstractmethod
+    async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        """Ask about a text that is counted as one in progress."""
+
+    @contextmanager
+    def in_progress(self, count: int = 1) -> Iterator[None]:
+        """Count *count* texts in progress: a batch is sent when all of them wait."""
+        items = self.session().channel.items
+        items(count)
+        try:
+            yield
+        finally:
+            items(-count)
+
+    def share(self, session: ModelSession | None) -> None:
+        """Ask within *session*, which may be another one's to open and close; with None no longer."""
+        self._session = session
+        if session is not None:
+            self._totals = session.channel.calls.totals
+
+    def session(self) -> ModelSession:
+        """Return the open session. Raises ``UsageError`` if there is none."""
+        if self._session is None:
+            raise UsageError("the model is not connected", remedy="Use it as a context manager: async with detector: …")
+        return self._session
+
+
+class KeyedQuestion(Protocol):
+    """What can be asked; equal questions of a text are asked once."""
+
+    @property
+    def key(self) -> object:
+        """Equal for equal questions."""
+
+
+Q = TypeVar("Q", bound=KeyedQuestion)
+A = TypeVar("A")
+
+
+async def each_once(questions: Sequence[Q], ask: Callable[[Q], Coroutine[Any, Any, A]]) -> list[tuple[Q, A]]:
+    """Ask each of *questions*, equal ones once; return them with their answers, in their order."""
+    distinct: dict[object, Q] = {}
+    for question in questions:
+        distinct.setdefault(question.key, question)
+    answers = dict(zip(distinct, await all_of(map(ask, distinct.values())), strict=True))
+    return [(question, answers[question.key]) for question in questions]
+
+
+async def all_of(work: Iterable[Awaitable[A]]) -> list[A]:
+    """Do all of *work* at once. If a part of it fails, the rest is cancelled; calls that are out are waited for by the session."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def why_lost(lost: Lost) -> str:
+    """Return why a document failed."""
+    return f"no usable answer came ({lost.code}, attempts: {lost.attempts}): {lost.message}"

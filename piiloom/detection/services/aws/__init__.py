@@ -1,1 +1,0 @@
-"""AWS Comprehend: personal information, a request a text."""

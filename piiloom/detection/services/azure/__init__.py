@@ -1,1 +1,0 @@
-"""Azure AI Language: jobs that find personal information."""
