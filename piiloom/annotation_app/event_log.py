@@ -1,13 +1,17 @@
-"""Append events to the log with timestamps that never go backward, even if the machine's clock does."""
+"""Append events to the log with timestamps that never go backward, and comments, which are events and nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, Final
 
-from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, append_events, newest_time
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, append_events, newest_time, read_events
+from piiloom.corpus.store.annotation_items import find_item
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
+from piiloom.foundation.errors import UsageError
 
 Clock = Callable[[], datetime]
 
@@ -42,3 +46,68 @@ class EventLog:
     def append(self, store: Store, rows: Sequence[NewEvent]) -> list[AnnotationEvent]:
         """Append *rows* at the current time, within the transaction open on *store* (``SharedStore.writing``), and return the events."""
         return append_events(store, rows, self.now())
+
+
+COMMENTED: Final = "commented"
+LONGEST_COMMENT: Final = 2_000
+_LONGEST_WORDS: Final = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comment:
+    """A comment. ``span_id``, ``words`` and ``entity_type`` are those of the span that it is about; empty if it is about the record."""
+
+    author: str
+    at: str
+    text: str
+    span_id: str = ""
+    words: str = ""
+    entity_type: str = ""
+
+
+class Comments:
+    """The comments in the store *shared*."""
+
+    def __init__(self, shared: SharedStore, log: EventLog) -> None:
+        self._shared = shared
+        self._log = log
+
+    def add(self, person: str, record_id: str, text: str, document: Mapping[str, Any], span_id: str | None = None) -> None:
+        """Add a comment on the span *span_id* of *document* (in its JSON form; None: on the record).
+
+        Raises ``UsageError`` if *text* is blank or too long, the record is not in the work list, or the span is not there.
+        """
+        if not text.strip() or len(text) > LONGEST_COMMENT:
+            raise UsageError("a comment has some words", remedy=f"Write up to {LONGEST_COMMENT:,} characters")
+        span = next((one for one in document["spans"] if one["id"] == span_id), None)
+        if span_id is not None and span is None:
+            raise UsageError("the span is not there any more", remedy="Choose another one")
+        about = None
+        if span is not None:
+            words = document["context"][span["start"] : span["end"]][:_LONGEST_WORDS]
+            about = {"id": span_id, "start": span["start"], "end": span["end"], "type": span["type"], "words": words}
+        with self._shared.writing() as store:
+            if find_item(store, record_id) is None:
+                raise UsageError("This record is not in the work list", where=record_id, remedy="Go back to the list.")
+            self._log.append(
+                store, [NewEvent(actor=person, kind=COMMENTED, record_id=record_id, entry={"comment": text.strip(), "span": about})]
+            )
+
+    def on(self, record_id: str, author: str | None = None) -> list[Comment]:
+        """Return the comments on *record_id*, of everybody or of *author*, oldest first."""
+        with self._shared.reading() as store:
+            events = read_events(store, record_ids=[record_id], actor=author, kinds=[COMMENTED])
+        found = []
+        for event in events:
+            span = event.entry.get("span") or {}
+            found.append(
+                Comment(
+                    author=event.actor,
+                    at=event.at,
+                    text=str(event.entry["comment"]),
+                    span_id=str(span.get("id", "")),
+                    words=str(span.get("words", "")),
+                    entity_type=str(span.get("type", "")),
+                )
+            )
+        return found

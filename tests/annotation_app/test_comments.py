@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from sync_stories import record
 
-from piiloom.annotation_app.comments import Comments
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import Comments, EventLog
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_documents import load_documents
 from piiloom.corpus.store.shared import SharedStore

@@ -9,10 +9,10 @@ from datetime import date
 import pytest
 from project_stories import added, changed, finish, pool, record, without
 
-from piiloom.annotation_app.agreement.finished_records import FinishedRecords
-from piiloom.annotation_app.dashboard.label_changes import LabelChanges, label_changes
-from piiloom.annotation_app.dashboard.progress import progress
-from piiloom.annotation_app.shares import Share
+from piiloom.annotation_app.figures.changes import LabelChanges, label_changes
+from piiloom.annotation_app.figures.finished_records import FinishedRecords
+from piiloom.annotation_app.figures.intervals import Share
+from piiloom.annotation_app.figures.work_done import project_progress
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
@@ -32,11 +32,11 @@ def day(number: int, minute: int = 0) -> str:
 
 
 def test_a_project_that_nobody_has_begun(store: Store) -> None:
-    found = progress(store, TODAY)
+    found = project_progress(store, TODAY)
     assert (found.records, found.finished, found.left, found.per_day, found.done_on, found.days) == (5, 0, 10, None, None, ())
     assert found.statuses == {"generated": 5, "annotated": 0, "agreed": 0, "adjudicated": 0, "validated": 0, "rejected": 0}
     with Store.open(MEMORY) as empty:
-        assert (progress(empty, TODAY).records, progress(empty, TODAY).left) == (0, 0)
+        assert (project_progress(empty, TODAY).records, project_progress(empty, TODAY).left) == (0, 0)
 
 
 def test_rate_and_end_follow_from_the_days_on_which_people_worked(store: Store) -> None:
@@ -44,7 +44,7 @@ def test_rate_and_end_follow_from_the_days_on_which_people_worked(store: Store) 
     finish(store, record(2), "ada", at=day(2, 3), verdict="rejected")
     finish(store, record(1), "bob", at=day(5))
     set_status(store, ["r1"], "validated", day(5))
-    found = progress(store, TODAY)
+    found = project_progress(store, TODAY)
     assert (found.finished, found.left) == (3, 1 + 6)
     assert found.per_day == pytest.approx(1.5)
     # 7 documents at 1.5 a working day, and two of four days are such days.
@@ -60,7 +60,7 @@ def test_breaks_are_no_work_and_practice_counts_for_nothing(store: Store) -> Non
     with store.writing():
         for minute in (1, 2, 40):
             append_events(store, [NewEvent(actor="ada", kind="edit", record_id="r9")], day(2, minute))
-    found = progress(store, TODAY)
+    found = project_progress(store, TODAY)
     assert (found.records, found.finished, found.left) == (5, 0, 10)
     assert [(one.edits, one.seconds) for one in found.days] == [(4, 120.0)]
 

@@ -6,8 +6,8 @@ from adjudication_stories import JUDGE, Project
 from project_stories import added, changed, without
 
 from piiloom.annotation_app.adjudication.versions import SideBySide
-from piiloom.annotation_app.dashboard.own_work import own_work
 from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.figures.work_done import own_work
 
 
 def decide_as_it_was(project: Project, number: int) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.annotation_app.onboarding.guideline_passages import passages_of
-from piiloom.annotation_app.onboarding.guidelines import default_markdown
+from piiloom.annotation_app.onboarding.guidelines import default_markdown, passages_of
 
 OWN = """# Age and health
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from piiloom.annotation_app.people.login_sessions import IDLE, LIFETIME
+from piiloom.annotation_app.people.logins import IDLE, LIFETIME
 from piiloom.corpus.store.login_sessions import end_all_sessions
 from tests.annotation_app.people_tools import GOOD, House
 

@@ -10,11 +10,9 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from piiloom.annotation_app.serving.csrf import CsrfTokens
-from piiloom.annotation_app.serving.login_config import LoginConfig
-from piiloom.annotation_app.serving.oidc import identities
-from piiloom.annotation_app.serving.request_filter import RequestFilter, is_loopback
-from piiloom.annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
+from piiloom.annotation_app.serving.current_user import identities
+from piiloom.annotation_app.serving.login_config import CsrfTokens, LoginConfig
+from piiloom.annotation_app.serving.middleware import RequestFilter, SecurityHeaders, content_policy, inline_hashes, is_loopback
 from piiloom.annotation_app.serving.services import get_services, set_services
 from tests.annotation_app.people_tools import House
 from tests.longer import case_by_case

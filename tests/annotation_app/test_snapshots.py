@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.annotation_app.snapshots import PeriodicSnapshots
+from piiloom.annotation_app.serving.services import PeriodicSnapshots
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.corpus.store.snapshot_files import snapshot_folder

@@ -8,9 +8,9 @@ import pytest
 from screen_stage import ACCEPT, ROLES, does, markdown_of, page, said, stage
 from suggestion_stories import native_rows
 
-from piiloom.annotation_app.dashboard.suggestion_figures import suggestion_figures
-from piiloom.annotation_app.sync.event_descriptions import described
-from piiloom.annotation_app.worklist.priorities import Signals, explained, scored
+from piiloom.annotation_app.figures.changes import suggestion_figures
+from piiloom.annotation_app.sync.editor_data import event_words
+from piiloom.annotation_app.worklist.pool import Signals, explained, scored
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.releases.exporting import export_release
@@ -87,7 +87,7 @@ def test_the_history_tells_it_in_words(tmp_path):
         offer(services, {"r000": FOUND})
         names = ids(services, "r000")
         does(services, "ana", "r000", take(names["name"], 0, 2, "age"), {"op": "refuse", "suggestions": [names["age"]]})
-        told = [described(event) for event in services.documents.history("r000")]
+        told = [event_words(event) for event in services.documents.history("r000")]
     assert told == ["suggestions accepted: 1, 1 of them changed (age, low relevance, 0–2)", "suggestions refused: 1"]
 
 

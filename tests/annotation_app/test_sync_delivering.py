@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app.sync.results import Refused, Stale
+from piiloom.annotation_app.sync.batch import RefusedEdit, StaleEdit
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, load_documents
 from piiloom.corpus.store.database import Store
@@ -85,9 +85,9 @@ def test_two_tabs_of_one_person(shared: SharedStore, service: DocumentService) -
     result = service.deliver("ada", late)
     assert result.acknowledged == {"right": 2}
     assert result.stale == (
-        Stale(client="right", sequence=1, record_id="r1", base=0, version=1),
+        StaleEdit(client="right", sequence=1, record_id="r1", base=0, version=1),
         # Its base fits the version by chance, but it was made on what the tab saw.
-        Stale(client="right", sequence=2, record_id="r1", base=1, version=1),
+        StaleEdit(client="right", sequence=2, record_id="r1", base=1, version=1),
     )
     assert service.open("ada", "r1").state.document.context == "left " + CONTEXT
     kept = [event for event in events(shared) if event.kind == "stale"]
@@ -150,7 +150,7 @@ def test_who_may_not_edit_is_told_why(shared: SharedStore) -> None:
     sent = [*tab.send("r1", 0, insert("a"), insert("b")), *tab.send("r2", 0, insert("c"))]
     result = service.deliver("ada", sent)
     assert result.refused == (
-        Refused(client="t", sequence=3, record_id="r2", code="not_allowed", sentence="Bo has this record now. Take the next one"),
+        RefusedEdit(client="t", sequence=3, record_id="r2", code="not_allowed", sentence="Bo has this record now. Take the next one"),
     )
     assert sorted(asked) == [("ada", "r1"), ("ada", "r2")]
     assert service.open("ada", "r2").version == 0

@@ -16,7 +16,7 @@ from piiloom.foundation.errors import DataError
 
 Verdict = Literal["open", "accepted", "rejected"]
 # What came of a suggestion: a span as it was suggested, a span that differs from it, or none.
-Outcome = Literal["accepted", "changed", "refused"]
+SuggestionOutcome = Literal["accepted", "changed", "refused"]
 _Form = TypeVar("_Form")
 
 
@@ -25,7 +25,7 @@ def _is_empty(found: tuple[object, ...]) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class SpanMark:
     """A span that is being annotated. ``doubt`` means that its text was edited and nobody has confirmed the span since."""
 
     id: str
@@ -43,13 +43,13 @@ class Mark:
         return _written(_MARK, self)
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Mark:
+    def from_json(value: Mapping[str, Any]) -> SpanMark:
         """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
         return _read(_MARK, value, "span")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class EditedDocument:
     """The texts and spans being annotated.
 
     Raises ``DataError`` unless the marks are sorted, disjoint, non-empty, inside the context and have unique ids.
@@ -57,7 +57,7 @@ class Document:
 
     context: str
     question: str | None = None
-    marks: Annotated[tuple[Mark, ...], Field(alias="spans")] = ()
+    marks: Annotated[tuple[SpanMark, ...], Field(alias="spans")] = ()
 
     def __post_init__(self) -> None:
         previous = 0
@@ -70,7 +70,7 @@ class Document:
         if len({mark.id for mark in self.marks}) != len(self.marks):
             raise DataError("a span id is used twice")
 
-    def mark(self, mark_id: str) -> Mark | None:
+    def mark(self, mark_id: str) -> SpanMark | None:
         """Return the mark with that id, or None."""
         return next((mark for mark in self.marks if mark.id == mark_id), None)
 
@@ -79,7 +79,7 @@ class Document:
         return _written(_DOCUMENT, self)
 
     @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Document:
+    def from_json(value: Mapping[str, Any]) -> EditedDocument:
         """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
         return _read(_DOCUMENT, value, "document")
 
@@ -89,7 +89,7 @@ class Decided:
     """What a person decided on the suggestion with the id ``suggestion``. ``span`` is the id of the span that came of it, if any."""
 
     suggestion: str
-    how: Outcome
+    how: SuggestionOutcome
     span: str | None = None
 
 
@@ -100,7 +100,7 @@ class State:
     ``decided`` are the decisions on suggestions, sorted by suggestion.
     """
 
-    document: Document
+    document: EditedDocument
     verdict: Verdict = "open"
     reason: str = ""
     flag: str = ""
@@ -116,13 +116,13 @@ class State:
         return _read(_STATE, value, "state")
 
 
-_MARK, _DOCUMENT, _STATE = TypeAdapter(Mark), TypeAdapter(Document), TypeAdapter(State)
+_MARK, _DOCUMENT, _STATE = TypeAdapter(SpanMark), TypeAdapter(EditedDocument), TypeAdapter(State)
 
 
-def document_of(record: Record) -> Document:
+def document_of(record: Record) -> EditedDocument:
     """Convert *record* to the document that annotation starts from."""
     marks = tuple(
-        Mark(
+        SpanMark(
             id=span.id,
             start=span.start,
             end=span.end,
@@ -134,10 +134,10 @@ def document_of(record: Record) -> Document:
         )
         for span in record.spans
     )
-    return Document(context=record.context, question=record.question, marks=marks)
+    return EditedDocument(context=record.context, question=record.question, marks=marks)
 
 
-def record_of(document: Document, base: Record) -> Record:
+def next_revision(document: EditedDocument, base: Record) -> Record:
     """Return the next revision of *base*, with the texts and spans of *document*; all other fields are kept.
 
     If *base* has no question and the document's question is empty, the result has no question (None).

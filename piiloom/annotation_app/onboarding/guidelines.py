@@ -1,15 +1,16 @@
-"""The versioned guidelines of a project, and people's questions about them."""
+"""The versioned guidelines of a project, their passages on a type, and people's questions about them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from difflib import unified_diff
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.onboarding.guideline_passages import passages_of
-from piiloom.annotation_app.onboarding.onboarding_events import guideline_of, question_of
+from piiloom.annotation_app.event_tables import guideline_of, question_of
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.guidelines import (
     Guideline,
@@ -24,6 +25,47 @@ from piiloom.corpus.store.guidelines import (
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import data_folder
+
+_HEADING: Final = re.compile(r"#{1,6}\s")
+_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
+_RULE: Final = re.compile(r"[\s|:-]+")
+_LONGEST: Final = 400
+
+
+def passages_of(markdown: str, names: Collection[str]) -> dict[str, list[str]]:
+    """Return, for each of *names*, the passages of *markdown* that name it as whole words, in their order, as Markdown of one line each.
+
+    Headings are left out, and passages longer than a screen can spare.
+    """
+    passages = [one for one in _passages(markdown) if len(one) <= _LONGEST]
+    return {name: [one for one in passages if _names(name).search(one)] for name in names}
+
+
+def _names(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+
+
+def _passages(markdown: str) -> list[str]:
+    """Split *markdown* into passages. A row of a table becomes its cells, with a dot between them."""
+    found: list[str] = []
+    open_paragraph = False
+    for line in markdown.splitlines():
+        words = line.strip().removeprefix(">").strip()
+        if not words or _HEADING.match(words) or (words.startswith("|") and _RULE.fullmatch(words)):
+            open_paragraph = False
+        elif words.startswith("|"):
+            found.append(" · ".join(cell for cell in map(str.strip, words.strip("|").split("|")) if cell))
+            open_paragraph = False
+        elif item := _ITEM.match(line):
+            found.append(line[item.end() :].strip())
+            open_paragraph = True
+        elif open_paragraph:
+            found[-1] += f" {words}"
+        else:
+            found.append(words)
+            open_paragraph = True
+    return found
+
 
 # The tour of the app in a wheel, and in a checkout, which ``docs.making.tour`` records.
 TOURS = (data_folder("annotation_app") / "tour.webm", data_folder("docs") / "images" / "annotation-tour.webm")

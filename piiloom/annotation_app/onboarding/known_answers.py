@@ -12,12 +12,11 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.documents.document import EditedDocument
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.onboarding.onboarding_events import control_of
-from piiloom.annotation_app.worklist.priorities import CERTAIN, scored, signals_of
+from piiloom.annotation_app.event_tables import control_of, item_of
+from piiloom.annotation_app.worklist.pool import CERTAIN, scored, signals_of
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
-from piiloom.annotation_app.worklist.work_events import item_of
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_controls import ControlRow, add_controls, control_orders, known_record_ids
 from piiloom.corpus.store.annotation_events import NewEvent
@@ -40,7 +39,7 @@ class KnownAnswer:
 
     kind: str
     shown: Record
-    reference: Document
+    reference: EditedDocument
     detail: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -66,9 +65,9 @@ def store_known(
     return made
 
 
-def reference_in(row: ControlRow) -> Document:
+def reference_in(row: ControlRow) -> EditedDocument:
     """Return the correct result for the record of *row*."""
-    return Document.from_json(row.entry["reference"])
+    return EditedDocument.from_json(row.entry["reference"])
 
 
 def lookalike_id(record_id: str, rng: random.Random, taken: Collection[str]) -> str:

@@ -1,7 +1,11 @@
-"""How this process identifies people: set once when the server starts, read by routes and pages."""
+"""How this process identifies people, set once when the server starts; and CSRF tokens.
+
+A POST counts only if its form is from a page that this server gave to the same browser.
+"""
 
 from __future__ import annotations
 
+import hmac
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,9 +13,24 @@ from hashlib import sha256
 from typing import Final
 
 from piiloom.annotation_app.people.accounts import Accounts
-from piiloom.annotation_app.people.identity import LOCAL, Person
-from piiloom.annotation_app.people.login_service import LoginService
-from piiloom.annotation_app.serving.csrf import CsrfTokens
+from piiloom.annotation_app.people.identity import LOCAL_USER, AppUser
+from piiloom.annotation_app.people.logins import LoginService
+
+
+class CsrfTokens:
+    """Makes and checks form tokens. The key lives as long as the process: forms from before a restart have to be reloaded."""
+
+    def __init__(self, key: bytes | None = None) -> None:
+        self._key = key or secrets.token_bytes(32)
+
+    def token(self, purpose: str, cookie: str) -> str:
+        """The token for a form of *purpose* in the browser that holds *cookie*."""
+        return hmac.new(self._key, f"{purpose}\0{cookie}".encode("utf-8", "replace"), sha256).hexdigest()
+
+    def fits(self, purpose: str, cookie: str | None, token: str) -> bool:
+        """Whether *token* was made for this purpose and cookie."""
+        return bool(cookie) and hmac.compare_digest(self.token(purpose, cookie or "").encode(), token.encode("utf-8", "replace"))
+
 
 LOGIN_PATH: Final = "/account/login"
 LOGOUT_PATH: Final = "/account/logout"
@@ -48,11 +67,11 @@ class LoginConfig:
         """The name of the cookie that ties a login form to a browser."""
         return f"{self.cookie}_form"
 
-    def person(self, token: str | None) -> Person | None:
+    def person(self, token: str | None) -> AppUser | None:
         """Return the person to whom a session token belongs, or None; the local person if the server is single-user."""
-        return LOCAL if self.logins is None else self.logins.person(token)
+        return LOCAL_USER if self.logins is None else self.logins.person(token)
 
-    def person_of_cookies(self, cookies: Mapping[str, str]) -> Person | None:
+    def person_of_cookies(self, cookies: Mapping[str, str]) -> AppUser | None:
         """Return the person who sends *cookies*, or None. An OIDC login is known once a page has seen it."""
         return self.person(cookies.get(self.cookie)) or (self.person(provider_token(cookies)) if self.oidc else None)
 

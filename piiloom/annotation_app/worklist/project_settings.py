@@ -1,4 +1,7 @@
-"""The settings of a project, which an admin can change; the defaults are defined here."""
+"""The settings of a project, which an admin can change, with their defaults; and who may see what under them.
+
+Annotators work independently, so they see others' work only if the project allows it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.people.identity import AppUser
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_settings import put_setting, read_settings
+from piiloom.corpus.store.guidelines import GuidelineQuestion
 from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 
@@ -126,3 +131,26 @@ _CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "by_uncertainty": (_truth, "true or false"),
     "seed": (_whole(0, 2**63 - 1), "a whole number from 0 on"),
 }
+
+
+def may_see_people(person: AppUser, settings: ProjectSettings) -> bool:
+    """Whether *person* may see who works on what, and what others flagged."""
+    return person.may("adjudicator") or settings.see_others
+
+
+def may_see_why(person: AppUser, settings: ProjectSettings) -> bool:
+    """Whether *person* may see where a record's labels come from: plan, judges, model, priority."""
+    return person.may("adjudicator") or not settings.blind
+
+
+def may_see_question(person: AppUser, question: GuidelineQuestion, *, by_name: bool) -> bool:
+    """Whether *person*, who sees others' names or not (*by_name*), may see *question*.
+
+    Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
+    """
+    return by_name or bool(question.answer) or question.asked_by == person.name
+
+
+def may_manage(person: AppUser) -> bool:
+    """Whether *person* may pool, assign and release records and change settings."""
+    return person.may("admin")
