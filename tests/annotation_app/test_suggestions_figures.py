@@ -53,13 +53,14 @@ def test_acceptance_by_detector_type_and_score(tmp_path):
         does(services, "ben", "r000", {"op": "text", "field": "context", "at": 0, "removed": "As", "inserted": "I am"})
         with services.shared.reading() as store:
             found = suggestion_figures(store)
-        overall = found.overall
-        assert (overall.accepted, overall.changed, overall.refused, overall.open, overall.withdrawn, overall.waiting) == (1, 1, 1, 4, 1, 4)
-        assert (overall.shown, overall.taken.part, overall.taken.whole, overall.unchanged.part) == (7, 2, 3, 1)
-        assert set(found.by_detector) == {"patterns"}
-        assert {name: one.accepted + one.refused for name, one in found.by_type.items()} == {"name": 1, "age": 0, "belief": 1, "code": 0}
-        assert list(found.by_score) == ["0.1–0.2", "0.5–0.6", "0.9–1.0", "no score"]
-        assert found.by_score["0.5–0.6"].changed == 1
+        overall, by = found.overall, found.by
+        assert overall.counts == {"shown": 7, "accepted": 1, "changed": 1, "refused": 1, "open": 4, "withdrawn": 1, "waiting": 4}
+        assert (overall.taken.part, overall.taken.whole, overall.unchanged.part) == (2, 3, 1)
+        assert set(by["detector"]) == {"patterns"}
+        decided = {name: one.counts["accepted"] + one.counts["refused"] for name, one in by["type"].items()}
+        assert decided == {"name": 1, "age": 0, "belief": 1, "code": 0}
+        assert list(by["score"]) == ["0.1–0.2", "0.5–0.6", "0.9–1.0", "no score"]
+        assert by["score"]["0.5–0.6"].counts["changed"] == 1
 
 
 @pytest.mark.long

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import accumulate, combinations
 
 import numpy as np
 
@@ -26,8 +26,6 @@ from piiloom.annotation_app.figures.spans import (
     RELEVANCE_LEVELS,
     Floats,
     Integers,
-    Matches,
-    SpansTable,
     likeness,
     match,
     mention_of,
@@ -38,94 +36,6 @@ from piiloom.corpus.store.database import Store
 
 TwoPeople = tuple[str, str]
 _VERDICTS = ("accepted", "rejected")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
-    """Counts over all *finished_records* that two or more people have finished.
-
-    A comparison is one pair of people who both accepted one record; ``people`` and ``record`` (a position in ``finished_records``) have one
-    entry for each. ``by_comparison`` (comparisons, counts) and ``by_record`` (records, types, counts) are counts of
-    ``agreement.matching``. ``types``, ``relevance``, ``characters`` and ``verdicts`` are sums of ``coefficients.unit_sums`` by record;
-    ``type_counts`` and ``relevance_counts`` (units, classes) are the units themselves.
-    """
-
-    finished_records: tuple[FinishedRecord, ...]
-    table: SpansTable
-    matches: Matches
-    people: tuple[TwoPeople, ...]
-    record: Integers
-    by_comparison: Floats
-    by_record: Floats
-    types: Floats
-    relevance: Floats
-    characters: Floats
-    verdicts: Floats
-    type_counts: Floats
-    relevance_counts: Floats
-
-    def said(self, what: str, pairs: Integers) -> tuple[list[int], list[int]]:
-        """Return the labels of the left and of the right side for *pairs* (rows of ``matches``).
-
-        *what* is "type" or "relevance"; pairs for which a side has no relevance are left out.
-        """
-        values = self.table.type if what == "type" else self.table.relevance
-        ones, others = values[self.matches.left[pairs]], values[self.matches.right[pairs]]
-        both = (ones >= 0) & (others >= 0)
-        return ones[both].tolist(), others[both].tolist()
-
-
-def compare_people(finished_records: Sequence[FinishedRecord]) -> Compared:
-    """Compare the versions of each record that two or more people have finished."""
-    shared = tuple(finished_record for finished_record in finished_records if len(finished_record.versions) > 1)
-    documents = [version.spans for finished_record in shared for version in finished_record.accepted]
-    record = np.repeat(np.arange(len(shared)), [len(finished_record.accepted) for finished_record in shared]).astype(np.int64)
-    left, right, people = _comparisons(shared)
-    table = spans_table(documents)
-    matches = match(table, left, right)
-    owners = record[left] if left else np.zeros(0, dtype=np.int64)
-    size = len(shared)
-    mentions = mention_of(table, matches)
-    type_counts, type_at = value_counts(table, mentions, table.type, len(table.types))
-    relevance_counts, relevance_at = value_counts(table, mentions, table.relevance, len(RELEVANCE_LEVELS))
-    verdicts = np.array([[sum(v.verdict == name for v in r.versions) for name in _VERDICTS] for r in shared], dtype=float).reshape(-1, 2)
-    return Compared(
-        finished_records=shared,
-        table=table,
-        matches=matches,
-        people=tuple(people),
-        record=owners,
-        by_comparison=likeness(table, left, right, matches, np.arange(len(left)), len(left)).sum(axis=1),
-        by_record=likeness(table, left, right, matches, owners, size),
-        types=unit_sums(type_counts, record[table.document[type_at]], size),
-        relevance=unit_sums(relevance_counts, record[table.document[relevance_at]], size),
-        characters=_characters(table, record, shared),
-        verdicts=unit_sums(verdicts, np.arange(size), size),
-        type_counts=type_counts,
-        relevance_counts=relevance_counts,
-    )
-
-
-def _comparisons(finished_records: Sequence[FinishedRecord]) -> tuple[list[int], list[int], list[TwoPeople]]:
-    left: list[int] = []
-    right: list[int] = []
-    people: list[TwoPeople] = []
-    document = 0
-    for finished_record in finished_records:
-        names = [version.annotator for version in finished_record.accepted]
-        for one, other in combinations(range(len(names)), 2):
-            left.append(document + one)
-            right.append(document + other)
-            people.append((names[one], names[other]))
-        document += len(names)
-    return left, right, people
-
-
-def _characters(table: SpansTable, record: Integers, finished_records: Sequence[FinishedRecord]) -> Floats:
-    people = np.bincount(record, minlength=len(finished_records))
-    lengths = np.array([finished_record.base.characters for finished_record in finished_records], dtype=np.int64)
-    counts, owners, times = character_counts(table, record, people, lengths)
-    return unit_sums(counts, owners, len(finished_records), times)
 
 
 _FORMULAS = {
@@ -154,28 +64,17 @@ _REPORTED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementFigures:
-    """Agreement on a set of records.
+    """Agreement on a set of records, by name of the figure.
 
     ``exact_f1``: F1 of spans with the same ends; ``overlap_f1``: of spans that overlap; both ignore labels. ``whole_f1``: of spans
     with the same ends, type and relevance. ``boundaries``: mean intersection over union of matched spans. ``types``, ``relevance``:
-    share of matched spans with the same label; for relevance, of those where both sides have one. The alphas and kappas are
-    corrected for chance; ``agreement.coefficients`` says over which units.
+    share of matched spans with the same label; for relevance, of those where both sides have one. The alphas of sets of records and the
+    kappas of two people are corrected for chance; ``figures.intervals`` says over which units.
     """
 
     records: int
     comparisons: int
-    exact_f1: AgreementFigure
-    overlap_f1: AgreementFigure
-    whole_f1: AgreementFigure
-    boundaries: AgreementFigure
-    types: AgreementFigure
-    relevance: AgreementFigure
-    boundary_alpha: AgreementFigure | None = None
-    type_alpha: AgreementFigure | None = None
-    relevance_alpha: AgreementFigure | None = None
-    verdict_alpha: AgreementFigure | None = None
-    type_kappa: float | None = None
-    relevance_kappa: float | None = None
+    values: Mapping[str, AgreementFigure]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,140 +96,141 @@ class AgreementReport:
     """All figures, over the records that two or more people have finished. ``disputed`` starts with the greatest disagreement."""
 
     overall: AgreementFigures
-    by_pair: dict[str, AgreementFigures]
-    by_type: dict[str, AgreementFigures]
-    by_day: dict[str, AgreementFigures]
-    by_people: dict[TwoPeople, AgreementFigures]
+    by: Mapping[str, Mapping[str, AgreementFigures]]
+    by_people: Mapping[TwoPeople, AgreementFigures]
     disputed: tuple[DisputedRecord, ...]
 
 
 def measure_agreement(finished_records: Sequence[FinishedRecord], *, seed: int = 0, disputed: int = 50) -> AgreementReport:
     """Compute all figures of *finished_records* (from ``FinishedRecords.load``), and the *disputed* most disputed records.
 
-    Spans are compared between people who accepted a record. The day of a record is that of the last change to a finished version.
-    *seed* is for the bootstrap intervals.
+    Spans are compared between people who accepted a record. Groups are by pair, type and day; the day of a record is that of the last
+    change to a finished version. *seed* is for the bootstrap intervals.
     """
-    compared = compare_people(finished_records)
-    measure = _Measure(compared, seed)
-    return AgreementReport(
-        overall=measure.overall(),
-        by_pair=measure.grouped(lambda finished_record: finished_record.base.pair),
-        by_type=measure.by_type(),
-        by_day=measure.grouped(lambda finished_record: max(version.changed_at for version in finished_record.versions)[:10]),
-        by_people=measure.by_people(),
-        disputed=_most_disputed(compared, disputed),
-    )
+    shared = [one for one in finished_records if len(one.versions) > 1]
+    measure = _Measure(shared, seed)
+    by = {
+        "type": measure.by_type(),
+        "pair": measure.grouped([one.base.pair for one in shared]),
+        "day": measure.grouped([max(version.changed_at for version in one.versions)[:10] for one in shared]),
+    }
+    return AgreementReport(overall=measure.overall(), by=by, by_people=measure.by_people(), disputed=measure.most_disputed(disputed))
 
 
 class _Measure:
-    def __init__(self, compared: Compared, seed: int) -> None:
-        self._compared = compared
-        self._draws = RecordResampling(len(compared.finished_records), seed)
-        self._made = np.bincount(compared.record, minlength=len(compared.finished_records))
-        self._sums = compared.by_record.sum(axis=1)
-        self._tables = {
-            "boundary_alpha": compared.characters,
-            "type_alpha": compared.types,
-            "relevance_alpha": compared.relevance,
-            "verdict_alpha": compared.verdicts,
-        }
-        self._wide = np.concatenate([self._sums, *self._tables.values()], axis=1)
+    """Counts over all *shared* records, which two or more people have finished.
+
+    A comparison is one pair of people who both accepted one record; ``_people`` and ``_record`` (a position in *shared*) have one
+    entry for each. ``_by_comparison`` (comparisons, counts) and ``_by_record`` (records, types, counts) are counts of
+    ``figures.spans.likeness``. ``_sums`` has the sums of alphas by record; ``_units`` (units, classes) the units themselves.
+    """
+
+    def __init__(self, shared: Sequence[FinishedRecord], seed: int) -> None:
+        size = len(shared)
+        self._shared = shared
+        self._draws = RecordResampling(size, seed)
+        counts = [len(one.accepted) for one in shared]
+        owner = np.repeat(np.arange(size), counts).astype(np.int64)
+        names = [version.annotator for one in shared for version in one.accepted]
+        pairs = [pair for end, count in zip(accumulate(counts), counts, strict=True) for pair in combinations(range(end - count, end), 2)]
+        left, right = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+        self._people = [(names[a], names[b]) for a, b in pairs]
+        self._record = owner[left]
+        self._made = np.bincount(self._record, minlength=size)
+        self._table = table = spans_table([version.spans for one in shared for version in one.accepted])
+        self._matches = match(table, left, right)
+        self._by_comparison = likeness(table, left, right, self._matches, np.arange(len(left)), len(left)).sum(axis=1)
+        self._by_record = likeness(table, left, right, self._matches, self._record, size)
+        self._units: dict[str, Floats] = {}
+        self._sums: dict[str, Floats] = {}
+        lengths = np.array([one.base.characters for one in shared], dtype=np.int64)
+        characters, owners, times = character_counts(table, owner, np.bincount(owner, minlength=size), lengths)
+        self._sums["boundary_alpha"] = unit_sums(characters, owners, size, times)
+        mentions = mention_of(table, self._matches)
+        for name, values, classes in (("type", table.type, len(table.types)), ("relevance", table.relevance, len(RELEVANCE_LEVELS))):
+            units, at = value_counts(table, mentions, values, classes)
+            self._units[f"{name}_alpha"] = units
+            self._sums[f"{name}_alpha"] = unit_sums(units, owner[table.document[at]], size)
+        verdicts = [[sum(v.verdict == name for v in one.versions) for name in _VERDICTS] for one in shared]
+        self._sums["verdict_alpha"] = unit_sums(np.array(verdicts, dtype=float).reshape(-1, 2), np.arange(size), size)
+        self._wide = np.concatenate([self._by_record.sum(axis=1), *self._sums.values()], axis=1)
 
     def overall(self) -> AgreementFigures:
         """Return the figures of all records; type and relevance alpha come from ``krippendorff_alpha``."""
-        alphas = {
-            "type_alpha": krippendorff_alpha(self._compared.type_counts),
-            "relevance_alpha": krippendorff_alpha(self._compared.relevance_counts),
-        }
-        return self._of_records(np.arange(len(self._compared.finished_records)), alphas)
+        return self._of_records(np.arange(len(self._shared)), {name: krippendorff_alpha(units) for name, units in self._units.items()})
 
-    def grouped(self, key: Callable[[FinishedRecord], str | None]) -> dict[str, AgreementFigures]:
-        """Return the figures of each group of records with the same *key*; records with key None are left out."""
+    def grouped(self, names: Sequence[str | None]) -> dict[str, AgreementFigures]:
+        """Return the figures of each group of records with the same name; *names* has that of each record, None for no group."""
         groups: dict[str, list[int]] = {}
-        for record, finished_record in enumerate(self._compared.finished_records):
-            if (name := key(finished_record)) is not None:
+        for record, name in enumerate(names):
+            if name is not None:
                 groups.setdefault(name, []).append(record)
         return {name: self._of_records(np.array(groups[name])) for name in sorted(groups)}
 
     def by_type(self) -> dict[str, AgreementFigures]:
         """Return the figures of each type's spans."""
         found = {}
-        for place, name in enumerate(self._compared.table.types):
-            rows = self._compared.by_record[:, place]
+        for place, name in enumerate(self._table.types):
+            rows = self._by_record[:, place]
             records = np.flatnonzero(rows.any(axis=1))
             if len(records):
-                drawn = self._draws.sums(rows[records], records)
-                found[name] = self._figures(rows[records].sum(axis=0), drawn, records, int(self._made[records].sum()))
+                found[name] = self._figures(rows[records], records, int(self._made[records].sum()), {})
         return found
 
     def by_people(self) -> dict[TwoPeople, AgreementFigures]:
         """Return the figures of each pair of people, with kappas instead of alphas."""
-        compared = self._compared
         groups: dict[TwoPeople, list[int]] = {}
-        for comparison, people in enumerate(compared.people):
+        for comparison, people in enumerate(self._people):
             groups.setdefault(people, []).append(comparison)
-        place = {people: number for number, people in enumerate(sorted(groups))}
-        of_pair = np.array([place[people] for people in compared.people], dtype=np.int64)[compared.matches.comparison]
         found = {}
         for people in sorted(groups):
-            rows, records = compared.by_comparison[groups[people]], compared.record[groups[people]]
-            pairs = np.flatnonzero(of_pair == place[people])
-            figures = self._figures(rows.sum(axis=0), self._draws.sums(rows, records), records, len(rows))
-            types, relevance = (cohen_kappa(*compared.said(name, pairs)) for name in ("type", "relevance"))
-            found[people] = replace(figures, type_kappa=types, relevance_kappa=relevance)
+            chosen = groups[people]
+            pairs = np.flatnonzero(np.isin(self._matches.comparison, chosen))
+            figures = self._figures(self._by_comparison[chosen], self._record[chosen], len(chosen), {})
+            kappas = {"type_kappa": self._kappa(self._table.type, pairs), "relevance_kappa": self._kappa(self._table.relevance, pairs)}
+            found[people] = replace(figures, values={**figures.values, **kappas})
         return found
 
-    def _of_records(self, records: Integers, alphas: dict[str, float | None] | None = None) -> AgreementFigures:
-        sums, drawn = self._wide[records].sum(axis=0), self._draws.sums(self._wide[records], records)
-        at = self._sums.shape[1]
-        found: dict[str, AgreementFigure] = {}
-        for name, table in self._tables.items():
-            part = slice(at, at + table.shape[1])
-            at += table.shape[1]
-            made = figure(alpha_of_sums, sums[part], drawn[:, part], float(sums[part][1:].sum()))
-            if alphas is not None and name in alphas:
-                made = AgreementFigure(value=alphas[name], low=made.low, high=made.high, over=made.over)
-            found[name] = made
-        return replace(
-            self._figures(sums, drawn, records, int(self._made[records].sum())),
-            boundary_alpha=found["boundary_alpha"],
-            type_alpha=found["type_alpha"],
-            relevance_alpha=found["relevance_alpha"],
-            verdict_alpha=found["verdict_alpha"],
+    def most_disputed(self, limit: int) -> tuple[DisputedRecord, ...]:
+        """Return the *limit* records on which people disagree most, and at all."""
+        sums = self._by_record.sum(axis=1)
+        spans = sums[:, AT["left"]] + sums[:, AT["right"]]
+        apart = np.where(spans > 0, 1 - 2 * sums[:, AT["whole"]] / np.maximum(spans, 1), 0.0)
+        apart = np.where((self._sums["verdict_alpha"][:, 1:] > 0).sum(axis=1) > 1, 1.0, apart)
+        order = [record for record in np.argsort(-apart, kind="stable")[:limit] if apart[record] > 0]
+        return tuple(
+            DisputedRecord(
+                record_id=(one := self._shared[record]).record_id,
+                pair=one.base.pair,
+                people=tuple(version.annotator for version in one.versions),
+                disagreement=float(apart[record]),
+            )
+            for record in order
         )
 
-    def _figures(self, sums: Floats, drawn: Floats, records: Integers, comparisons: int) -> AgreementFigures:
-        known = {
+    def _kappa(self, values: Integers, pairs: Integers) -> AgreementFigure:
+        """Return Cohen's kappa for *pairs* (rows of ``_matches``); pairs for which a side has no label are left out."""
+        ones, others = values[self._matches.left[pairs]], values[self._matches.right[pairs]]
+        both = (ones >= 0) & (others >= 0)
+        return AgreementFigure(value=cohen_kappa(ones[both].tolist(), others[both].tolist()))
+
+    def _of_records(self, records: Integers, exact: Mapping[str, float | None] | None = None) -> AgreementFigures:
+        """Return the figures of *records*, with alphas; *exact* has values of alphas that replace those from sums."""
+        return self._figures(self._wide[records], records, int(self._made[records].sum()), exact or {})
+
+    def _figures(self, rows: Floats, records: Integers, comparisons: int, exact: Mapping[str, float | None]) -> AgreementFigures:
+        """Return the figures of *rows*, which belong to *records*: counts of likeness, and then, if there are any, sums of alphas."""
+        sums, drawn = rows.sum(axis=0), self._draws.sums(rows, records)
+        values = {
             name: figure(formula, sums, drawn, float(sum(sums[AT[column]] for column in over)))
             for name, (formula, over) in _FORMULAS.items()
         }
-        return AgreementFigures(
-            records=len(np.unique(records)),
-            comparisons=comparisons,
-            exact_f1=known["exact_f1"],
-            overlap_f1=known["overlap_f1"],
-            whole_f1=known["whole_f1"],
-            boundaries=known["boundaries"],
-            types=known["types"],
-            relevance=known["relevance"],
-        )
-
-
-def _most_disputed(compared: Compared, limit: int) -> tuple[DisputedRecord, ...]:
-    sums = compared.by_record.sum(axis=1)
-    spans = sums[:, AT["left"]] + sums[:, AT["right"]]
-    apart = np.where(spans > 0, 1 - 2 * sums[:, AT["whole"]] / np.maximum(spans, 1), 0.0)
-    apart = np.where((compared.verdicts[:, 1:] > 0).sum(axis=1) > 1, 1.0, apart)
-    order = [record for record in np.lexsort((np.arange(len(apart)), -apart))[:limit] if apart[record] > 0]
-    return tuple(
-        DisputedRecord(
-            record_id=(finished_record := compared.finished_records[record]).record_id,
-            pair=finished_record.base.pair,
-            people=tuple(version.annotator for version in finished_record.versions),
-            disagreement=float(apart[record]),
-        )
-        for record in order
-    )
+        at = len(AT)
+        for name, table in self._sums.items() if rows.shape[1] > at else ():
+            part = slice(at, at := at + table.shape[1])
+            made = figure(alpha_of_sums, sums[part], drawn[:, part], float(sums[part][1:].sum()))
+            values[name] = replace(made, value=exact[name]) if name in exact else made
+        return AgreementFigures(records=len(np.unique(records)), comparisons=comparisons, values=values)
 
 
 def agreement_among(
@@ -344,6 +244,5 @@ def agreement_among(
     if not finished:
         return None
     overall = measure_agreement(finished, disputed=0).overall
-    named: dict[str, AgreementFigure | None] = {name: getattr(overall, field) for field, name in _REPORTED.items()}
-    rows = [(name, one.value, one.low, one.high, int(one.over)) for name, one in named.items() if one is not None and one.value is not None]
-    return overall.records, rows
+    named = {name: overall.values[field] for field, name in _REPORTED.items()}
+    return overall.records, [(name, one.value, one.low, one.high, int(one.over)) for name, one in named.items() if one.value is not None]

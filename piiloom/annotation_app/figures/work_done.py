@@ -8,8 +8,8 @@ from other records; nothing is ever decided on them.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from math import ceil
 
@@ -70,12 +70,14 @@ def project_progress(store: Store, today: date) -> ProjectProgress:
     """Return the progress of the work list. ``done_on`` is counted from *today*."""
     found, left = status_counts(store), work_left(store)
     days = days_of_work(store)
-    by_day = _finished(days)
+    by_day: Counter[str] = Counter()
+    for one in days:
+        by_day.update({one.day: one.finished} if one.finished else {})
     per_day, done_on = _pace(by_day, left, today)
     return ProjectProgress(
         statuses={status: found.get(status, 0) for status in STATUS_ORDER},
         records=sum(found.values()),
-        finished=sum(by_day.values()),
+        finished=by_day.total(),
         left=left,
         per_day=per_day,
         done_on=done_on,
@@ -85,27 +87,15 @@ def project_progress(store: Store, today: date) -> ProjectProgress:
 
 def days_of_work(store: Store, roles: Collection[str] = ("work",)) -> tuple[DayOfWork, ...]:
     """Return the work of everybody on records of *roles*, by day and person."""
-    documents: dict[tuple[str, str], dict[str, int]] = {}
+    found: dict[tuple[str, str], DayOfWork] = {}
+    for day, person, edits, seconds in work_by_day(store, _PAUSE_S):
+        found[day, person] = DayOfWork(day=day, person=person, edits=edits, seconds=seconds)
     for day, person, verdict, count in finished_by_day(store, roles):
-        documents.setdefault((day, person), {})[verdict] = count
-    work = {(day, person): (edits, seconds) for day, person, edits, seconds in work_by_day(store, _PAUSE_S)}
-    found = []
-    for day, person in sorted(documents.keys() | work.keys()):
-        verdicts, (edits, seconds) = documents.get((day, person), {}), work.get((day, person), (0, 0.0))
-        accepted, rejected = verdicts.get("accepted", 0), verdicts.get("rejected", 0)
-        found.append(DayOfWork(day=day, person=person, accepted=accepted, rejected=rejected, edits=edits, seconds=seconds))
-    return tuple(found)
+        found[day, person] = replace(found.get((day, person), DayOfWork(day=day, person=person)), **{verdict: count})
+    return tuple(found[key] for key in sorted(found))
 
 
-def _finished(days: Iterable[DayOfWork]) -> dict[str, int]:
-    by_day: dict[str, int] = {}
-    for one in days:
-        if one.finished:
-            by_day[one.day] = by_day.get(one.day, 0) + one.finished
-    return by_day
-
-
-def _pace(by_day: dict[str, int], left: int, today: date) -> tuple[float | None, str | None]:
+def _pace(by_day: Mapping[str, int], left: int, today: date) -> tuple[float | None, str | None]:
     recent = sorted(by_day)[-_PACE_DAYS:]
     if not recent:
         return None, None
@@ -123,36 +113,21 @@ _MOST_RECORDS = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnAgreement:
-    """How one person's versions of ``records`` compare with the consensus.
+    """How one person's versions compare with the consensus.
 
     ``alike``: records that are equal in text, question and all spans. ``spans``: spans of the consensus that the person has equal in ends,
-    type and relevance. The other counts are of differences: spans that the person lacks or has too many, and those with other ends,
-    another type, another relevance.
+    type and relevance. ``kinds`` counts the differences by kind (``DifferenceKind``), ``texts`` the records whose text or question differs.
     """
 
-    records: int
     alike: Share
     spans: Share
-    missed: int
-    surplus: int
-    ends: int
-    types: int
-    relevance: int
+    kinds: Counter[str]
     texts: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnWork:
-    """The days on which the person worked, oldest first, and the agreement; None while no record of theirs is decided on."""
-
-    days: tuple[DayOfWork, ...]
-    agreement: OwnAgreement | None
-
-
-def own_work(store: Store, person: str) -> OwnWork:
-    """Return the work of *person*."""
-    days = tuple(day for day in days_of_work(store, ("work", "control")) if day.person == person)
-    return OwnWork(days=days, agreement=_agreement(store, person))
+def own_work(store: Store, person: str) -> tuple[tuple[DayOfWork, ...], OwnAgreement | None]:
+    """Return the days on which *person* worked, oldest first, and the agreement; None while no record of theirs is decided on."""
+    return tuple(day for day in days_of_work(store, ("work", "control")) if day.person == person), _agreement(store, person)
 
 
 def _agreement(store: Store, person: str) -> OwnAgreement | None:
@@ -166,28 +141,15 @@ def _agreement(store: Store, person: str) -> OwnAgreement | None:
         return None
     consensus = {row.record_id: EditedDocument.from_json(row.document) for row in newest}
     own = load_documents(store, record_ids=list(consensus), annotator=person)
-    return _compared([(consensus[row.record_id], State.from_json(row.state).document) for row in own])
-
-
-def _compared(pairs: list[tuple[EditedDocument, EditedDocument]]) -> OwnAgreement:
     kinds: Counter[str] = Counter()
     alike = right = expected = texts = 0
-    for consensus, own in pairs:
-        differences = differences_between(consensus, own)
+    for row in own:
+        decided_on = consensus[row.record_id]
+        differences = differences_between(decided_on, State.from_json(row.state).document)
         wrong = {one.left.id for one in differences if one.left is not None}
         kinds.update(one.kind for one in differences)
         alike += not differences
         texts += any(one.kind in {"text", "question"} for one in differences)
-        right += sum(mark.id not in wrong for mark in consensus.marks)
-        expected += len(consensus.marks)
-    return OwnAgreement(
-        records=len(pairs),
-        alike=Share.of(alike, len(pairs)),
-        spans=Share.of(right, expected),
-        missed=kinds["only_left"],
-        surplus=kinds["only_right"],
-        ends=kinds["boundary"],
-        types=kinds["type"],
-        relevance=kinds["relevance"],
-        texts=texts,
-    )
+        right += sum(mark.id not in wrong for mark in decided_on.marks)
+        expected += len(decided_on.marks)
+    return OwnAgreement(alike=Share.of(alike, len(own)), spans=Share.of(right, expected), kinds=kinds, texts=texts)

@@ -63,6 +63,14 @@ def safe_rows(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{str(safe_cell(name)): safe_cell(value) for name, value in row.items()} for row in rows]
 
 
+def show_bars(rows: Sequence[Mapping[str, Any]], otherwise: str = "", *, height: int = 260, **settings: Any) -> None:
+    """Show *rows* as bars, or the text *otherwise* if there are none; *settings* are those of ``st.bar_chart``."""
+    if rows or not otherwise:
+        st.bar_chart(safe_rows(rows), height=height, x_label="", y_label="", **settings)
+    else:
+        st.text(otherwise)
+
+
 def show_table(rows: Sequence[Mapping[str, Any]], **settings: Any) -> Any:
     """Show *rows* in the width of the page, without an index; *settings* and the result are those of ``st.dataframe``."""
     return st.dataframe(safe_rows(rows), hide_index=True, width="stretch", **settings)
