@@ -53,6 +53,13 @@ LONGEST_COMMENT: Final = 2_000
 _LONGEST_WORDS: Final = 80
 
 
+class StoreService:
+    """A service over the open store *shared*, which notes in *log* what people do."""
+
+    def __init__(self, shared: SharedStore, log: EventLog) -> None:
+        self._shared, self._log = shared, log
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
     """A comment. ``span_id``, ``words`` and ``entity_type`` are those of the span that it is about; empty if it is about the record."""
@@ -65,12 +72,8 @@ class Comment:
     entity_type: str = ""
 
 
-class Comments:
+class Comments(StoreService):
     """The comments in the store *shared*."""
-
-    def __init__(self, shared: SharedStore, log: EventLog) -> None:
-        self._shared = shared
-        self._log = log
 
     def add(self, person: str, record_id: str, text: str, document: Mapping[str, Any], span_id: str | None = None) -> None:
         """Add a comment on the span *span_id* of *document* (in its JSON form; None: on the record).

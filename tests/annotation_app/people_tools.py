@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.people.accounts import Accounts, Passwords
-from piiloom.annotation_app.people.logins import LoginService, LoginSessions, LoginThrottle
+from piiloom.annotation_app.people.logins import LoginService, LoginThrottle
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.shared import SharedStore
@@ -57,8 +57,7 @@ class House:
         self.shared = SharedStore(Store.open(MEMORY))
         self.log = EventLog(self.shared, self.clock.now)
         self.accounts = Accounts(self.shared, self.log, Passwords(self.hasher))
-        self.sessions = LoginSessions(self.shared, self.log)
-        self.logins = LoginService(self.shared, self.log, self.accounts, self.sessions, LoginThrottle(self.clock.monotonic))
+        self.logins = LoginService(self.shared, self.log, self.accounts, LoginThrottle(self.clock.monotonic))
 
     def events(self, *kinds):
         with self.shared.reading() as store:

@@ -70,7 +70,7 @@ def test_an_archive_holds_folders_too(files, tmp_path):
 def test_no_name_leads_elsewhere(files, tmp_path, name):
     (tmp_path / "exports" / "other").mkdir()
     assert not files.write_archive(name, io.BytesIO())
-    assert files.rejects_file(name) is None
+    assert files.file("rejects", name) is None
 
 
 def test_folders_of_releases_have_harmless_names_of_their_own(files, tmp_path):
@@ -89,6 +89,6 @@ def test_files_of_rejects_are_never_replaced(files):
     second = files.new_rejects(NOON)
     second.write_text("22")
     (first.parent / "notes.txt").write_text("mine")
-    assert [Path(one.name).stem for one in files.rejects()] == ["import-20261102T120000-2", "import-20261102T120000"]
-    assert files.rejects_file(second.name) == second
-    assert files.rejects_file("notes.txt") is None
+    assert [Path(one.name).stem for one in files.written("rejects")] == ["import-20261102T120000-2", "import-20261102T120000"]
+    assert files.file("rejects", second.name) == second
+    assert files.file("rejects", "notes.txt") is None

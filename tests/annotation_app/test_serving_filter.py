@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from piiloom.annotation_app.serving.current_user import identities
-from piiloom.annotation_app.serving.login_config import CsrfTokens, LoginConfig
+from piiloom.annotation_app.serving.login_config import LoginConfig
 from piiloom.annotation_app.serving.middleware import RequestFilter, SecurityHeaders, content_policy, inline_hashes, is_loopback
 from piiloom.annotation_app.serving.services import get_services, set_services
 from tests.annotation_app.people_tools import House
@@ -112,18 +112,18 @@ def test_inline_scripts_are_allowed_by_their_hash_only():
 
 
 def test_form_tokens_fit_one_purpose_one_browser_and_one_server():
-    forms = CsrfTokens()
-    token = forms.token("login", "cookie")
-    assert forms.fits("login", "cookie", token)
+    config = LoginConfig()
+    token = config.form_token("login", "cookie")
+    assert config.form_fits("login", "cookie", token)
     others = [
         ("logout", "cookie", token),
         ("login", "other", token),
         ("login", None, token),
-        ("login", "", forms.token("login", "")),
+        ("login", "", config.form_token("login", "")),
         ("login", "cookie", "ü\ud800"),
     ]
-    assert not any(forms.fits(*words) for words in others)
-    assert not CsrfTokens().fits("login", "cookie", token)
+    assert not any(config.form_fits(*words) for words in others)
+    assert not LoginConfig().form_fits("login", "cookie", token)
 
 
 @case_by_case(

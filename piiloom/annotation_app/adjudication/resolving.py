@@ -16,7 +16,7 @@ from piiloom.annotation_app.adjudication.versions import PersonsVersion, SideByS
 from piiloom.annotation_app.documents.applying import check_acceptable
 from piiloom.annotation_app.documents.document import EditedDocument, document_of, next_revision
 from piiloom.annotation_app.documents.history import EDITS
-from piiloom.annotation_app.event_log import EventLog, stamp
+from piiloom.annotation_app.event_log import EventLog, StoreService, stamp
 from piiloom.annotation_app.figures.spans import compared_spans
 from piiloom.annotation_app.people.identity import AppUser, require
 from piiloom.annotation_app.sync.service import DocumentService
@@ -193,7 +193,7 @@ class SettledRecords:
     waiting: list[str] = field(default_factory=list)
 
 
-class Resolver:
+class Resolver(StoreService):
     """Makes decisions on the records of the store *shared*. Thread-safe.
 
     Call ``settle_due`` from time to time. It settles records some minutes after people finished them, so that a mistaken
@@ -201,8 +201,7 @@ class Resolver:
     """
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
-        self._shared = shared
-        self._log = log
+        super().__init__(shared, log)
         self._decisions = Decisions(log)
         self._looked_at: dict[Disputed, bool] = {}
 

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import singledispatch
-from typing import Any, Literal
+from typing import Literal
 
 from piiloom.annotation_app.documents.document import Decided, EditedDocument, SpanMark, State, SuggestionOutcome
 from piiloom.annotation_app.documents.operations import (
@@ -156,7 +155,7 @@ def apply(
     An operation that changes the document also sets an accepted or rejected record back to open.
     """
     if isinstance(operation, Accept | Reject | Reopen | Flag | Unflag):
-        return _JUDGEMENTS[type(operation)](state, operation, base)
+        return _judged(state, operation, base)
     if isinstance(operation, TakeSuggestions | RefuseSuggestions):
         placed = {one.suggestion.id: one for one in placements(suggestions, base, state.document)}
         return _take(state, operation, placed, types) if isinstance(operation, TakeSuggestions) else _refuse(state, operation, placed)
@@ -204,25 +203,19 @@ def is_blank(text: str | None) -> bool:
     return not (text or "").strip(_BLANKS)
 
 
-def _accept(state: State, _operation: Accept, base: EditedDocument) -> State:
-    check_acceptable(state.document, base)
-    return replace(state, verdict="accepted", reason="")
-
-
-def _reject(state: State, operation: Reject, _base: EditedDocument) -> State:
-    return replace(state, verdict="rejected", reason=_said(operation.reason))
-
-
-def _reopen(state: State, _operation: Reopen, _base: EditedDocument) -> State:
-    return replace(state, verdict="open", reason="")
-
-
-def _flag(state: State, operation: Flag, _base: EditedDocument) -> State:
-    return replace(state, flag=_said(operation.comment))
-
-
-def _unflag(state: State, _operation: Unflag, _base: EditedDocument) -> State:
-    return replace(state, flag="")
+def _judged(state: State, operation: Accept | Reject | Reopen | Flag | Unflag, base: EditedDocument) -> State:
+    match operation:
+        case Accept():
+            check_acceptable(state.document, base)
+            return replace(state, verdict="accepted", reason="")
+        case Reject():
+            return replace(state, verdict="rejected", reason=_said(operation.reason))
+        case Reopen():
+            return replace(state, verdict="open", reason="")
+        case Flag():
+            return replace(state, flag=_said(operation.comment))
+        case Unflag():
+            return replace(state, flag="")
 
 
 def _said(text: str) -> str:
@@ -231,22 +224,33 @@ def _said(text: str) -> str:
     return text
 
 
-_JUDGEMENTS: dict[type, Callable[[State, Any, EditedDocument], State]] = {
-    Accept: _accept,
-    Reject: _reject,
-    Reopen: _reopen,
-    Flag: _flag,
-    Unflag: _unflag,
-}
+def _changed(operation: ContentOperation, document: EditedDocument, types: Container[str]) -> EditedDocument:
+    if isinstance(operation, EditText):
+        return _with_text(operation, document)
+    if isinstance(operation, AddMark):
+        if document.mark(operation.span.id) is not None:
+            raise Refusal("id_taken")
+        _check_type(operation.span.entity_type, types)
+        return _placed(document, document.marks, operation.span.mark)
+    mark = _found(document, operation.id)
+    match operation:
+        case MoveMark():
+            others = tuple(other for other in document.marks if other.id != mark.id)
+            return _placed(document, others, replace(mark, start=operation.start, end=operation.end, doubt=False))
+        case RemoveMark():
+            return replace(document, marks=tuple(other for other in document.marks if other.id != mark.id))
+        case SetType():
+            _check_type(operation.entity_type, types)
+            subtype = mark.subtype if mark.entity_type == operation.entity_type else None
+            changed = replace(mark, entity_type=operation.entity_type, subtype=subtype, doubt=False)
+        case SetRelevance():
+            changed = replace(mark, relevance=operation.relevance)
+        case ConfirmMark():
+            changed = replace(mark, doubt=False)
+    return replace(document, marks=tuple(changed if other.id == mark.id else other for other in document.marks))
 
 
-@singledispatch
-def _changed(_operation: ContentOperation, _document: EditedDocument, _types: Container[str]) -> EditedDocument:
-    raise Refusal("malformed")
-
-
-@_changed.register
-def _text(operation: EditText, document: EditedDocument, _types: Container[str]) -> EditedDocument:
+def _with_text(operation: EditText, document: EditedDocument) -> EditedDocument:
     text = document.context if operation.field == "context" else document.question or ""
     end = operation.at + len(operation.removed)
     if not 0 <= operation.at <= len(text):
@@ -261,45 +265,6 @@ def _text(operation: EditText, document: EditedDocument, _types: Container[str])
     return replace(document, context=edit.applied_to(text), marks=realigned(document.marks, edit))
 
 
-@_changed.register
-def _add(operation: AddMark, document: EditedDocument, types: Container[str]) -> EditedDocument:
-    if document.mark(operation.span.id) is not None:
-        raise Refusal("id_taken")
-    _check_type(operation.span.entity_type, types)
-    return _placed(document, document.marks, operation.span.mark)
-
-
-@_changed.register
-def _move(operation: MoveMark, document: EditedDocument, _types: Container[str]) -> EditedDocument:
-    mark = _found(document, operation.id)
-    others = tuple(other for other in document.marks if other.id != mark.id)
-    return _placed(document, others, replace(mark, start=operation.start, end=operation.end, doubt=False))
-
-
-@_changed.register
-def _retype(operation: SetType, document: EditedDocument, types: Container[str]) -> EditedDocument:
-    mark = _found(document, operation.id)
-    _check_type(operation.entity_type, types)
-    subtype = mark.subtype if mark.entity_type == operation.entity_type else None
-    return _exchanged(document, replace(mark, entity_type=operation.entity_type, subtype=subtype, doubt=False))
-
-
-@_changed.register
-def _weigh(operation: SetRelevance, document: EditedDocument, _types: Container[str]) -> EditedDocument:
-    return _exchanged(document, replace(_found(document, operation.id), relevance=operation.relevance))
-
-
-@_changed.register
-def _remove(operation: RemoveMark, document: EditedDocument, _types: Container[str]) -> EditedDocument:
-    mark = _found(document, operation.id)
-    return replace(document, marks=tuple(other for other in document.marks if other.id != mark.id))
-
-
-@_changed.register
-def _confirm(operation: ConfirmMark, document: EditedDocument, _types: Container[str]) -> EditedDocument:
-    return _exchanged(document, replace(_found(document, operation.id), doubt=False))
-
-
 def _found(document: EditedDocument, mark_id: str) -> SpanMark:
     mark = document.mark(mark_id)
     if mark is None:
@@ -310,10 +275,6 @@ def _found(document: EditedDocument, mark_id: str) -> SpanMark:
 def _check_type(name: str, types: Container[str]) -> None:
     if name not in types:
         raise Refusal("unknown_type")
-
-
-def _exchanged(document: EditedDocument, mark: SpanMark) -> EditedDocument:
-    return replace(document, marks=tuple(mark if other.id == mark.id else other for other in document.marks))
 
 
 def _placed(document: EditedDocument, others: tuple[SpanMark, ...], mark: SpanMark) -> EditedDocument:

@@ -8,7 +8,7 @@ the app would refuse one of the operations.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -20,6 +20,7 @@ from piiloom.annotation_app.documents.text_edits import TextEdit, common_edges
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 from piiloom.corpus.store.suggestions import Suggestion
 
+T = TypeVar("T")
 Patch = Mapping[str, Any]
 _DOCUMENT = ("context", "question", "spans")
 _PLAIN = ("verdict", "reason", "flag")
@@ -53,14 +54,13 @@ def state_change(old: State, new: State) -> Change:
     if a.question != b.question:
         before["question"], after["question"] = a.question, b.question
     if a.marks != b.marks:
-        before["spans"], after["spans"] = _differing(a.marks, b.marks)
+        before["spans"], after["spans"] = _differing([{mark.id: mark for mark in side.marks} for side in (a, b)], SpanMark.to_json)
     for name in _PLAIN:
         if getattr(old, name) != getattr(new, name):
             before[name], after[name] = getattr(old, name), getattr(new, name)
     if old.decided != new.decided:
-        left, right = ({one.suggestion: one for one in state.decided} for state in (old, new))
-        ids = [name for name in left | right if left.get(name) != right.get(name)]
-        before["decided"], after["decided"] = ({name: _outcome(side.get(name)) for name in ids} for side in (left, right))
+        sides = [{one.suggestion: one for one in side.decided} for side in (old, new)]
+        before["decided"], after["decided"] = _differing(sides, lambda one: {"how": one.how, "span": one.span})
     return Change(before, after)
 
 
@@ -82,18 +82,11 @@ def turned(state: State, change: Change) -> State:
     return State(document=document, decided=_decided(state.decided, after.get("decided", {})), **plain)
 
 
-def _differing(old: tuple[SpanMark, ...], new: tuple[SpanMark, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
-    left, right = {mark.id: mark for mark in old}, {mark.id: mark for mark in new}
-    ids = [name for name in left | right if left.get(name) != right.get(name)]
-    return {name: _json(left.get(name)) for name in ids}, {name: _json(right.get(name)) for name in ids}
-
-
-def _json(mark: SpanMark | None) -> dict[str, Any] | None:
-    return None if mark is None else mark.to_json()
-
-
-def _outcome(decided: Decided | None) -> dict[str, Any] | None:
-    return None if decided is None else {"how": decided.how, "span": decided.span}
+def _differing(sides: Sequence[Mapping[str, T]], form: Callable[[T], dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return for each of two *sides* the values that differ, in their JSON form; None for a value that only the other side has."""
+    left, right = sides
+    names = [name for name in left | right if left.get(name) != right.get(name)]
+    return [{name: form(side[name]) if name in side else None for name in names} for side in sides]
 
 
 def _decided(before: tuple[Decided, ...], after: Mapping[str, Any]) -> tuple[Decided, ...]:
@@ -102,9 +95,6 @@ def _decided(before: tuple[Decided, ...], after: Mapping[str, Any]) -> tuple[Dec
     kept = [one for one in before if one.suggestion not in after]
     fresh = [Decided(suggestion=name, how=one["how"], span=one["span"]) for name, one in after.items() if one is not None]
     return tuple(sorted(kept + fresh, key=lambda one: one.suggestion))
-
-
-T = TypeVar("T")
 
 
 def reverted(now: State, *, step: tuple[State, State], base: EditedDocument) -> State:

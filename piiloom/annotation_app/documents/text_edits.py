@@ -7,10 +7,13 @@ span is removed if its text was deleted, or replaced together with text around i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate
+
+from rapidfuzz.distance import Postfix, Prefix
 
 from piiloom.annotation_app.documents.document import SpanMark
 
@@ -67,30 +70,13 @@ def _edits_between(a: str, b: str) -> tuple[TextEdit, ...]:
 
 def common_edges(a: str, b: str) -> tuple[int, int]:
     """Return the lengths of the common prefix and common suffix of *a* and *b*, in code points; the two never overlap."""
-    shorter = min(len(a), len(b))
-    head = _agreeing(shorter, lambda low, high: a[low:high] == b[low:high])
-    tail = _agreeing(shorter - head, lambda low, high: a[len(a) - high : len(a) - low] == b[len(b) - high : len(b) - low])
-    return head, tail
-
-
-def _agreeing(limit: int, equal: Callable[[int, int], bool]) -> int:
-    """Return the greatest length up to *limit* for which all is equal.
-
-    Binary search over slices, which is faster than a loop over characters. ``equal(low, high)`` compares offsets low to high.
-    """
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if equal(low, middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    head = Prefix.similarity(a, b)
+    return head, min(Postfix.similarity(a, b), len(a) - head, len(b) - head)
 
 
 def _edits_of_pieces(old: str, new: str, offset: int) -> Iterator[TextEdit]:
     left, right = _PIECE.findall(old), _PIECE.findall(new)
-    places, others = _offsets(left), _offsets(right)
+    places, others = ([0, *accumulate(map(len, pieces))] for pieces in (left, right))
     matcher = SequenceMatcher(None, left, right, autojunk=max(len(left), len(right)) > _EXACT_UP_TO)
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag != "equal":
@@ -98,13 +84,6 @@ def _edits_of_pieces(old: str, new: str, offset: int) -> Iterator[TextEdit]:
             head, tail = common_edges(before, after)
             start, end = offset + places[i] + head, offset + places[j] - tail
             yield TextEdit(start, end, after[head : len(after) - tail])
-
-
-def _offsets(pieces: Sequence[str]) -> list[int]:
-    found = [0]
-    for piece in pieces:
-        found.append(found[-1] + len(piece))
-    return found
 
 
 def realigned(marks: Sequence[SpanMark], edit: TextEdit) -> tuple[SpanMark, ...]:

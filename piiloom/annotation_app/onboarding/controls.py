@@ -19,10 +19,9 @@ from typing import Literal, get_args
 
 from piiloom.annotation_app.documents.document import EditedDocument, State, document_of
 from piiloom.annotation_app.documents.merging import paired
-from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.figures.intervals import Share
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
-from piiloom.annotation_app.worklist.project_settings import SettingsStore
+from piiloom.annotation_app.worklist.project_settings import ProjectService
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
 from piiloom.corpus.store.annotation_documents import load_documents
@@ -157,13 +156,8 @@ class ControlReport:
     missing: tuple[str, ...] = ()
 
 
-class Controls:
+class Controls(ProjectService):
     """Makes the control records of the store *shared*."""
-
-    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
 
     def plant_errors(self, actor: str, record_ids: Sequence[str], kinds: Sequence[PlantedKind] = ERROR_KINDS) -> ControlReport:
         """Make a control from each of *record_ids* by planting one error.

@@ -21,7 +21,7 @@ from piiloom.annotation_app.documents.merging import Difference, differences_bet
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.controls import plant_several
 from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
-from piiloom.annotation_app.worklist.project_settings import SettingsStore
+from piiloom.annotation_app.worklist.project_settings import ProjectService, SettingsStore
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.corpus.store.annotation_controls import ControlRow, find_control, load_controls
@@ -148,13 +148,8 @@ class Exercise:
     perfect: bool
 
 
-class Practice:
+class Practice(ProjectService):
     """The practice set of the store *shared*."""
-
-    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
 
     def add(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:
         """Add records with their references (``kind`` must be "practice"); returns the new ids."""
@@ -257,13 +252,11 @@ class QualifyingTask:
     records: tuple[tuple[str, bool], ...]
 
 
-class QualifyingTest:
+class QualifyingTest(ProjectService):
     """The qualifying test of the store *shared*; *reopen* is a hook."""
 
     def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore, reopen: Reopen) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
+        super().__init__(shared, log, settings)
         self._reopen = reopen
 
     def add_set(self, actor: str, answers: Sequence[KnownAnswer]) -> list[str]:

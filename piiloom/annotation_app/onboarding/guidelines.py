@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.event_tables import guideline_of, question_of
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.guidelines import (
@@ -83,12 +83,11 @@ def tour_video(places: Sequence[Path] = TOURS) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-class Guidelines:
+class Guidelines(StoreService):
     """The guidelines in the store *shared*."""
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
-        self._shared = shared
-        self._log = log
+        super().__init__(shared, log)
         self._read: tuple[int, str] | None = None  # the version in force and its Markdown, as last read
 
     def passages(self, names: Collection[str]) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from typing import Final
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.people.identity import LOCAL_USER, AppRole, AppUser, as_role, folded_name, normalized_name, person_name
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent
 from piiloom.corpus.store.annotators import AnnotatorRow, add_annotator, change_annotator, find_annotator, list_annotators
@@ -134,15 +134,14 @@ def replayed_accounts(events: Iterable[AnnotationEvent]) -> list[Account]:
     return sorted(known.values(), key=lambda account: (account.made_at, account.name))
 
 
-class Accounts:
+class Accounts(StoreService):
     """The accounts of the store *shared*.
 
     *by* is always the name of the person who asks for a change. Permissions are not checked here: the caller does that.
     """
 
     def __init__(self, shared: SharedStore, log: EventLog, passwords: Passwords | None = None) -> None:
-        self._shared = shared
-        self._log = log
+        super().__init__(shared, log)
         self._passwords = passwords or Passwords()
 
     def add(

@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Final
 
-from piiloom.annotation_app.event_log import EventLog, stamp
+from piiloom.annotation_app.event_log import EventLog, StoreService, stamp
 from piiloom.annotation_app.people.accounts import Accounts
 from piiloom.annotation_app.people.identity import AppUser, folded_name
 from piiloom.corpus.store.annotation_events import NewEvent
@@ -161,82 +161,6 @@ _GRAIN: Final = timedelta(minutes=10)
 _LONGEST: Final = 100
 
 
-class LoginSessions:
-    """The login sessions of the store *shared*. A session ends *lifetime* after the login, or after *idle* without use."""
-
-    def __init__(self, shared: SharedStore, log: EventLog, *, lifetime: timedelta = LIFETIME, idle: timedelta = IDLE) -> None:
-        self._shared, self._log = shared, log
-        self._lifetime, self._idle = lifetime, idle
-
-    def start(self, store: Store, annotator: str) -> str:
-        """Start a session of *annotator* within the transaction on *store* and return its token. The token itself is not stored."""
-        token = secrets.token_urlsafe(32)
-        now = self._log.now()
-        row = LoginRow(annotator=annotator, made_at=now, expires_at=self._end(now, now))
-        self._add(store, token, row, "password")
-        return token
-
-    def adopt(self, store: Store, annotator: str, token: str, made: datetime) -> bool:
-        """Accept *token*, which stands for a login of *annotator* elsewhere, as a session; within the transaction on *store*.
-
-        The session lasts *lifetime* from the time *made*, whether it is used or not. Returns False if that time is over or the session was
-        ended.
-        """
-        known_as, until = _known_as(token), stamp(made + self._lifetime)
-        if until <= stamp(self._log.clock()) or session_known(store, known_as):
-            return find_session(store, known_as) is not None
-        self._add(store, token, LoginRow(annotator=annotator, made_at=stamp(made), expires_at=until), "oidc")
-        return True
-
-    def _add(self, store: Store, token: str, row: LoginRow, by: str) -> None:
-        forget_sessions(store, self._log.now())
-        add_session(store, _known_as(token), row)
-        self._log.append(store, [NewEvent(actor=row.annotator, kind="logged_in", entry={"by": by})])
-
-    def whose(self, token: str | None) -> str | None:
-        """Return the name of the person logged in with *token*, and extend the session.
-
-        Returns None if the token is unknown or its session has ended or expired.
-        """
-        if not token or len(token) > _LONGEST:
-            return None
-        known_as = _known_as(token)
-        with self._shared.reading() as store:
-            row = find_session(store, known_as)
-        now = stamp(self._log.clock())
-        if row is None or now >= row.expires_at:
-            return None
-        self._prolong(known_as, row, now)
-        return row.annotator
-
-    def end(self, token: str | None) -> str | None:
-        """End the session of *token*. Return the person's name, or None if nobody was logged in with it."""
-        annotator = self.whose(token)
-        if annotator is None or token is None:
-            return None
-        with self._shared.writing() as store:
-            end_session(store, _known_as(token))
-            self._log.append(store, [NewEvent(actor=annotator, kind="logged_out")])
-        return annotator
-
-    def _prolong(self, known_as: str, row: LoginRow, now: str) -> None:
-        until = self._end(row.made_at, now)
-        if _time(until) - _time(row.expires_at) >= min(_GRAIN, self._idle / 4):
-            with self._shared.writing() as store:
-                prolong_session(store, known_as, until)
-
-    def _end(self, made_at: str, used_at: str) -> str:
-        return min(stamp(_time(made_at) + self._lifetime), stamp(_time(used_at) + self._idle))
-
-
-def _known_as(token: str) -> str:
-    return sha256(token.encode("utf-8", "replace")).hexdigest()
-
-
-def _time(text: str) -> datetime:
-    return datetime.fromisoformat(text)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoginAttempt:
     """The result of a login attempt. ``token`` is the token of the new session, None if there is none.
@@ -248,14 +172,15 @@ class LoginAttempt:
     wait: float = 0.0
 
 
-class LoginService:
-    """Login service: logs people in and out, and tells to whom a session token belongs."""
+class LoginService(StoreService):
+    """Logs people in and out, and returns the person to whom a session token belongs.
 
-    def __init__(
-        self, shared: SharedStore, log: EventLog, accounts: Accounts, sessions: LoginSessions, throttle: LoginThrottle | None = None
-    ) -> None:
-        self._shared, self._log, self._accounts, self._sessions = shared, log, accounts, sessions
-        self._throttle = throttle or LoginThrottle()
+    A session ends ``LIFETIME`` after the login, or after ``IDLE`` without use.
+    """
+
+    def __init__(self, shared: SharedStore, log: EventLog, accounts: Accounts, throttle: LoginThrottle | None = None) -> None:
+        super().__init__(shared, log)
+        self._accounts, self._throttle = accounts, throttle or LoginThrottle()
 
     def log_in(self, name: str, password: str, address: str) -> LoginAttempt:
         """Try a name and password from the client *address*. After a refusal, call ``note_refusal`` once the answer is on its way."""
@@ -265,11 +190,13 @@ class LoginService:
         row = self._accounts.authenticate(name, password)
         if row is None:
             return LoginAttempt()
+        token = secrets.token_urlsafe(32)
         with self._shared.writing() as store:
             # The password may have been changed during the check. That ended all sessions, so the old password must not start a new one.
             if not self._accounts.unchanged(store, row):
                 return LoginAttempt()
-            token = self._sessions.start(store, row.name)
+            now = self._log.now()
+            self._start(store, token, LoginRow(annotator=row.name, made_at=now, expires_at=_session_end(now, now)), "password")
         self._throttle.succeeded(name, address)
         return LoginAttempt(token=token)
 
@@ -288,20 +215,59 @@ class LoginService:
         """Return the person whom an OIDC provider has confirmed, or None. The first use of a token is logged as a login.
 
         *token* stands for the login at the provider, *identities* are the confirmed e-mail address and subject, *made* is the time of that
-        login. Returns None if no account has such an identity, or the token was logged out or is too old.
+        login. Its session lasts ``LIFETIME`` from then, whether it is used or not. Returns None if no account has such an identity, or the
+        token was logged out or is too old.
         """
         person = self._accounts.person_of_identity(*identities)
         if person is None:
             return None
+        known_as, until = _known_as(token), stamp(made + LIFETIME)
         with self._shared.writing() as store:
-            adopted = self._sessions.adopt(store, person.name, token, made)
-        return self.person(token) if adopted else None
+            if until > stamp(self._log.clock()) and not session_known(store, known_as):
+                self._start(store, token, LoginRow(annotator=person.name, made_at=stamp(made), expires_at=until), "oidc")
+        return self.person(token)
 
     def log_out(self, token: str | None) -> None:
         """End the session of *token*, if there is one."""
-        self._sessions.end(token)
+        annotator = self._whose(token)
+        if annotator is not None and token is not None:
+            with self._shared.writing() as store:
+                end_session(store, _known_as(token))
+                self._log.append(store, [NewEvent(actor=annotator, kind="logged_out")])
 
     def person(self, token: str | None) -> AppUser | None:
-        """Return the person logged in with *token*, with the current role, or None."""
-        name = self._sessions.whose(token)
+        """Return the person logged in with *token*, with the current role, or None; the session is extended."""
+        name = self._whose(token)
         return None if name is None else self._accounts.person(name)
+
+    def _start(self, store: Store, token: str, row: LoginRow, by: str) -> None:
+        """Start a session within the transaction on *store*. The token itself is not stored."""
+        forget_sessions(store, self._log.now())
+        add_session(store, _known_as(token), row)
+        self._log.append(store, [NewEvent(actor=row.annotator, kind="logged_in", entry={"by": by})])
+
+    def _whose(self, token: str | None) -> str | None:
+        """Return the name of the person logged in with *token*, and extend the session.
+
+        Returns None if the token is unknown or its session has ended or expired.
+        """
+        if not token or len(token) > _LONGEST:
+            return None
+        with self._shared.reading() as store:
+            row = find_session(store, _known_as(token))
+        now = stamp(self._log.clock())
+        if row is None or now >= row.expires_at:
+            return None
+        until = _session_end(row.made_at, now)
+        if datetime.fromisoformat(until) - datetime.fromisoformat(row.expires_at) >= _GRAIN:
+            with self._shared.writing() as store:
+                prolong_session(store, _known_as(token), until)
+        return row.annotator
+
+
+def _session_end(made_at: str, used_at: str) -> str:
+    return min(stamp(datetime.fromisoformat(made_at) + LIFETIME), stamp(datetime.fromisoformat(used_at) + IDLE))
+
+
+def _known_as(token: str) -> str:
+    return sha256(token.encode("utf-8", "replace")).hexdigest()

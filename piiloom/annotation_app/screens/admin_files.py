@@ -16,7 +16,7 @@ from piiloom.annotation_app.people.identity import AppUser
 from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.screens.showing import escape_markdown, file_size, show_files, show_table
 from piiloom.annotation_app.screens.tab_state import BY_ADMIN, choice_field, field_key, fields, this_tab
-from piiloom.annotation_app.serving.routes import export_link, rejects_link
+from piiloom.annotation_app.serving.routes import file_link
 from piiloom.annotation_app.serving.server import MOST_UPLOADED_MB
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.detection_runs import DetectionRun, OfferedDetector
@@ -113,7 +113,7 @@ def _written(services: Services) -> None:
     rows = [
         (
             f"{one.folder}.zip",
-            export_link(one.folder),
+            file_link("exports", one.folder),
             (one.release, one.file_format, one.records.get("train", 0), one.records.get("test", 0), file_size(one.size)),
         )
         for one in found
@@ -236,10 +236,10 @@ def _show_import(last: _Imported) -> None:
 
 
 def _rejects(services: Services) -> None:
-    found = ProjectFiles(services.path).rejects()
+    found = ProjectFiles(services.path).written("rejects")
     if found:
         st.markdown("**Rejected rows to download**, each with its line and the reason")
-        show_files(("file", "size"), [(one.name, rejects_link(one.name), (file_size(one.size),)) for one in found[:10]])
+        show_files(("file", "size"), [(one.name, file_link("rejects", one.name), (file_size(one.size),)) for one in found[:10]])
 
 
 _LOOK_EVERY: Final = timedelta(seconds=2)

@@ -14,7 +14,7 @@ from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.screens.showing import file_size, show_error, show_files
 from piiloom.annotation_app.screens.tab_state import act, field_key, fields, this_tab, with_outcomes
 from piiloom.annotation_app.screens.work import WORK_PAGE
-from piiloom.annotation_app.serving.routes import selection_link
+from piiloom.annotation_app.serving.routes import file_link
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.pool import OrderChoice, explained
 from piiloom.annotation_app.worklist.project_settings import may_see_people
@@ -119,9 +119,9 @@ def _write_out(services: Services, query: ListQuery, total: int) -> None:
         st.text("As they are stored now: validated ones as people left them, others as they came. Nothing is frozen; a release is.")
         st.selectbox("Format", _FORMATS, key=field_key("list-write", "format"))
         _button(services, query, total, f"Write {counted(total, 'record')} out", write)
-    found = ProjectFiles(services.path).selections()[:_FILES_SHOWN]
+    found = ProjectFiles(services.path).written("selections")[:_FILES_SHOWN]
     if found:
-        show_files(("file", "size"), [(one.name, selection_link(one.name), (file_size(one.size),)) for one in found])
+        show_files(("file", "size"), [(one.name, file_link("selections", one.name), (file_size(one.size),)) for one in found])
 
 
 def _written(services: Services, lines: tuple[ListedItem, ...], file_format: str) -> str:

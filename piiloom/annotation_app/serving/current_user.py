@@ -114,5 +114,5 @@ def logout_form() -> str | None:
     token = st.context.cookies.get(config.cookie)
     if config.logins is None or token is None or not st.session_state.get(_BY_FORM):
         return None
-    hidden = f'<input type="hidden" name="token" value="{escape(config.logout_token(token))}">'
+    hidden = f'<input type="hidden" name="token" value="{escape(config.form_token("logout", token))}">'
     return f'<form method="post" action="{LOGOUT_PATH}">{hidden}<button type="submit">Log out</button></form>'

@@ -16,22 +16,6 @@ from piiloom.annotation_app.people.accounts import Accounts
 from piiloom.annotation_app.people.identity import LOCAL_USER, AppUser
 from piiloom.annotation_app.people.logins import LoginService
 
-
-class CsrfTokens:
-    """Makes and checks form tokens. The key lives as long as the process: forms from before a restart have to be reloaded."""
-
-    def __init__(self, key: bytes | None = None) -> None:
-        self._key = key or secrets.token_bytes(32)
-
-    def token(self, purpose: str, cookie: str) -> str:
-        """The token for a form of *purpose* in the browser that holds *cookie*."""
-        return hmac.new(self._key, f"{purpose}\0{cookie}".encode("utf-8", "replace"), sha256).hexdigest()
-
-    def fits(self, purpose: str, cookie: str | None, token: str) -> bool:
-        """Whether *token* was made for this purpose and cookie."""
-        return bool(cookie) and hmac.compare_digest(self.token(purpose, cookie or "").encode(), token.encode("utf-8", "replace"))
-
-
 LOGIN_PATH: Final = "/account/login"
 LOGOUT_PATH: Final = "/account/logout"
 # Streamlit's signed cookie with the provider's claims. A long value is split over several cookies.
@@ -51,7 +35,7 @@ class LoginConfig:
     If ``logins`` is None, the server is single-user: everybody who can reach it is the local person, an admin. ``oidc`` says whether
     Streamlit's own login is configured. ``may_be_forwarded`` is False where uvicorn trusts local proxies without being asked to: requests
     through a proxy are then refused. ``cookie`` has the port in its name, since browsers share cookies between ports and one machine may
-    serve two stores.
+    serve two stores. ``form_key`` lives as long as the process: forms from before a restart have to be reloaded.
     """
 
     logins: LoginService | None = None
@@ -60,12 +44,20 @@ class LoginConfig:
     behind_https: bool = False
     may_be_forwarded: bool = True
     cookie: str = "piiloom_session"
-    forms: CsrfTokens = field(default_factory=CsrfTokens)
+    form_key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @property
     def form_cookie(self) -> str:
         """The name of the cookie that ties a login form to a browser."""
         return f"{self.cookie}_form"
+
+    def form_token(self, purpose: str, cookie: str) -> str:
+        """Return the token that a form of *purpose* has to carry in the browser that holds *cookie*."""
+        return hmac.new(self.form_key, f"{purpose}\0{cookie}".encode("utf-8", "replace"), sha256).hexdigest()
+
+    def form_fits(self, purpose: str, cookie: str | None, token: str) -> bool:
+        """Return whether *token* was made for this purpose and cookie."""
+        return bool(cookie) and hmac.compare_digest(self.form_token(purpose, cookie or "").encode(), token.encode("utf-8", "replace"))
 
     def person(self, token: str | None) -> AppUser | None:
         """Return the person to whom a session token belongs, or None; the local person if the server is single-user."""
@@ -74,12 +66,3 @@ class LoginConfig:
     def person_of_cookies(self, cookies: Mapping[str, str]) -> AppUser | None:
         """Return the person who sends *cookies*, or None. An OIDC login is known once a page has seen it."""
         return self.person(cookies.get(self.cookie)) or (self.person(provider_token(cookies)) if self.oidc else None)
-
-    def logout_token(self, token: str) -> str:
-        """Return the form token that a log-out form has to carry."""
-        return self.forms.token("logout", token)
-
-    @staticmethod
-    def nonce() -> str:
-        """Return a new random value for the form cookie."""
-        return secrets.token_urlsafe(16)

@@ -9,11 +9,12 @@ no login: it contains nothing private, and browsers load it once and keep it.
 from __future__ import annotations
 
 import math
+import secrets
 import tempfile
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 from urllib.parse import parse_qs, quote
 
 from anyio import CapacityLimiter, to_thread
@@ -24,12 +25,12 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, PlainT
 from starlette.routing import Route
 
 from piiloom.annotation_app.editor_assets import module, module_address
-from piiloom.annotation_app.people.logins import LoginService
-from piiloom.annotation_app.project_files import ProjectFiles
+from piiloom.annotation_app.project_files import FileKind, ProjectFiles
 from piiloom.annotation_app.serving.login_config import LOGIN_PATH, LOGOUT_PATH, LoginConfig
 from piiloom.annotation_app.serving.services import get_services
 from piiloom.foundation.words import counted
 
+_NOT_KEPT: Final = {"Cache-Control": "no-store"}
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _LONGEST_BODY: Final = 16_384
 # One hash takes 64 MiB and several cores. More than this many at once would slow down the people at work.
@@ -45,8 +46,7 @@ class LoginRoutes:
     """The login and log-out routes for one ``LoginConfig``."""
 
     def __init__(self, config: LoginConfig) -> None:
-        self._config = config
-        self._hashing = CapacityLimiter(_HASHES_AT_ONCE)
+        self._config, self._hashing = config, CapacityLimiter(_HASHES_AT_ONCE)
 
     def routes(self) -> list[Route]:
         """Return the routes to add to the app."""
@@ -54,16 +54,16 @@ class LoginRoutes:
             Route(LOGIN_PATH, self.show, methods=["GET"]),
             Route(LOGIN_PATH, self.log_in, methods=["POST"]),
             Route(LOGOUT_PATH, self.log_out, methods=["POST"]),
-            Route("/account/style.css", _style, methods=["GET"]),
-            Route("/account/health", _health, methods=["GET"]),
+            Route("/account/style.css", lambda _: FileResponse(_TEMPLATES / "login.css", media_type="text/css"), methods=["GET"]),
+            Route("/account/health", lambda _: JSONResponse({"status": "ok"}, headers=_NOT_KEPT), methods=["GET"]),
         ]
 
-    async def show(self, request: Request) -> Response:
+    def show(self, request: Request) -> Response:
         """Serve the login form. Redirect people who are already logged in to the app."""
-        token = request.cookies.get(self._config.cookie)
-        if await to_thread.run_sync(self._config.person, token) is not None:
-            return RedirectResponse(_onward(request.query_params.get(_RECORD)), 303)
-        return self._form(request, record=request.query_params.get(_RECORD, ""))
+        record = request.query_params.get(_RECORD, "")
+        if self._config.person(request.cookies.get(self._config.cookie)) is not None:
+            return RedirectResponse(_onward(record), 303)
+        return self._form(request, record)
 
     async def log_in(self, request: Request) -> Response:
         """Handle a submitted login form.
@@ -77,52 +77,56 @@ class LoginRoutes:
         fields = await _fields(request)
         if fields is None:
             return PlainTextResponse("This is not a login form.", 400)
-        if not config.forms.fits("login", request.cookies.get(config.form_cookie), fields.get("token", "")):
-            return self._form(request, said=_STALE, record=fields.get(_RECORD, ""), status=403)
-        name, password = fields.get("name", ""), fields.get("password", "")
+        name, password, record = (fields.get(field, "") for field in ("name", "password", _RECORD))
+        if not config.form_fits("login", request.cookies.get(config.form_cookie), fields.get("token", "")):
+            return self._form(request, record, 403, said=_STALE)
         address = request.client.host if request.client else ""
         attempt = await to_thread.run_sync(logins.log_in, name, password, address, limiter=self._hashing)
         if attempt.token is not None:
-            return await self._let_in(request, logins, attempt.token, _onward(fields.get(_RECORD)))
+            await to_thread.run_sync(logins.log_out, request.cookies.get(config.cookie))
+            answer: Response = RedirectResponse(_onward(record), 303, headers=_NOT_KEPT)
+            self._set(request, answer, config.cookie, attempt.token, path="/")
+            answer.delete_cookie(config.form_cookie, path=LOGIN_PATH)
+            return answer
         if attempt.wait > 0:
             seconds = math.ceil(attempt.wait)
-            said = f"Too many tries. Wait {counted(seconds, 'second')} and try again."
-            answer = self._form(request, name=name, said=said, record=fields.get(_RECORD, ""), status=429)
+            answer = self._form(request, record, 429, name=name, said=f"Too many tries. Wait {counted(seconds, 'second')} and try again.")
             answer.headers["Retry-After"] = str(seconds)
             return answer
-        then = BackgroundTask(logins.note_refusal, name)
-        return self._form(request, name=name, said=_WRONG, record=fields.get(_RECORD, ""), status=401, then=then)
+        answer = self._form(request, record, 401, name=name, said=_WRONG)
+        answer.background = BackgroundTask(logins.note_refusal, name)
+        return answer
 
     async def log_out(self, request: Request) -> Response:
         """End the session, so that no copy of its token is valid any more. Answers 403 for a stale form."""
         logins, config = self._config.logins, self._config
         token = request.cookies.get(config.cookie)
         fields = await _fields(request)
-        if logins is None or fields is None or not config.forms.fits("logout", token, fields.get("token", "")):
+        if logins is None or fields is None or not config.form_fits("logout", token, fields.get("token", "")):
             return PlainTextResponse("This log-out form is too old. Go back, reload the page and log out again.", 403)
         await to_thread.run_sync(logins.log_out, token)
-        answer = RedirectResponse(LOGIN_PATH, 303)
+        answer = RedirectResponse(LOGIN_PATH, 303, headers=_NOT_KEPT)
         answer.delete_cookie(config.cookie, path="/", secure=self._secure(request), httponly=True, samesite="strict")
-        return _unkept(answer)
+        return answer
 
-    async def _let_in(self, request: Request, logins: LoginService, token: str, onward: str) -> Response:
-        await to_thread.run_sync(logins.log_out, request.cookies.get(self._config.cookie))
-        answer = RedirectResponse(onward, 303)
-        self._set(request, answer, self._config.cookie, token, path="/")
-        answer.delete_cookie(self._config.form_cookie, path=LOGIN_PATH)
-        return _unkept(answer)
-
-    def _form(
-        self, request: Request, *, name: str = "", said: str = "", record: str = "", status: int = 200, then: BackgroundTask | None = None
-    ) -> Response:
+    def _form(self, request: Request, record: str, status: int = 200, *, name: str = "", said: str = "") -> Response:
         config = self._config
-        cookie = request.cookies.get(config.form_cookie) or config.nonce()
-        page = _environment().get_template("login.html.j2")
-        token = config.forms.token("login", cookie)
-        body = page.render(token=token, name=name[:64], said=said, record=record[:_LONGEST_ID], oidc=config.oidc, path=LOGIN_PATH)
-        answer = HTMLResponse(body, status, background=then)
+        cookie = request.cookies.get(config.form_cookie) or secrets.token_urlsafe(16)
+        body = (
+            _environment()
+            .get_template("login.html.j2")
+            .render(
+                token=config.form_token("login", cookie),
+                name=name[:64],
+                said=said,
+                record=record[:_LONGEST_ID],
+                oidc=config.oidc,
+                path=LOGIN_PATH,
+            )
+        )
+        answer = HTMLResponse(body, status, headers=_NOT_KEPT)
         self._set(request, answer, config.form_cookie, cookie, path=LOGIN_PATH)
-        return _unkept(answer)
+        return answer
 
     def _set(self, request: Request, answer: Response, name: str, value: str, *, path: str) -> None:
         answer.set_cookie(name, value, path=path, secure=self._secure(request), httponly=True, samesite="strict")
@@ -131,7 +135,7 @@ class LoginRoutes:
         return self._config.behind_https or request.url.scheme == "https"
 
 
-def _onward(record: str | None) -> str:
+def _onward(record: str) -> str:
     """Return where a login leads: to the record whose link was opened, else to the start. Never to an address that a link names whole."""
     return f"/work?{_RECORD}={quote(record[:_LONGEST_ID], safe='')}" if record else "/"
 
@@ -152,126 +156,60 @@ async def _fields(request: Request) -> dict[str, str] | None:
     return {name: values[0] for name, values in found.items()}
 
 
-async def _style(request: Request) -> Response:  # noqa: ARG001 - every route is given the request
-    return FileResponse(_TEMPLATES / "login.css", media_type="text/css")
-
-
-async def _health(request: Request) -> Response:  # noqa: ARG001 - every route is given the request
-    return _unkept(JSONResponse({"status": "ok"}))
-
-
-def _unkept(answer: Response) -> Response:
-    answer.headers["Cache-Control"] = "no-store"
-    return answer
-
-
 @cache
 def _environment() -> Environment:
     return Environment(loader=FileSystemLoader(_TEMPLATES), autoescape=select_autoescape(["html", "html.j2"], default=True))
 
 
-_EXPORTS: Final = "/account/files/exports/"
-_REJECTS: Final = "/account/files/rejects/"
-_SELECTIONS: Final = "/account/files/selections/"
 # Archives up to this size (bytes) stay in memory instead of a temporary file.
 _IN_MEMORY: Final = 8 << 20
 _BLOCK: Final = 1 << 18
 
 
-def export_link(folder: str) -> str:
-    """Return the URL path of the export in *folder* as a zip file."""
-    return f"{_EXPORTS}{quote(folder, safe='')}"
+def file_link(kind: FileKind, name: str) -> str:
+    """Return the URL path of a file of the project, or of the export in the folder *name* as a zip file."""
+    return f"/account/files/{kind}/{quote(name, safe='')}"
 
 
-def rejects_link(name: str) -> str:
-    """Return the URL path of a file of rejected rows."""
-    return f"{_REJECTS}{quote(name, safe='')}"
+def download_routes(config: LoginConfig) -> list[Route]:
+    """Return the download routes to add to the app. Starlette runs them in threads."""
+
+    def download(request: Request, kind: FileKind) -> Response:
+        person = config.person_of_cookies(request.cookies)
+        if person is None or not person.may("admin"):
+            return PlainTextResponse("Log in first." if person is None else "This is for admins.", 403, _NOT_KEPT)
+        files, name = ProjectFiles(get_services().path), str(request.path_params["name"])
+        found = _archive(files, name) if kind == "exports" else files.file(kind, name)
+        if isinstance(found, Path):
+            return FileResponse(found, headers=_as_file(name), media_type="application/octet-stream")
+        return found or PlainTextResponse("There is no such file (any more).", 404)
+
+    return [Route(f"/account/files/{kind}/{{name}}", partial(download, kind=kind), methods=["GET"]) for kind in get_args(FileKind)]
 
 
-def selection_link(name: str) -> str:
-    """Return the URL path of a file of selected records."""
-    return f"{_SELECTIONS}{quote(name, safe='')}"
+def _archive(files: ProjectFiles, name: str) -> Response | None:
+    """Return the export in the folder *name* as a zip file; None if there is no such export."""
+    spool = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed when it has been sent
+    if not files.write_archive(name, spool):
+        spool.close()
+        return None
+    headers = {**_as_file(f"{name}.zip"), "Content-Length": str(spool.tell())}
+    spool.seek(0)
 
+    def blocks() -> Iterator[bytes]:
+        with spool:
+            while block := spool.read(_BLOCK):
+                yield block
 
-class DownloadRoutes:
-    """The download routes for one ``LoginConfig``."""
-
-    def __init__(self, config: LoginConfig) -> None:
-        self._config = config
-
-    def routes(self) -> list[Route]:
-        """Return the routes to add to the app."""
-        return [
-            Route(f"{_EXPORTS}{{name}}", self.export, methods=["GET"]),
-            Route(f"{_REJECTS}{{name}}", self.rejects, methods=["GET"]),
-            Route(f"{_SELECTIONS}{{name}}", self.selections, methods=["GET"]),
-        ]
-
-    async def export(self, request: Request) -> Response:
-        """Serve an export as a zip file."""
-        return await to_thread.run_sync(self._export, request)
-
-    async def rejects(self, request: Request) -> Response:
-        """Serve a file of rejected rows."""
-        return await to_thread.run_sync(self._file, request, ProjectFiles.rejects_file)
-
-    async def selections(self, request: Request) -> Response:
-        """Serve a file of selected records."""
-        return await to_thread.run_sync(self._file, request, ProjectFiles.selection_file)
-
-    def _export(self, request: Request) -> Response:
-        name: str = request.path_params["name"]
-        if refusal := self._refusal(request):
-            return refusal
-        spool = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed when it has been sent
-        if not _files().write_archive(name, spool):
-            spool.close()
-            return _absent()
-        headers = {**_as_file(f"{name}.zip"), "Content-Length": str(spool.tell())}
-        spool.seek(0)
-
-        def blocks() -> Iterator[bytes]:
-            with spool:
-                while block := spool.read(_BLOCK):
-                    yield block
-
-        return StreamingResponse(blocks(), headers=headers, media_type="application/zip")
-
-    def _file(self, request: Request, find: Callable[[ProjectFiles, str], Path | None]) -> Response:
-        if refusal := self._refusal(request):
-            return refusal
-        path = find(_files(), request.path_params["name"])
-        return _absent() if path is None else FileResponse(path, headers=_as_file(path.name), media_type="application/octet-stream")
-
-    def _refusal(self, request: Request) -> Response | None:
-        person = self._config.person_of_cookies(request.cookies)
-        if person is not None and person.may("admin"):
-            return None
-        return PlainTextResponse("Log in first." if person is None else "This is for admins.", 403, {"Cache-Control": "no-store"})
-
-
-def _files() -> ProjectFiles:
-    return ProjectFiles(get_services().path)
-
-
-def _absent() -> Response:
-    return PlainTextResponse("There is no such file (any more).", 404)
+    return StreamingResponse(blocks(), headers=headers, media_type="application/zip")
 
 
 def _as_file(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}", "Cache-Control": "no-store"}
+    return {"Content-Disposition": f"attachment; filename*=utf-8''{quote(name, safe='')}", **_NOT_KEPT}
 
 
-# Cached forever, since the path changes with the content.
-_FOR_EVER = "public, max-age=31536000, immutable"
-
-
-def editor_route() -> Route:
-    """Return the route to add to the app."""
-    return Route("/editor/{name}", _editor, methods=["GET"])
-
-
-async def _editor(request: Request) -> Response:
+async def editor_script(request: Request) -> Response:
+    """Serve the editor's script, which browsers keep forever, since the path changes with the content."""
     if request.url.path != module_address():  # for example of an older version: the page has to be reloaded
         return PlainTextResponse("There is no such script.", 404)
-    return Response(module(), media_type="text/javascript", headers={"Cache-Control": _FOR_EVER})
+    return Response(module(), media_type="text/javascript", headers={"Cache-Control": "public, max-age=31536000, immutable"})

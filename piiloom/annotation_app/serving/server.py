@@ -16,6 +16,7 @@ from typing import Any, Final
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from streamlit import config
 from streamlit import config as streamlit_config
 from streamlit.logger import set_log_level
@@ -24,7 +25,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from piiloom.annotation_app.serving.current_user import use_login_config
 from piiloom.annotation_app.serving.login_config import LoginConfig
 from piiloom.annotation_app.serving.middleware import HostConfig, RequestFilter, SecurityHeaders, content_policy, inline_hashes
-from piiloom.annotation_app.serving.routes import DownloadRoutes, LoginRoutes, editor_route
+from piiloom.annotation_app.serving.routes import LoginRoutes, download_routes, editor_script
 from piiloom.annotation_app.serving.services import Services, set_services
 from piiloom.foundation.errors import PiiloomError, UsageError
 
@@ -125,7 +126,7 @@ def app_arguments(config: LoginConfig) -> dict[str, Any]:
     policy = content_policy(inline_hashes(page.read_text(encoding="utf-8")))
     return {
         "script_path": PAGE_SCRIPT,
-        "routes": [*LoginRoutes(config).routes(), *DownloadRoutes(config).routes(), editor_route()],
+        "routes": [*LoginRoutes(config).routes(), *download_routes(config), Route("/editor/{name}", editor_script, methods=["GET"])],
         "middleware": [Middleware(SecurityHeaders, policy=policy), Middleware(RequestFilter, config=config), Middleware(HostConfig)],
     }
 

@@ -18,7 +18,7 @@ from piiloom.annotation_app.onboarding.controls import Controls
 from piiloom.annotation_app.onboarding.exercises import Practice, QualifyingTest
 from piiloom.annotation_app.onboarding.guidelines import Guidelines
 from piiloom.annotation_app.people.accounts import Accounts
-from piiloom.annotation_app.people.logins import LoginService, LoginSessions
+from piiloom.annotation_app.people.logins import LoginService
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.assigning import WorkList
 from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, Detectors, SuggestionIntake
@@ -197,7 +197,7 @@ def _over(path: Path, shared: SharedStore, log: EventLog, snapshots: PeriodicSna
         shared=shared,
         log=log,
         accounts=accounts,
-        logins=LoginService(shared, log, accounts, LoginSessions(shared, log)),
+        logins=LoginService(shared, log, accounts),
         settings=settings,
         pool=pool,
         work=work,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.documents.history import EDITS, replayed_history
 from piiloom.annotation_app.documents.operations import Reopen, Revert
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.sync.batch import (
     NO_SUGGESTIONS,
     REFUSED,
@@ -49,7 +49,7 @@ def _no_guideline(_store: Store) -> int | None:
     return None
 
 
-class DocumentService:
+class DocumentService(StoreService):
     """Document server: opens and edits the documents of all people in one store. Thread-safe.
 
     Only one process may have the store open. *may_edit*, *guideline* and *on_saved* are hooks; *capacity* is the number of
@@ -66,11 +66,8 @@ class DocumentService:
         on_saved: OnSaved = noop,
         capacity: int = 500,
     ) -> None:
-        self._shared = shared
-        self._log = log
-        self._may_edit = may_edit
-        self._guideline = guideline
-        self._on_saved = on_saved
+        super().__init__(shared, log)
+        self._may_edit, self._guideline, self._on_saved = may_edit, guideline, on_saved
         self._documents = OpenDocuments(capacity)
 
     def open(self, actor: str, record_id: str) -> DocumentView:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.event_tables import assignment_of, later
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore
+from piiloom.annotation_app.worklist.project_settings import ProjectService, ProjectSettings, SettingsStore
 from piiloom.corpus.store.annotation_assignments import (
     Standing,
     assigned_loads,
@@ -44,13 +44,8 @@ _ENDED = {
 }
 
 
-class Leases:
+class Leases(ProjectService):
     """The leases of the store *shared*."""
-
-    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
 
     def may_edit(self, person: str, record_id: str) -> None:
         """Check that *person* may edit *record_id* now, and take or extend the lease.
@@ -168,13 +163,11 @@ class Offer:
     leased_until: str
 
 
-class WorkList:
+class WorkList(ProjectService):
     """Assigns the records of the store *shared*. A record is chosen and leased under the write lock, so no two people race for it."""
 
     def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
+        super().__init__(shared, log, settings)
         self.leases = Leases(shared, log, settings)
 
     def next_for(self, person: str, besides: Collection[str] = ()) -> Offer | None:

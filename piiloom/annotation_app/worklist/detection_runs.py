@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.worklist.pool import Pool
-from piiloom.annotation_app.worklist.project_settings import SettingsStore
+from piiloom.annotation_app.worklist.project_settings import ProjectService, SettingsStore
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
@@ -29,13 +29,11 @@ from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.own_types_file import write_types_file
 
 
-class SuggestionIntake:
+class SuggestionIntake(ProjectService):
     """Stores suggestions in the store *shared*, and orders the work list anew if it is ordered by their uncertainty."""
 
     def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore, pool: Pool) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
+        super().__init__(shared, log, settings)
         self._pool = pool
 
     def add(
@@ -102,14 +100,12 @@ class DetectionRun:
     fault: PiiloomError | None = None
 
 
-class DetectionRuns:
+class DetectionRuns(StoreService):
     """Runs *detectors* over records of the store *shared*. ``last`` is the run that is going on, or the last one."""
 
     def __init__(self, shared: SharedStore, log: EventLog, intake: SuggestionIntake, detectors: Detectors | None) -> None:
-        self._shared = shared
-        self._log = log
-        self._intake = intake
-        self._detectors = detectors
+        super().__init__(shared, log)
+        self._intake, self._detectors = intake, detectors
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._worker: threading.Thread | None = None

@@ -28,9 +28,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal, TypeVar
 
-from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.event_tables import item_of
-from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, MOST_PEOPLE, ProjectSettings, SettingsStore
+from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, MOST_PEOPLE, ProjectService, ProjectSettings
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import (
@@ -51,7 +50,6 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.item_facts import facts_of, pair_of, pooled
 from piiloom.corpus.store.judgements import Uncertainty, uncertainties
 from piiloom.corpus.store.releases import types_of
-from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.screening.gate import Expectations, Gate
@@ -194,13 +192,8 @@ class PoolReport:
     missing: tuple[str, ...] = ()
 
 
-class Pool:
+class Pool(ProjectService):
     """The work list's pool of records, in the store *shared*."""
-
-    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
 
     def add(
         self,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.people.identity import AppUser
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_settings import put_setting, read_settings
@@ -51,12 +51,11 @@ class ProjectSettings:
 _NAMES = tuple(f.name for f in fields(ProjectSettings))
 
 
-class SettingsStore:
+class SettingsStore(StoreService):
     """The settings in the store *shared*, cached in memory because only this process changes them. Thread-safe."""
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
-        self._shared = shared
-        self._log = log
+        super().__init__(shared, log)
         self._keeping = threading.Lock()
         self._known: ProjectSettings | None = None
         self._changes = 0
@@ -83,6 +82,14 @@ class SettingsStore:
             self._changes += 1
             self._known = None
         return self.current()
+
+
+class ProjectService(StoreService):
+    """A service over a store that follows the settings of the project."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
+        super().__init__(shared, log)
+        self._settings = settings
 
 
 def settings_from(values: Mapping[str, Any]) -> ProjectSettings:

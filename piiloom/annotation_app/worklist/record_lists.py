@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from piiloom.annotation_app.event_log import EventLog, stamp
+from piiloom.annotation_app.event_log import stamp
 from piiloom.annotation_app.people.identity import AppUser
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore, may_manage, may_see_people, may_see_why
+from piiloom.annotation_app.worklist.project_settings import (
+    ProjectService,
+    ProjectSettings,
+    may_manage,
+    may_see_people,
+    may_see_why,
+)
 from piiloom.corpus.store.annotation_items import Role, Status
 from piiloom.corpus.store.annotation_lists import ListedItem, ListFilter, Own, Sort, filter_choices, list_items, status_counts
-from piiloom.corpus.store.shared import SharedStore
 from piiloom.foundation.errors import UsageError
 
 _MOST_LINES = 500
@@ -54,13 +59,8 @@ class RecordListing:
     pages: int
 
 
-class RecordLists:
+class RecordLists(ProjectService):
     """Queries on the work list of the store *shared*."""
-
-    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
 
     def find(self, person: AppUser, query: ListQuery) -> RecordListing:
         """Return one page of what *person* may see; raises ``UsageError`` if the query is invalid or not allowed for the person."""
