@@ -25,7 +25,7 @@ from piiloom.annotation_app.documents.document import State, document_of
 from piiloom.annotation_app.figures.agreement import measure_agreement
 from piiloom.annotation_app.figures.changes import label_changes
 from piiloom.annotation_app.figures.errors_left import estimate_remaining
-from piiloom.annotation_app.figures.finished_records import FinishedRecord, FinishedRecords
+from piiloom.annotation_app.figures.spans import FinishedRecord, FinishedRecords
 from piiloom.annotation_app.onboarding.controls import control_results
 from piiloom.annotation_app.people.identity import AppUser
 from piiloom.annotation_app.serving.services import Services, open_services

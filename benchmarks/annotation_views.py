@@ -16,8 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from piiloom.annotation_app.screens.app_cache import load_all
 from piiloom.annotation_app.screens.dashboard import DASHBOARD_PARTS, read_ahead
-from piiloom.annotation_app.serving.current_user import use_login_config
-from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.services import open_services, set_services
 
 _PATIENCE_S = 120.0

@@ -26,7 +26,7 @@ from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.taxonomy.own_types_file import read_types_file
 
 if TYPE_CHECKING:
-    from piiloom.annotation_app.serving.login_config import LoginConfig
+    from piiloom.annotation_app.serving.current_user import LoginConfig
     from piiloom.annotation_app.serving.services import Services
 
 EPILOG = examples(
@@ -163,8 +163,7 @@ def _opened(asked: AppOptions) -> Services:
 
 def _login_config(asked: AppOptions, host: str, services: Services) -> LoginConfig:
     """Return the way in which people log in. Raises ``UsageError`` where the app must not be served so."""
-    from piiloom.annotation_app.serving.current_user import oidc_configured
-    from piiloom.annotation_app.serving.login_config import LoginConfig
+    from piiloom.annotation_app.serving.current_user import LoginConfig, oidc_configured
     from piiloom.annotation_app.serving.server import apply_settings
 
     apply_settings()

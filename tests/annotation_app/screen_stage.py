@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from streamlit.testing.v1 import AppTest
 
 from piiloom.annotation_app.people.identity import AppUser
-from piiloom.annotation_app.serving.current_user import use_login_config
-from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.services import open_services, set_services
 from piiloom.annotation_app.sync.batch import Sent
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span

@@ -9,7 +9,7 @@ import pytest
 from piiloom.annotation_app.adjudication.resolving import Resolver, revert_step
 from piiloom.annotation_app.documents.operations import Refusal
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.figures.finished_records import FinishedRecords
+from piiloom.annotation_app.figures.spans import FinishedRecords
 from piiloom.annotation_app.people.identity import AppUser
 from piiloom.annotation_app.sync.editor_data import event_words
 from piiloom.annotation_app.sync.service import DocumentService

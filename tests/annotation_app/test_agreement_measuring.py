@@ -8,7 +8,7 @@ import pytest
 from project_stories import added, changed, finish, pool, record, without
 
 from piiloom.annotation_app.figures.agreement import AgreementReport, measure_agreement
-from piiloom.annotation_app.figures.finished_records import FinishedRecords
+from piiloom.annotation_app.figures.spans import FinishedRecords
 from piiloom.corpus.store.annotation_documents import load_documents
 from piiloom.corpus.store.database import MEMORY, Store
 

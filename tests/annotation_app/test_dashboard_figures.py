@@ -9,8 +9,8 @@ import pytest
 from project_stories import added, changed, finish, pool, record, without
 
 from piiloom.annotation_app.figures.changes import Changes, GroupedFigures, label_changes
-from piiloom.annotation_app.figures.finished_records import FinishedRecords
 from piiloom.annotation_app.figures.intervals import Share
+from piiloom.annotation_app.figures.spans import FinishedRecords
 from piiloom.annotation_app.figures.work_done import project_progress
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.annotation_items import set_status

@@ -21,9 +21,9 @@ from piiloom.annotation_app.onboarding.controls import (
     moved_boundaries,
     plant,
     plant_several,
+    reference_in,
 )
 from piiloom.annotation_app.onboarding.exercises import feedback_on
-from piiloom.annotation_app.onboarding.known_answers import reference_in
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_controls import ControlRow, load_controls
 from piiloom.corpus.store.annotation_events import read_events

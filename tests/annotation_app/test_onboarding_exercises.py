@@ -10,8 +10,8 @@ from sync_stories import Tab
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, document_of, next_revision
+from piiloom.annotation_app.onboarding.controls import KnownAnswer, lookalike_id, reference_in
 from piiloom.annotation_app.onboarding.exercises import feedback_on, score_of, shipped_answers
-from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, lookalike_id, reference_in
 from piiloom.annotation_app.worklist.pool import screening_doubts
 from piiloom.corpus.store.annotation_controls import find_control, load_controls
 from piiloom.corpus.store.annotation_items import find_item

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from piiloom.annotation_app.people.logins import LIFETIME
-from piiloom.annotation_app.serving.login_config import LoginConfig, provider_token
+from piiloom.annotation_app.serving.current_user import LoginConfig, provider_token
 from piiloom.corpus.store.login_sessions import end_all_sessions
 from tests.annotation_app.people_tools import GOOD, House
 

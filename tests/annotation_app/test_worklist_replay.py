@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.event_tables import later, replayed_tables
+from piiloom.annotation_app.event_log import later, replayed_tables
 from piiloom.corpus.store.annotation_assignments import load_assignments
 from piiloom.corpus.store.annotation_documents import list_heads
 from piiloom.corpus.store.annotation_events import NewEvent, read_events

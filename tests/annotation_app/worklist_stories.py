@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from piiloom.annotation_app.documents.document import EditedDocument, State, document_of
-from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.event_tables import replayed_tables
+from piiloom.annotation_app.event_log import EventLog, replayed_tables
 from piiloom.annotation_app.onboarding.controls import Controls
 from piiloom.annotation_app.onboarding.exercises import Practice, QualifyingTest
 from piiloom.annotation_app.onboarding.guidelines import Guidelines

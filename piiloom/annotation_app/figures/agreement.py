@@ -8,7 +8,6 @@ from itertools import accumulate, combinations
 
 import numpy as np
 
-from piiloom.annotation_app.figures.finished_records import FinishedRecord, FinishedRecords
 from piiloom.annotation_app.figures.intervals import (
     AgreementFigure,
     RecordResampling,
@@ -24,6 +23,8 @@ from piiloom.annotation_app.figures.intervals import (
 from piiloom.annotation_app.figures.spans import (
     AT,
     RELEVANCE_LEVELS,
+    FinishedRecord,
+    FinishedRecords,
     Floats,
     Integers,
     likeness,

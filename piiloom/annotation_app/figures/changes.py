@@ -10,9 +10,8 @@ import numpy as np
 
 from piiloom.annotation_app.documents.applying import placements
 from piiloom.annotation_app.documents.document import EditedDocument, document_of
-from piiloom.annotation_app.figures.finished_records import FinishedRecord
 from piiloom.annotation_app.figures.intervals import Share
-from piiloom.annotation_app.figures.spans import Integers, SpansTable, match, pair_gains, rows_of_spans, spans_table
+from piiloom.annotation_app.figures.spans import FinishedRecord, Integers, SpansTable, match, pair_gains, rows_of_spans, spans_table
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import ShownSuggestion, edited_documents, shown_suggestions

@@ -25,9 +25,17 @@ from math import exp, log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.annotation_app.figures.finished_records import FinishedRecord
 from piiloom.annotation_app.figures.intervals import Z95
-from piiloom.annotation_app.figures.spans import Integers, Matches, SpansTable, match, pair_gains, rows_of_spans, spans_table
+from piiloom.annotation_app.figures.spans import (
+    FinishedRecord,
+    Integers,
+    Matches,
+    SpansTable,
+    match,
+    pair_gains,
+    rows_of_spans,
+    spans_table,
+)
 
 ASSUMPTIONS = (
     "People found errors independently of each other.",

@@ -19,8 +19,7 @@ from pydantic import Field
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State, document_of
 from piiloom.annotation_app.documents.merging import Difference, differences_between, paired
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.onboarding.controls import plant_several
-from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, reference_in, store_known
+from piiloom.annotation_app.onboarding.controls import KnownAnswer, plant_several, reference_in, store_known
 from piiloom.annotation_app.worklist.project_settings import ProjectService, SettingsStore
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.record import Record, Relevance, Span

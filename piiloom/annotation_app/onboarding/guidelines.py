@@ -9,8 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
-from piiloom.annotation_app.event_log import EventLog, StoreService
-from piiloom.annotation_app.event_tables import guideline_of, question_of
+from piiloom.annotation_app.event_log import EventLog, StoreService, guideline_of, question_of
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.guidelines import (
     Guideline,

@@ -13,7 +13,6 @@ from typing import Final
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import AppUser
-from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.screens.showing import escape_markdown, file_size, show_files, show_table
 from piiloom.annotation_app.screens.tab_state import BY_ADMIN, choice_field, field_key, fields, this_tab
 from piiloom.annotation_app.serving.routes import file_link
@@ -96,7 +95,7 @@ def _freeze(services: Services, name: str, status: str, size: str) -> str:
 
 
 def _write(services: Services, name: str, file_format: str, note: str = "") -> str:
-    out = ProjectFiles(services.path).export_folder(name, file_format)
+    out = services.files.export_folder(name, file_format)
     with services.shared.reading() as store:
         report = export_release(store, name, file_format, out, force=True)
     told = ", ".join(f"{one.records:,} in {one.name}" for one in report.files)
@@ -105,7 +104,7 @@ def _write(services: Services, name: str, file_format: str, note: str = "") -> s
 
 
 def _written(services: Services) -> None:
-    found = ProjectFiles(services.path).exports()
+    found = services.files.exports()
     if not found:
         st.text("Nothing has been exported yet.")
         return
@@ -187,7 +186,7 @@ def _import(services: Services, name: str, content: bytes, file_format: str, loc
         # A file name of our own: the one that the browser sends could be any path.
         file = Path(scratch) / f"upload{_FORMATS[file_format]}"
         file.write_bytes(content)
-        rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
+        rejects = services.files.new_rejects(services.log.clock())
         try:
             options = ReadOptions(taxonomy=services.shared.taxonomy, locale=resolve_locale(locale))
             report = import_file_among(services.shared, file, file_format, rejects_path=rejects, on_conflict=on_conflict, options=options)
@@ -236,7 +235,7 @@ def _show_import(last: _Imported) -> None:
 
 
 def _rejects(services: Services) -> None:
-    found = ProjectFiles(services.path).written("rejects")
+    found = services.files.written("rejects")
     if found:
         st.markdown("**Rejected rows to download**, each with its line and the reason")
         show_files(("file", "size"), [(one.name, file_link("rejects", one.name), (file_size(one.size),)) for one in found[:10]])
@@ -355,7 +354,7 @@ def _store_upload(services: Services, admin: str, content: bytes, detector: str,
     with tempfile.TemporaryDirectory(prefix="piiloom-suggestions-") as scratch:
         file = Path(scratch) / "upload.jsonl"
         file.write_bytes(content)
-        rejects = ProjectFiles(services.path).new_rejects(services.log.clock())
+        rejects = services.files.new_rejects(services.log.clock())
         try:
             return services.suggestions.add(admin, file, detector=detector or None, model=model or None, rejects=rejects)
         except DataError as error:

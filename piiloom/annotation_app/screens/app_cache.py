@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from piiloom.annotation_app.adjudication.resolving import SettledRecords
-from piiloom.annotation_app.figures.finished_records import FinishedRecord
+from piiloom.annotation_app.figures.spans import FinishedRecord
 from piiloom.annotation_app.serving.services import Services
 from piiloom.foundation.errors import PiiloomError
 

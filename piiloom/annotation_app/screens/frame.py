@@ -21,6 +21,7 @@ from piiloom.annotation_app.screens.showing import escape_markdown
 from piiloom.annotation_app.screens.tab_state import address_of, addressed_record, this_tab
 from piiloom.annotation_app.screens.work import work_page
 from piiloom.annotation_app.serving.current_user import (
+    LOGIN_PATH,
     current_person,
     log_out_of_provider,
     login_config,
@@ -29,7 +30,6 @@ from piiloom.annotation_app.serving.current_user import (
     providers,
     stranger,
 )
-from piiloom.annotation_app.serving.login_config import LOGIN_PATH
 
 _LONE = "You are not logged in"
 # Less padding than Streamlit's own, and the name of the person in the corner of the navigation bar. Streamlit draws captions and what is

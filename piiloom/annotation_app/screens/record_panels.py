@@ -22,8 +22,7 @@ from streamlit.delta_generator import DeltaGenerator
 from piiloom.annotation_app.adjudication.resolving import ANNOTATED, OUTCOMES, revert_step
 from piiloom.annotation_app.documents.document import EditedDocument
 from piiloom.annotation_app.documents.history import EDITS
-from piiloom.annotation_app.event_log import LONGEST_COMMENT, Comment
-from piiloom.annotation_app.event_tables import ASSIGNMENT_KINDS
+from piiloom.annotation_app.event_log import ASSIGNMENT_KINDS, LONGEST_COMMENT, Comment
 from piiloom.annotation_app.people.identity import AppUser
 from piiloom.annotation_app.screens.editor import receive_outbox
 from piiloom.annotation_app.screens.showing import escape_markdown

@@ -10,7 +10,6 @@ from typing import Any, Final, get_args
 import streamlit as st
 
 from piiloom.annotation_app.people.identity import AppRole, AppUser
-from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.screens.showing import file_size, show_error, show_files
 from piiloom.annotation_app.screens.tab_state import act, field_key, fields, this_tab, with_outcomes
 from piiloom.annotation_app.screens.work import WORK_PAGE
@@ -119,14 +118,14 @@ def _write_out(services: Services, query: ListQuery, total: int) -> None:
         st.text("As they are stored now: validated ones as people left them, others as they came. Nothing is frozen; a release is.")
         st.selectbox("Format", _FORMATS, key=field_key("list-write", "format"))
         _button(services, query, total, f"Write {counted(total, 'record')} out", write)
-    found = ProjectFiles(services.path).written("selections")[:_FILES_SHOWN]
+    found = services.files.written("selections")[:_FILES_SHOWN]
     if found:
         show_files(("file", "size"), [(one.name, file_link("selections", one.name), (file_size(one.size),)) for one in found])
 
 
 def _written(services: Services, lines: tuple[ListedItem, ...], file_format: str) -> str:
     writer = FORMATS[file_format]
-    path = ProjectFiles(services.path).new_selection(services.log.clock(), file_format, writer.suffix)
+    path = services.files.new_selection(services.log.clock(), file_format, writer.suffix)
     with services.shared.reading() as store:
         found = newest_records(store, record_ids=[line.record_id for line in lines])
         loss = writer.write((record for _, record in found), path, WriteOptions(taxonomy=services.shared.taxonomy))

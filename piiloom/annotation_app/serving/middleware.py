@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from piiloom.annotation_app.people.identity import AppRole
-from piiloom.annotation_app.serving.login_config import LOGIN_PATH, LoginConfig
+from piiloom.annotation_app.serving.current_user import LOGIN_PATH, LoginConfig
 
 _READING: Final = frozenset({"GET", "HEAD"})
 # A proxy adds at least one of these.

@@ -26,7 +26,7 @@ from starlette.routing import Route
 
 from piiloom.annotation_app.editor_assets import module, module_address
 from piiloom.annotation_app.project_files import FileKind, ProjectFiles
-from piiloom.annotation_app.serving.login_config import LOGIN_PATH, LOGOUT_PATH, LoginConfig
+from piiloom.annotation_app.serving.current_user import LOGIN_PATH, LOGOUT_PATH, LoginConfig
 from piiloom.annotation_app.serving.services import get_services
 from piiloom.foundation.words import counted
 
@@ -178,7 +178,7 @@ def download_routes(config: LoginConfig) -> list[Route]:
         person = config.person_of_cookies(request.cookies)
         if person is None or not person.may("admin"):
             return PlainTextResponse("Log in first." if person is None else "This is for admins.", 403, _NOT_KEPT)
-        files, name = ProjectFiles(get_services().path), str(request.path_params["name"])
+        files, name = get_services().files, str(request.path_params["name"])
         found = _archive(files, name) if kind == "exports" else files.file(kind, name)
         if isinstance(found, Path):
             return FileResponse(found, headers=_as_file(name), media_type="application/octet-stream")

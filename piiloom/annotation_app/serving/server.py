@@ -22,8 +22,7 @@ from streamlit import config as streamlit_config
 from streamlit.logger import set_log_level
 from streamlit.runtime.pages_manager import PagesManager
 
-from piiloom.annotation_app.serving.current_user import use_login_config
-from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.middleware import HostConfig, RequestFilter, SecurityHeaders, content_policy, inline_hashes
 from piiloom.annotation_app.serving.routes import LoginRoutes, download_routes, editor_script
 from piiloom.annotation_app.serving.services import Services, set_services

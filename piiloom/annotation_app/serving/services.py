@@ -7,18 +7,18 @@ Add further services here, and only here. The holder is a module global, since p
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.event_log import Clock, Comments, EventLog, utc_now
-from piiloom.annotation_app.figures.finished_records import FinishedRecords
+from piiloom.annotation_app.figures.spans import FinishedRecords
 from piiloom.annotation_app.onboarding.controls import Controls
 from piiloom.annotation_app.onboarding.exercises import Practice, QualifyingTest
 from piiloom.annotation_app.onboarding.guidelines import Guidelines
 from piiloom.annotation_app.people.accounts import Accounts
 from piiloom.annotation_app.people.logins import LoginService
+from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.assigning import WorkList
 from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, Detectors, SuggestionIntake
@@ -127,30 +127,33 @@ _MEMORY, _THREADS = "512MB", 2
 SNAPSHOT_EVERY_S, KEEP_SNAPSHOTS = 900.0, 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """The open store and all services on it."""
+    """The open store and all services on it. Admins can choose among *detectors*. Snapshots begin with ``snapshots.start``."""
 
-    path: Path
-    shared: SharedStore
-    log: EventLog
-    accounts: Accounts
-    logins: LoginService
-    settings: SettingsStore
-    pool: Pool
-    work: WorkList
-    lists: RecordLists
-    documents: DocumentService
-    resolver: Resolver
-    finished_records: FinishedRecords
-    guidelines: Guidelines
-    practice: Practice
-    test: QualifyingTest
-    controls: Controls
-    snapshots: PeriodicSnapshots
-    suggestions: SuggestionIntake
-    detection: DetectionRuns
-    comments: Comments
+    def __init__(
+        self, path: Path, shared: SharedStore, clock: Clock, snapshot_every_s: float, keep_snapshots: int, detectors: Detectors | None
+    ) -> None:
+        self.path, self.shared, self.files = path, shared, ProjectFiles(path)
+        self.log = log = EventLog(shared, clock)
+        self.accounts = Accounts(shared, log)
+        self.logins = LoginService(shared, log, self.accounts)
+        self.settings = settings = SettingsStore(shared, log)
+        self.pool = Pool(shared, log, settings)
+        self.work = WorkList(shared, log, settings)
+        self.lists = RecordLists(shared, log, settings)
+        self.resolver = Resolver(shared, log)
+        may_edit, on_saved = self.work.leases.may_edit, self.resolver.on_saved
+        self.documents = DocumentService(shared, log, may_edit=may_edit, guideline=newest_version, on_saved=on_saved)
+        self.finished_records = FinishedRecords()
+        self.guidelines = Guidelines(shared, log)
+        self.guidelines.ensure()
+        self.practice = Practice(shared, log, settings)
+        self.test = QualifyingTest(shared, log, settings, self.documents.reopen)
+        self.controls = Controls(shared, log, settings)
+        self.comments = Comments(shared, log)
+        self.suggestions = SuggestionIntake(shared, log, settings, self.pool)
+        self.detection = DetectionRuns(shared, log, self.suggestions, detectors)
+        self.snapshots = PeriodicSnapshots(shared, snapshot_every_s, keep_snapshots, clock)
 
     def close(self) -> None:
         """Stop a detector at work and the snapshots, and close the store once a running write is done."""
@@ -167,53 +170,13 @@ def open_services(
     keep_snapshots: int = KEEP_SNAPSHOTS,
     detectors: Detectors | None = None,
 ) -> Services:
-    """Open the existing store at *path* and build its services. Raises what ``Store.open`` raises.
-
-    Snapshots begin with ``snapshots.start``. *detectors* are
-    those that admins can choose from.
-    """
+    """Open the existing store at *path* and build its services. Raises what ``Store.open`` raises."""
     store = Store.open(path, create=False, memory_limit=_MEMORY, threads=_THREADS)
     try:
-        shared = SharedStore(store)
-        log = EventLog(shared, clock)
-        return _over(path, shared, log, PeriodicSnapshots(shared, snapshot_every_s, keep_snapshots, clock), detectors)
+        return Services(path, SharedStore(store), clock, snapshot_every_s, keep_snapshots, detectors)
     except BaseException:
         store.close()
         raise
-
-
-def _over(path: Path, shared: SharedStore, log: EventLog, snapshots: PeriodicSnapshots, detectors: Detectors | None) -> Services:
-    accounts = Accounts(shared, log)
-    settings = SettingsStore(shared, log)
-    work = WorkList(shared, log, settings)
-    resolver = Resolver(shared, log)
-    pool = Pool(shared, log, settings)
-    documents = DocumentService(shared, log, may_edit=work.leases.may_edit, guideline=newest_version, on_saved=resolver.on_saved)
-    suggestions = SuggestionIntake(shared, log, settings, pool)
-    guidelines = Guidelines(shared, log)
-    guidelines.ensure()
-    return Services(
-        path=path,
-        shared=shared,
-        log=log,
-        accounts=accounts,
-        logins=LoginService(shared, log, accounts),
-        settings=settings,
-        pool=pool,
-        work=work,
-        lists=RecordLists(shared, log, settings),
-        documents=documents,
-        resolver=resolver,
-        finished_records=FinishedRecords(),
-        guidelines=guidelines,
-        practice=Practice(shared, log, settings),
-        test=QualifyingTest(shared, log, settings, documents.reopen),
-        controls=Controls(shared, log, settings),
-        snapshots=snapshots,
-        suggestions=suggestions,
-        detection=DetectionRuns(shared, log, suggestions, detectors),
-        comments=Comments(shared, log),
-    )
 
 
 _held: list[Services] = []

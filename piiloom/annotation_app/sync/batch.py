@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Container, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
@@ -136,20 +136,6 @@ WholeNumber = Annotated[StrictInt, Field(ge=0, lt=2**53)]  # JavaScript's exact 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Numbered:
-    sequence: WholeNumber
-    record: ShortName
-    base: WholeNumber
-    operation: Annotated[Any, AfterValidator(_is_short)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Outbox:
-    client: ShortName
-    operations: list[_Numbered]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
     """One operation as sent by a client (one tab of one browser).
 
@@ -157,11 +143,17 @@ class Sent:
     on; the client counts its own earlier operations as applied. ``operation`` is JSON that has not been validated yet.
     """
 
-    client: str
-    sequence: int
-    record_id: str
-    base: int
-    operation: object
+    client: str = ""
+    sequence: WholeNumber
+    record_id: Annotated[ShortName, Field(alias="record")]
+    base: WholeNumber
+    operation: Annotated[Any, AfterValidator(_is_short)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outbox:
+    client: ShortName
+    operations: list[Sent]
 
 
 _OUTBOX = TypeAdapter(_Outbox)
@@ -176,10 +168,7 @@ def parse_outbox(value: object) -> list[Sent]:
         found = _OUTBOX.validate_python(value)
     except ValidationError as error:
         raise UsageError("the browser sent something that the editor never sends", remedy="Reload the page") from error
-    return [
-        Sent(client=found.client, sequence=one.sequence, record_id=one.record, base=one.base, operation=one.operation)
-        for one in found.operations
-    ]
+    return [replace(one, client=found.client) for one in found.operations]
 
 
 APPLIED, STALE, REFUSED = "edit", "stale", "refused"
@@ -227,21 +216,16 @@ class DeliveryResult:
     stale: tuple[StaleEdit, ...] = ()
 
 
-def earlier_results(events: list[AnnotationEvent], sent: list[Sent]) -> tuple[list[RefusedEdit], list[StaleEdit]]:
-    """Return the earlier refusals and stale notices, taken from log *events*, for operations in *sent* that were sent before."""
-    again = {(one.client, one.sequence) for one in sent}
+def outcomes_of(events: Iterable[NewEvent | AnnotationEvent]) -> tuple[list[RefusedEdit], list[StaleEdit]]:
+    """Return what the *events* about operations that clients sent say of refused and of stale ones."""
     refused: list[RefusedEdit] = []
     stale: list[StaleEdit] = []
     for event in events:
-        client, sequence, record_id, entry = event.client, event.sequence, event.record_id, event.entry
-        if client is None or sequence is None or record_id is None or (client, sequence) not in again:
-            continue
+        sent = {"client": str(event.client), "sequence": int(event.sequence or 0), "record_id": str(event.record_id)}
         if event.kind == REFUSED:
-            refused.append(
-                RefusedEdit(client=client, sequence=sequence, record_id=record_id, code=entry["code"], sentence=entry["sentence"])
-            )
+            refused.append(RefusedEdit(**sent, code=event.entry["code"], sentence=event.entry["sentence"]))
         elif event.kind == STALE:
-            stale.append(StaleEdit(client=client, sequence=sequence, record_id=record_id, base=entry["base"], version=entry["version"]))
+            stale.append(StaleEdit(**sent, base=event.entry["base"], version=event.entry["version"]))
     return refused, stale
 
 
@@ -272,12 +256,8 @@ class EditBatch:
         suggestions: Mapping[str, Sequence[Suggestion]] = NO_SUGGESTIONS,
     ) -> None:
         self.events: list[NewEvent] = []
-        self.refused: list[RefusedEdit] = []
-        self.stale: list[StaleEdit] = []
-        self._actor = actor
-        self._documents = documents
-        self._blocked = blocked
-        self._guideline = guideline
+        self._actor, self._guideline = actor, guideline
+        self._documents, self._blocked = documents, blocked
         self._types, self._suggestions = types, suggestions
         self._out_of_step: set[tuple[str, str]] = set()
 
@@ -297,9 +277,6 @@ class EditBatch:
             # a version number matches by chance.
             self._out_of_step.add(step)
             self._note(sent, STALE, base=sent.base, version=history.version)
-            self.stale.append(
-                StaleEdit(client=sent.client, sequence=sent.sequence, record_id=sent.record_id, base=sent.base, version=history.version)
-            )
             return
         try:
             change = history.do(parse_operation(sent.operation), self._types, self._suggestions.get(sent.record_id, ()))
@@ -347,7 +324,6 @@ class EditBatch:
 
     def _refuse(self, sent: Sent, code: str, sentence: str) -> None:
         self._note(sent, REFUSED, code=code, sentence=sentence)
-        self.refused.append(RefusedEdit(client=sent.client, sequence=sent.sequence, record_id=sent.record_id, code=code, sentence=sentence))
 
     def _note(self, sent: Sent, kind: str, **found: Any) -> None:
         self.events.append(

@@ -24,12 +24,12 @@ from piiloom.annotation_app.sync.batch import (
     RefusalReason,
     Sent,
     document_row,
-    earlier_results,
     open_document_of,
+    outcomes_of,
 )
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_documents import AnnotationDocument, replace_documents, save_documents
-from piiloom.corpus.store.annotation_events import AnnotationEvent, newest_sequences, read_events
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, newest_sequences, read_events
 from piiloom.corpus.store.annotation_items import base_records, load_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.shared import SharedStore
@@ -93,7 +93,11 @@ class DocumentService(StoreService):
                 else:
                     acknowledged[one.client] = one.sequence
                     fresh.append(one)
-            refused, stale = earlier_results(self._earlier(store, actor, again), again) if again else ([], [])
+            events: list[NewEvent | AnnotationEvent] = []
+            if again:
+                numbers = {(one.client, one.sequence) for one in again}
+                earlier = read_events(store, record_ids={one.record_id for one in again}, actor=actor, kinds=[STALE, REFUSED])
+                events += [event for event in earlier if (event.client, event.sequence) in numbers]
             if fresh:
                 documents = self._documents.take(store, actor, {one.record_id for one in fresh})
                 suggestions = suggestions_for(store, documents) if any(map(_is_on_suggestions, fresh)) else NO_SUGGESTIONS
@@ -103,8 +107,8 @@ class DocumentService(StoreService):
                 for one in fresh:
                     batch.receive(one)
                 self._save(store, actor, batch)
-                refused += batch.refused
-                stale += batch.stale
+                events += batch.events
+        refused, stale = outcomes_of(events)
         return DeliveryResult(acknowledged=acknowledged, refused=tuple(refused), stale=tuple(stale))
 
     def revert(self, actor: str, owner: str, record_id: str, event: int) -> None:
@@ -155,10 +159,6 @@ class DocumentService(StoreService):
             except UsageError as error:
                 blocked[record_id] = ("not_allowed", f"{error.message}. {error.remedy}" if error.remedy else error.message)
         return blocked
-
-    @staticmethod
-    def _earlier(store: Store, actor: str, again: Sequence[Sent]) -> list[AnnotationEvent]:
-        return read_events(store, record_ids={one.record_id for one in again}, actor=actor, kinds=[STALE, REFUSED])
 
 
 def _gone(record_id: str) -> UsageError:

@@ -11,8 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.event_tables import assignment_of, later
+from piiloom.annotation_app.event_log import EventLog, assignment_of, later
 from piiloom.annotation_app.worklist.project_settings import ProjectService, ProjectSettings, SettingsStore
 from piiloom.corpus.store.annotation_assignments import (
     Standing,

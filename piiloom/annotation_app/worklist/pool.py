@@ -28,7 +28,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal, TypeVar
 
-from piiloom.annotation_app.event_tables import item_of
+from piiloom.annotation_app.event_log import item_of
 from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, MOST_PEOPLE, ProjectService, ProjectSettings
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent
