@@ -70,16 +70,6 @@ _HOW = {
 VALIDATED: Status = "validated"
 
 
-def check_transition(record_id: str, before: Status, after: Status) -> None:
-    """Raise ``UsageError`` if a record's status may not change from *before* to *after*."""
-    if before not in _FROM[after]:
-        raise UsageError(
-            f"this record cannot become {after}: {_HOW[before]}",
-            where=f"record {record_id}",
-            remedy="Reopen it first" if before in {"agreed", "adjudicated", "validated", "rejected"} else "Wait until it is finished",
-        )
-
-
 def adjudication_of(event: AnnotationEvent) -> Adjudication:
     """Build the table row for a decision event."""
     return Adjudication(
@@ -129,44 +119,6 @@ class FinalDocument:
     way: str
 
 
-class Decisions:
-    """Writes decisions: the event, its table row and the item's status. Use it only inside ``SharedStore.writing``.
-
-    An SQL statement takes about a millisecond regardless of its size, so decisions on many records are written together.
-    """
-
-    def __init__(self, log: EventLog) -> None:
-        self._log = log
-
-    def note(self, store: Store, kind: str, status: Status, made: Sequence[Decision]) -> list[Item]:
-        """Write decisions of one kind and set the status; returns the updated items."""
-        if not made:
-            return []
-        rows = [NewEvent(actor=one.actor, kind=kind, record_id=one.item.record_id, entry={**one.entry, "status": status}) for one in made]
-        events = self._log.append(store, rows)
-        if kind in OUTCOMES:
-            add_adjudications(store, [adjudication_of(event) for event in events])
-        set_status(store, [one.item.record_id for one in made], status, events[0].at)
-        return [replace(one.item, status=status, changed_at=events[0].at) for one in made]
-
-    def validate(self, store: Store, final: Sequence[FinalDocument]) -> list[Record]:
-        """Store documents as the next revisions of their records; returns these, grouped by run."""
-        revisions = stored_revisions(store, [one.item.record_id for one in final])
-        by_run: dict[str | None, list[tuple[int | None, Record]]] = {}
-        decisions: list[Decision] = []
-        for one in final:
-            own = revisions[one.item.record_id]
-            began = _began_with(own, one.item)
-            record = replace(next_revision(one.document, one.base), revision=max(row.revision for row in own) + 1)
-            by_run.setdefault(began.run_id, []).append((began.plan_index, record))
-            entry = {"document": one.document.to_json(), "revision": record.revision, "way": one.way}
-            decisions.append(Decision(one.item, one.actor, entry))
-        for run_id, records in by_run.items():
-            add_records(store, run_id, records, status=VALIDATED)
-        self.note(store, "validated", VALIDATED, decisions)
-        return [record for records in by_run.values() for _, record in records]
-
-
 def _began_with(revisions: Collection[StoredRevision], item: Item) -> StoredRevision:
     for row in revisions:
         if row.record_order == item.record_order:
@@ -194,7 +146,9 @@ class SettledRecords:
 
 
 class Resolver(StoreService):
-    """Makes decisions on the records of the store *shared*. Thread-safe.
+    """Makes decisions on the records of the store *shared*, a decision being its event, its table row and the status. Thread-safe.
+
+    An SQL statement takes about a millisecond regardless of its size, so decisions on many records are written together.
 
     Call ``settle_due`` from time to time. It settles records some minutes after people finished them, so that a mistaken
     acceptance can be undone. ``settle`` without *until* does not wait.
@@ -202,7 +156,6 @@ class Resolver(StoreService):
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
         super().__init__(shared, log)
-        self._decisions = Decisions(log)
         self._looked_at: dict[Disputed, bool] = {}
 
     def on_saved(self, store: Store, documents: Sequence[AnnotationDocument]) -> None:
@@ -210,7 +163,7 @@ class Resolver(StoreService):
         finished = {row.record_id: row.annotator for row in documents if row.verdict != "open"}
         items = load_items(store, finished, roles=["work"]) if finished else ()
         fresh = [Decision(item, finished[item.record_id], {}) for item in items if item.status == "generated"]
-        self._decisions.note(store, ANNOTATED, "annotated", fresh)
+        self._note(store, ANNOTATED, "annotated", fresh)
 
     def settle_due(self) -> SettledRecords:
         """Settle all records that were finished some minutes ago."""
@@ -272,7 +225,7 @@ class Resolver(StoreService):
             entry = {"document": document.to_json(), "how": dict(how), "versions": now}
             item = self._decide(store, sides, adjudicator, "adjudicated", "adjudicated", entry)
             final = FinalDocument(item, adjudicator.name, document, sides.base, "adjudicated")
-            return self._decisions.validate(store, [final])[0]
+            return self._validate(store, [final])[0]
 
     def reject(self, person: AppUser | None, record_id: str, reason: str) -> None:
         """Decide that the record is unusable.
@@ -296,7 +249,7 @@ class Resolver(StoreService):
             with self._shared.writing() as store:
                 items = load_items(store, record_ids[at : at + _CHUNK], roles=["work"])
                 made = [Decision(item, adjudicator.name, entry) for item in items if item.status in OPEN_STATUSES]
-                rejected += len(self._decisions.note(store, "rejected_record", "rejected", made))
+                rejected += len(self._note(store, "rejected_record", "rejected", made))
         return rejected
 
     def reopen(self, person: AppUser | None, record_id: str, reason: str) -> None:
@@ -311,18 +264,23 @@ class Resolver(StoreService):
             self._decide(store, sides, adjudicator, "reopened", "annotated", {"reason": _said(reason)})
 
     def _decide(self, store: Store, sides: SideBySide, by: AppUser, kind: str, status: Status, entry: Mapping[str, Any]) -> Item:
-        return self._decisions.note(store, kind, status, [Decision(sides.item, by.name, entry)])[0]
+        return self._note(store, kind, status, [Decision(sides.item, by.name, entry)])[0]
 
     def _to_decide(self, store: Store, record_id: str, status: Status) -> SideBySide:
-        sides = side_by_side(store, record_id)
+        """Return the versions of a record; raises ``UsageError`` if its status may not change to *status*."""
+        sides, where = side_by_side(store, record_id), f"record {record_id}"
+        before = sides.item.status
         if sides.item.role != "work":
-            raise UsageError("this is a practice or control record", where=f"record {record_id}", remedy="There is nothing to decide on it")
-        check_transition(record_id, sides.item.status, status)
+            raise UsageError("this is a practice or control record", where=where, remedy="There is nothing to decide on it")
+        if before not in _FROM[status]:
+            remedy = "Reopen it first" if before in {"agreed", "adjudicated", "validated", "rejected"} else "Wait until it is finished"
+            raise UsageError(f"this record cannot become {status}: {_HOW[before]}", where=where, remedy=remedy)
         return sides
 
     def _settle_some(self, store: Store, record_ids: Sequence[str], until: str | None, done: SettledRecords) -> None:
         bases, versions = base_records(store, record_ids), versions_of(store, record_ids)
-        reopened, contested = _reopened(store, record_ids), _contested(store, bases)
+        contested = _contested(store, bases)
+        reopened = {row.record_id: row.event for row in load_adjudications(store, record_ids) if row.outcome == "reopened"}
         items, finished = dict[str, Item](), dict[str, list[PersonsVersion]]()
         for item in load_items(store, record_ids, roles=["work"]):
             name = item.record_id
@@ -333,7 +291,7 @@ class Resolver(StoreService):
                 else:
                     items[name], finished[name] = item, counted
         fresh = [Decision(item, finished[name][0].annotator, {}) for name, item in items.items() if item.status == "generated"]
-        items |= {item.record_id: item for item in self._decisions.note(store, ANNOTATED, "annotated", fresh)}
+        items |= {item.record_id: item for item in self._note(store, ANNOTATED, "annotated", fresh)}
         rejected = {name for name, own in finished.items() if all(one.state.verdict == "rejected" for one in own)} - contested
         apart = {name for name, own in finished.items() if len({_content(one) for one in own}) > 1} - rejected
         done.disputed += [name for name in finished if name in contested | apart]
@@ -348,7 +306,7 @@ class Resolver(StoreService):
         for item in items:
             reasons = {version.annotator: version.state.reason for version in finished[item.record_id]}
             decisions.append(Decision(item, AGREEMENT, {"annotators": list(reasons), "reasons": reasons}))
-        self._decisions.note(store, "rejected_record", "rejected", decisions)
+        self._note(store, "rejected_record", "rejected", decisions)
 
     def _validate_all(
         self, store: Store, items: Sequence[Item], finished: Mapping[str, Sequence[PersonsVersion]], bases: Mapping[str, Record]
@@ -361,12 +319,40 @@ class Resolver(StoreService):
             if len(own) > 1:
                 entry = {"annotators": [version.annotator for version in own], "document": own[0].state.document.to_json()}
                 agreed.append(Decision(item, AGREEMENT, entry))
-        now |= {item.record_id: item for item in self._decisions.note(store, "agreed", "agreed", agreed)}
+        now |= {item.record_id: item for item in self._note(store, "agreed", "agreed", agreed)}
         final = []
         for name, item in now.items():
             way = "agreed" if item.status == "agreed" else "accepted"
             final.append(FinalDocument(item, AGREEMENT, finished[name][0].state.document, bases[name], way))
-        self._decisions.validate(store, final)
+        self._validate(store, final)
+
+    def _note(self, store: Store, kind: str, status: Status, made: Sequence[Decision]) -> list[Item]:
+        """Write decisions of one kind and set the status; returns the updated items."""
+        if not made:
+            return []
+        rows = [NewEvent(actor=one.actor, kind=kind, record_id=one.item.record_id, entry={**one.entry, "status": status}) for one in made]
+        events = self._log.append(store, rows)
+        if kind in OUTCOMES:
+            add_adjudications(store, [adjudication_of(event) for event in events])
+        set_status(store, [one.item.record_id for one in made], status, events[0].at)
+        return [replace(one.item, status=status, changed_at=events[0].at) for one in made]
+
+    def _validate(self, store: Store, final: Sequence[FinalDocument]) -> list[Record]:
+        """Store documents as the next revisions of their records; returns these, grouped by run."""
+        revisions = stored_revisions(store, [one.item.record_id for one in final])
+        by_run: dict[str | None, list[tuple[int | None, Record]]] = {}
+        decisions: list[Decision] = []
+        for one in final:
+            own = revisions[one.item.record_id]
+            began = _began_with(own, one.item)
+            record = replace(next_revision(one.document, one.base), revision=max(row.revision for row in own) + 1)
+            by_run.setdefault(began.run_id, []).append((began.plan_index, record))
+            entry = {"document": one.document.to_json(), "revision": record.revision, "way": one.way}
+            decisions.append(Decision(one.item, one.actor, entry))
+        for run_id, records in by_run.items():
+            add_records(store, run_id, records, status=VALIDATED)
+        self._note(store, "validated", VALIDATED, decisions)
+        return [record for records in by_run.values() for _, record in records]
 
 
 def _countable(versions: Sequence[PersonsVersion], reopened: int, until: str | None) -> list[PersonsVersion] | None:
@@ -386,11 +372,6 @@ def _contested(store: Store, bases: Mapping[str, Record]) -> set[str]:
     late = records_with_late_edits(store, bases)
     offers = stale_offers(store, {record_id: bases[record_id] for record_id in late}) if late else {}
     return {record_id for record_id, found in offers.items() if any(offer.finished for offer in found)}
-
-
-def _reopened(store: Store, record_ids: Collection[str]) -> dict[str, int]:
-    """Return the number of the last event that reopened each record; records that were never reopened are left out."""
-    return {row.record_id: row.event for row in load_adjudications(store, record_ids) if row.outcome == "reopened"}
 
 
 def _content(version: PersonsVersion) -> tuple[object, ...]:

@@ -82,7 +82,7 @@ def turned(state: State, change: Change) -> State:
     return State(document=document, decided=_decided(state.decided, after.get("decided", {})), **plain)
 
 
-def _differing(sides: Sequence[Mapping[str, T]], form: Callable[[T], dict[str, Any]]) -> list[dict[str, Any]]:
+def _differing(sides: Sequence[dict[str, T]], form: Callable[[T], dict[str, Any]]) -> list[dict[str, Any]]:
     """Return for each of two *sides* the values that differ, in their JSON form; None for a value that only the other side has."""
     left, right = sides
     names = [name for name in left | right if left.get(name) != right.get(name)]

@@ -94,7 +94,7 @@ def label_changes(finished_records: Sequence[FinishedRecord]) -> GroupedFigures[
         "pair": [base.pair for base in bases],
     }
     by = {name: _changes_by(counts, pd.Series(keys, dtype=object).explode().dropna()) for name, keys in groups.items()}
-    by["type"] = {name: _changes(types.loc[place]) for place, name in enumerate(table.types)}
+    by["type"] = {name: _changes(row) for name, (_, row) in zip(table.types, types.iterrows(), strict=True)}
     return GroupedFigures(overall=_changes(counts.sum()), by=by)
 
 

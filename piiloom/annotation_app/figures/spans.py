@@ -178,7 +178,9 @@ def mention_of(table: SpansTable, matches: Matches) -> Integers:
         label = further
 
 
-def likeness(table: SpansTable, left: Sequence[int], right: Sequence[int], matches: Matches, owners: Integers, size: int) -> Floats:
+def likeness(
+    table: SpansTable, left: Sequence[int] | Integers, right: Sequence[int] | Integers, matches: Matches, owners: Integers, size: int
+) -> Floats:
     """Return ``LIKENESS_COUNTS`` by owner and type, shape (*size*, types, counts).
 
     Comparison ``i`` is between documents ``left[i]`` and ``right[i]`` and is counted for ``owners[i]`` (0 to *size* - 1). A pair of

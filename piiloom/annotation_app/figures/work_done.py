@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from math import ceil
+from typing import Any
 
 from piiloom.annotation_app.documents.document import EditedDocument, State
 from piiloom.annotation_app.documents.merging import differences_between
@@ -91,7 +92,8 @@ def days_of_work(store: Store, roles: Collection[str] = ("work",)) -> tuple[DayO
     for day, person, edits, seconds in work_by_day(store, _PAUSE_S):
         found[day, person] = DayOfWork(day=day, person=person, edits=edits, seconds=seconds)
     for day, person, verdict, count in finished_by_day(store, roles):
-        found[day, person] = replace(found.get((day, person), DayOfWork(day=day, person=person)), **{verdict: count})
+        counted: dict[str, Any] = {verdict: count}
+        found[day, person] = replace(found.get((day, person), DayOfWork(day=day, person=person)), **counted)
     return tuple(found[key] for key in sorted(found))
 
 

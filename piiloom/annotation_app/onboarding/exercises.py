@@ -90,11 +90,6 @@ def score_of(reference: EditedDocument, theirs: EditedDocument) -> float:
     return 1 - lost / (_PARTS * spans) if spans else 1.0
 
 
-def counted_by_kind(remarks: Sequence[Remark]) -> dict[str, int]:
-    """Count the remarks by kind."""
-    return dict(sorted(Counter(remark.kind for remark in remarks).items()))
-
-
 def _remark(difference: Difference, reference: EditedDocument, theirs: EditedDocument, reasons: Mapping[str, str]) -> Remark:
     sentence = _sentence(difference, reference.context, theirs.context)
     shown = difference.right or difference.left
@@ -195,7 +190,11 @@ class Practice(ProjectService):
             feedback = feedback_on(reference_in(row), state.document, reasons)
             former = read_events(store, record_ids=[record_id], actor=person, kinds=["practised"])
             if all(event.entry.get("version") != done[0].version for event in former):
-                entry = {"perfect": feedback.perfect, "score": feedback.score, "kinds": counted_by_kind(feedback.remarks)}
+                entry = {
+                    "perfect": feedback.perfect,
+                    "score": feedback.score,
+                    "kinds": dict(sorted(Counter(remark.kind for remark in feedback.remarks).items())),
+                }
                 entry["version"] = done[0].version
                 noted = NewEvent(actor=person, kind="practised", record_id=record_id, guideline=newest_version(store), entry=entry)
                 self._log.append(store, [noted])

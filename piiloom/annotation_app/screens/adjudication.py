@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from html import escape
 from typing import Any, Final
@@ -69,13 +69,19 @@ def decide(sides: SideBySide, document: EditedDocument, how: dict[str, Any], fol
     from whom.
     """
     seen = {version.annotator: version.version for version in sides.versions}
+    resolver, person = get_services().resolver, current_person()
+    _do(lambda: resolver.adjudicate(person, sides.base.id, document, seen=seen, how=how), following, "Decided: the record is validated.")
+
+
+def _do(deed: Callable[[], object], following: str, said: str) -> None:
+    """Do *deed*, go on to the record *following*, and say *said* in a toast; a refusal is said in one, too."""
     try:
-        get_services().resolver.adjudicate(current_person(), sides.base.id, document, seen=seen, how=how)
+        deed()
     except UsageError as error:
         st.toast(escape_markdown(str(error)))
     else:
         turn_to(following)
-        st.toast("Decided: the record is validated.")
+        st.toast(said)
 
 
 def show_reject(sides: SideBySide, following: str) -> None:
@@ -86,13 +92,8 @@ def show_reject(sides: SideBySide, following: str) -> None:
 
 
 def _reject(record_id: str, following: str) -> None:
-    try:
-        get_services().resolver.reject(current_person(), record_id, st.session_state.get(f"reason-{record_id}", ""))
-    except UsageError as error:
-        st.toast(escape_markdown(str(error)))
-    else:
-        turn_to(following)
-        st.toast("Rejected.")
+    resolver, person, reason = get_services().resolver, current_person(), st.session_state.get(f"reason-{record_id}", "")
+    _do(lambda: resolver.reject(person, record_id, reason), following, "Rejected.")  # type: ignore[func-returns-value]
 
 
 def show_reopen(services: Services) -> None:
@@ -293,16 +294,12 @@ def _chosen(waiting: list[str]) -> str:
         waiting,
         format_func=lambda one: f"{numbers[one]}: {one[:16]}",
         key=RECORD,
-        on_change=_turn_to_picked,
+        on_change=lambda: turn_to(st.session_state[RECORD]),
         label_visibility="collapsed",
     )
     count.caption(f"{counted(len(waiting), 'record')} to be decided, the most urgent first.")
     record_id: str = st.session_state[RECORD]
     return record_id
-
-
-def _turn_to_picked() -> None:
-    turn_to(st.session_state[RECORD])
 
 
 def _show(services: Services, person: AppUser, record_id: str, waiting: list[str]) -> None:

@@ -221,7 +221,7 @@ def outcomes_of(events: Iterable[NewEvent | AnnotationEvent]) -> tuple[list[Refu
     refused: list[RefusedEdit] = []
     stale: list[StaleEdit] = []
     for event in events:
-        sent = {"client": str(event.client), "sequence": int(event.sequence or 0), "record_id": str(event.record_id)}
+        sent: dict[str, Any] = {"client": event.client, "sequence": event.sequence, "record_id": event.record_id}
         if event.kind == REFUSED:
             refused.append(RefusedEdit(**sent, code=event.entry["code"], sentence=event.entry["sentence"]))
         elif event.kind == STALE:

@@ -5,11 +5,12 @@ Annotators work independently, so they see others' work only if the project allo
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.people.identity import AppUser
@@ -98,44 +99,35 @@ def settings_from(values: Mapping[str, Any]) -> ProjectSettings:
 
 
 def _checked(name: str, value: Any) -> Any:
-    check = _CHECKS.get(name)
-    if check is None:
+    if name not in _CHECKS:
         raise UsageError(f"there is no setting {name!r}", remedy=f"Known: {', '.join(_NAMES)}.")
-    accepted, wish = check
-    if not accepted(value):
-        raise UsageError(f"{name} cannot be {value!r}", remedy=f"It must be {wish}.")
+    accepted, wish = _CHECKS[name]
+    try:
+        TypeAdapter(accepted).validate_python(value, strict=True)
+    except ValidationError as error:
+        raise UsageError(f"{name} cannot be {value!r}", remedy=f"It must be {wish}.") from error
     return value
 
 
-def _whole(low: int, high: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+def _whole(low: int, high: int) -> Any:
+    return Annotated[int, Field(ge=low, le=high)]
 
 
-def _share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _truth(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _weights(value: Any) -> bool:
-    if not isinstance(value, Mapping) or not set(value) <= set(DEFAULT_WEIGHTS):
-        return False
-    return all(isinstance(w, int | float) and not isinstance(w, bool) and math.isfinite(w) and w >= 0 for w in value.values())
-
-
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+# The type and range of each setting, and their description.
+_CHECKS: dict[str, tuple[Any, str]] = {
     "overlap": (_whole(1, MOST_PEOPLE), f"a whole number from 1 to {MOST_PEOPLE}"),
-    "blind": (_truth, "true or false"),
-    "see_others": (_truth, "true or false"),
+    "blind": (bool, "true or false"),
+    "see_others": (bool, "true or false"),
     "lease_minutes": (_whole(1, 10_080), "a whole number of minutes, at most a week"),
     "lease_limit": (_whole(1, 1_000), "a whole number from 1 to 1000"),
-    "qualifying_needed": (_truth, "true or false"),
-    "qualifying_threshold": (_share, "a number from 0 to 1"),
-    "control_share": (lambda value: _share(value) and value <= 0.5, "a number from 0 to 0.5"),
-    "priority_weights": (_weights, f"numbers from 0 on for {', '.join(DEFAULT_WEIGHTS)}"),
-    "by_uncertainty": (_truth, "true or false"),
+    "qualifying_needed": (bool, "true or false"),
+    "qualifying_threshold": (Annotated[float, Field(ge=0, le=1)], "a number from 0 to 1"),
+    "control_share": (Annotated[float, Field(ge=0, le=0.5)], "a number from 0 to 0.5"),
+    "priority_weights": (
+        dict[Literal["judges", "screening", "rare", "random"], Annotated[float, Field(ge=0, allow_inf_nan=False)]],
+        f"numbers from 0 on for {', '.join(DEFAULT_WEIGHTS)}",
+    ),
+    "by_uncertainty": (bool, "true or false"),
     "seed": (_whole(0, 2**63 - 1), "a whole number from 0 on"),
 }
 
