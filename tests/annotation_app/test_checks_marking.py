@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.annotation_app.documents import check_facts
-from piiloom.annotation_app.documents.check_facts import TextFacts
+from piiloom.annotation_app.documents.check_facts import searchable
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.annotation_app.documents.live_checks import corrected_range, live_checks
 from piiloom.corpus.mention_search import stands_alone
@@ -156,5 +156,5 @@ def test_a_check_after_a_change_of_spans_searches_no_text_again(monkeypatch: pyt
 )
 def test_folding_piece_by_piece_gives_what_folding_the_whole_gives(pieces: list[str]) -> None:
     text = "".join(pieces)
-    found, whole = TextFacts(text).searchable.folded, fold(text)
+    found, whole = searchable(text).folded, fold(text)
     assert (found.text, list(found.starts), list(found.ends)) == (whole.text, list(whole.starts), list(whole.ends))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
@@ -54,53 +54,39 @@ def _folded(piece: str) -> tuple[str, NDArray[np.int64]]:
     return found.text, np.array([found.starts, found.ends], dtype=np.int64)
 
 
-class TextFacts:
-    """Facts about one text, each computed on first use and kept. Get it from ``text_facts``; several threads may share it."""
+@lru_cache(maxsize=64)
+def searchable(text: str) -> SearchableText:
+    """Return *text* in the form in which values are searched."""
+    return _PiecedText(text)
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.searchable = _PiecedText(text)
-        self._mentions: dict[str, tuple[Range, ...]] = {}
-        self._identifiers: dict[str | None, tuple[tuple[str, Range], ...]] = {}
 
-    @cached_property
-    def stems(self) -> tuple[tuple[str, Range], ...]:
-        """(stem, range) of each content word, in text order."""
-        words = ((found.group().casefold(), found.span()) for found in WORD.finditer(self.text))
-        return tuple((stem(word), place) for word, place in words if word not in STOP_WORDS)
+@lru_cache(maxsize=64)
+def stems_in(text: str) -> tuple[tuple[str, Range], ...]:
+    """Return (stem, range) of each content word, in text order."""
+    words = ((found.group().casefold(), found.span()) for found in WORD.finditer(text))
+    return tuple((stem(word), place) for word, place in words if word not in STOP_WORDS)
 
-    def mentions(self, value: str) -> tuple[Range, ...]:
-        """Return the ranges of all whole-word occurrences that a reader takes for *value*."""
-        found = self._mentions.get(value)
-        if found is None:
-            found = self._mentions[value] = tuple(self.searchable.mentions(value))
-        return found
 
-    def identifiers(self, region: str | None) -> tuple[tuple[str, Range], ...]:
-        """Return (kind, range) of what ``piiloom.screening.identifiers`` finds, in text order. *region* is a country code."""
-        found = self._identifiers.get(region)
-        if found is None:
-            found = self._identifiers[region] = tuple(self._looked_for(region))
-        return found
+@lru_cache(maxsize=4096)
+def mentions_in(text: str, value: str) -> tuple[Range, ...]:
+    """Return the ranges of all whole-word occurrences that a reader takes for *value*."""
+    return tuple(searchable(text).mentions(value))
 
-    def _looked_for(self, region: str | None) -> Iterator[tuple[str, Range]]:
-        position = 0
-        ends = (found.end() for found in _PIECE_END.finditer(self.text))
-        for end in (*ends, len(self.text)):
-            for kind, (start, stop) in _identifiers(self.text[position:end], region):
-                yield kind, (position + start, position + stop)
-            position = end
+
+@lru_cache(maxsize=64)
+def identifiers_in(text: str, region: str | None) -> tuple[tuple[str, Range], ...]:
+    """Return (kind, range) of what ``piiloom.screening.identifiers`` finds, in text order. *region* is a country code."""
+    seams = [0, *(found.end() for found in _PIECE_END.finditer(text)), len(text)]
+    return tuple(
+        (kind, (start + first, start + last))
+        for start, end in pairwise(seams)
+        for kind, (first, last) in _identifiers(text[start:end], region)
+    )
 
 
 @lru_cache(maxsize=8192)
 def _identifiers(piece: str, region: str | None) -> tuple[tuple[str, Range], ...]:
     return tuple(sorted(find_identifiers(piece, region), key=lambda hit: (hit[1][0], -hit[1][1])))
-
-
-@lru_cache(maxsize=64)
-def text_facts(text: str) -> TextFacts:
-    """Return the facts of *text*, from a cache of the latest texts if possible."""
-    return TextFacts(text)
 
 
 @lru_cache(maxsize=8192)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from piiloom.annotation_app.documents.check_facts import CODE_KINDS, TextFacts, oddity, stems_of, text_facts
+from piiloom.annotation_app.documents.check_facts import CODE_KINDS, identifiers_in, mentions_in, oddity, searchable, stems_in, stems_of
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.corpus.mention_search import Range, stands_alone
 from piiloom.corpus.normalising import extends, is_zero_width, trim
@@ -46,18 +46,6 @@ _RUN_ON = re.compile(
 )
 # How many characters to search for the end of a word that a span cuts. No word that a person would mark is longer.
 _FAR = 60
-
-
-def edge_checks(document: EditedDocument) -> Iterator[LiveCheck]:
-    """Yield a check for each span that has outer blanks or cuts a word or grapheme.
-
-    The fix moves the ends of the span, unless a neighboring span is in the way. A span of nothing but blanks is removed.
-    """
-    for place, span in enumerate(document.marks):
-        better = corrected_range(document.context, span.start, span.end)
-        if better == (span.start, span.end):
-            continue
-        yield _check(document.marks, place, better)
 
 
 def corrected_range(text: str, start: int, end: int) -> Range:
@@ -120,7 +108,7 @@ def identifier_checks(document: EditedDocument, region: str | None, known: Colle
     relevance, since a question hardly ever depends on such a number. *known* are the names of the types in use.
     """
     done = 0
-    for kind, place in text_facts(document.context).identifiers(region):
+    for kind, place in identifiers_in(document.context, region):
         if place[0] < done or _is_covered(document, place):
             continue
         done = place[1]
@@ -149,7 +137,6 @@ def repeat_checks(document: EditedDocument) -> Iterator[LiveCheck]:
     of a longer value, is skipped. So are single characters, numbers below three digits and function words: they occur in most texts with
     another meaning.
     """
-    facts = text_facts(document.context)
     spellings: dict[str, list[SpanMark]] = {}
     for span in document.marks:
         spellings.setdefault(document.context[span.start : span.end], []).append(span)
@@ -157,7 +144,9 @@ def repeat_checks(document: EditedDocument) -> Iterator[LiveCheck]:
     for text, spans in sorted(spellings.items(), key=lambda held: -len(held[0])):
         if not _is_telling(text):
             continue
-        missed = [place for place in facts.mentions(text) if not touching(document.marks, place) and not _meets(taken, place)]
+        missed = [
+            place for place in mentions_in(document.context, text) if not touching(document.marks, place) and not _meets(taken, place)
+        ]
         if missed:
             for place in missed:
                 insort(taken, place)
@@ -236,9 +225,8 @@ def question_checks(
     if not document.question.strip():
         yield LiveCheck(code="question.empty", sentence="The question is empty.", field="question")
         return
-    facts = text_facts(document.question)
-    yield from _values(document, facts)
-    yield from _content_words(document, facts)
+    yield from _values(document, document.question)
+    yield from _content_words(document, document.question)
     named = pair if pair is not None else sorted({span.entity_type for span in document.marks if span.relevance == "high"})
     for entity_type in named:
         words = (*sorted(types[entity_type].type_words), entity_type) if entity_type in types else (entity_type,)
@@ -246,12 +234,12 @@ def question_checks(
         if found:
             sentence = f"The question names the type {entity_type}, which it should leave to the text."
             yield LiveCheck(code="question.type_word", sentence=sentence, field="question", ranges=found)
-    for kind, place in facts.identifiers(region):
+    for kind, place in identifiers_in(document.question, region):
         sentence = f"The question holds {CODE_KINDS.get(kind, 'a web address')}."
         yield LiveCheck(code="question.identifier", sentence=sentence, field="question", ranges=(place,))
 
 
-def _values(document: EditedDocument, facts: TextFacts) -> Iterator[LiveCheck]:
+def _values(document: EditedDocument, question: str) -> Iterator[LiveCheck]:
     seen: dict[tuple[Range, ...], list[str]] = {}
     spellings: dict[str, list[str]] = {}
     for span in document.marks:
@@ -259,7 +247,7 @@ def _values(document: EditedDocument, facts: TextFacts) -> Iterator[LiveCheck]:
         if text.casefold() not in STOP_WORDS:  # "I" marked as a name
             spellings.setdefault(text, []).append(span.id)
     for text, ids in spellings.items():
-        places = tuple(place for place in facts.searchable.occurrences(text) if place is not None)
+        places = tuple(place for place in searchable(question).occurrences(text) if place is not None)
         if places:
             seen.setdefault(places, []).extend(ids)
     for places, ids in seen.items():
@@ -267,20 +255,19 @@ def _values(document: EditedDocument, facts: TextFacts) -> Iterator[LiveCheck]:
         yield LiveCheck(code="question.value", sentence=sentence, field="question", spans=tuple(ids), ranges=places)
 
 
-def _content_words(document: EditedDocument, facts: TextFacts) -> Iterator[LiveCheck]:
-    if not facts.stems:
-        return
-    mine = {stem for stem, _ in facts.stems}
+def _content_words(document: EditedDocument, question: str) -> Iterator[LiveCheck]:
+    stems = stems_in(question)
+    mine = {stem for stem, _ in stems}
     giving: dict[str, list[str]] = {}
     for span in document.marks:
         if span.relevance == "high":
             text = document.context[span.start : span.end]
-            if any(place is not None for place in facts.searchable.occurrences(text)):
+            if any(place is not None for place in searchable(question).occurrences(text)):
                 continue  # already reported as a whole value
             for stem in sorted(mine & stems_of(text)):
                 giving.setdefault(stem, []).append(span.id)
     for stem, ids in giving.items():
-        places = tuple(place for held, place in facts.stems if held == stem)
+        places = tuple(place for held, place in stems if held == stem)
         sentence = "The question shares a word with a span of high relevance."
         yield LiveCheck(code="question.content_word", sentence=sentence, field="question", spans=tuple(ids), ranges=places)
 
@@ -300,9 +287,7 @@ def live_checks(
     """
     region = locale.partition("_")[2] or None
     found = [
-        *_doubts(document),
-        *edge_checks(document),
-        *_shape_checks(document, region, types),
+        *_span_checks(document, region, types),
         *identifier_checks(document, region, types),
         *repeat_checks(document),
     ]
@@ -310,28 +295,20 @@ def live_checks(
     return [*question_checks(document, region, types, pair), *found]
 
 
-def _doubts(document: EditedDocument) -> Iterator[LiveCheck]:
-    for span in document.marks:
+def _span_checks(document: EditedDocument, region: str | None, types: Mapping[str, EntityType]) -> Iterator[LiveCheck]:
+    """Yield a check for each span that is in doubt, has outer blanks or cuts a word or grapheme, or does not fit its type.
+
+    The fix of the ends moves them, unless a neighboring span is in the way. A span of nothing but blanks is removed.
+    """
+    for place, span in enumerate(document.marks):
+        at: dict[str, Any] = {"spans": (span.id,), "ranges": ((span.start, span.end),)}
         if span.doubt:
-            yield LiveCheck(
-                code="span.doubt",
-                sentence="The text of this span has changed: confirm it, move it or remove it.",
-                spans=(span.id,),
-                ranges=((span.start, span.end),),
-                fix={"op": "confirm", "id": span.id},
-                fix_label="confirm it",
-            )
-
-
-def _shape_checks(document: EditedDocument, region: str | None, types: Mapping[str, EntityType]) -> Iterator[LiveCheck]:
-    for span in document.marks:
+            sentence = "The text of this span has changed: confirm it, move it or remove it."
+            yield LiveCheck(code="span.doubt", sentence=sentence, fix={"op": "confirm", "id": span.id}, fix_label="confirm it", **at)
+        better = corrected_range(document.context, span.start, span.end)
+        if better != (span.start, span.end):
+            yield _check(document.marks, place, better)
         odd = oddity(document.context[span.start : span.end].strip(), span.entity_type, span.subtype, region, types)
         if odd is not None:
-            yield LiveCheck(
-                code=odd.code,
-                sentence=odd.sentence,
-                spans=(span.id,),
-                ranges=((span.start, span.end),),
-                fix={"op": "type", "id": span.id, "type": odd.better} if odd.better else None,
-                fix_label=f"make it {odd.better}" if odd.better else None,
-            )
+            fix = {"op": "type", "id": span.id, "type": odd.better} if odd.better else None
+            yield LiveCheck(code=odd.code, sentence=odd.sentence, fix=fix, fix_label=f"make it {odd.better}" if fix else None, **at)
