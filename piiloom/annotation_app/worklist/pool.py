@@ -151,22 +151,17 @@ def _why_uncertain(found: Uncertainty) -> list[str]:
 
 def explained(reason: str) -> str:
     """Return a reason code in plain words; an unknown code is returned as it is."""
-    if reason in _CHOSEN_WORDS:
-        return _CHOSEN_WORDS[reason]
-    if reason == RARE_REASON:
-        return "few records have this pair of types"
-    if reason.startswith(f"{UNSURE_REASON}:"):
-        return f"the score of a suggestion is {reason.partition(':')[2]}"
-    if reason.startswith(f"{APART_REASON}:"):
-        return f"two detectors disagree ({reason.partition(':')[2]} of 1)"
-    if reason.startswith(f"{JUDGES_REASON}:"):
-        count = reason.partition(":")[2]
-        return (
-            "a judge went against one label, or a detector found a value more"
-            if count == "1"
-            else f"judges and detectors went against {count} labels"
-        )
-    return {code: words for gate in _gates(shipped_taxonomy()) for code, words in gate.codes.items()}.get(reason, reason)
+    code, _, detail = reason.partition(":")
+    one, several = "a judge went against one label, or a detector found a value more", f"judges and detectors went against {detail} labels"
+    words = {
+        **{code: words for gate in _gates(shipped_taxonomy()) for code, words in gate.codes.items()},
+        **_CHOSEN_WORDS,
+        RARE_REASON: "few records have this pair of types",
+        UNSURE_REASON: f"the score of a suggestion is {detail}",
+        APART_REASON: f"two detectors disagree ({detail} of 1)",
+        JUDGES_REASON: one if detail == "1" else several,
+    }
+    return words.get(code, reason)
 
 
 @lru_cache(maxsize=4)
