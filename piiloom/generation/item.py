@@ -168,10 +168,6 @@ class LedgerQuestion:
         """The ids of the values that change the advice."""
         return frozenset(line.value for line in self.ledger if line.change is not None and not line.aside)
 
-    def weight_of(self, value: str) -> str:
-        """Return how much *value* matters to the advice: ``MAIN``, ``ONE_POINT`` or ``NOTHING``, the words used in prompts."""
-        return MAIN if value in self.deciding else ONE_POINT if value in self.disputable else NOTHING
-
     @property
     def disputable(self) -> frozenset[str]:
         """The ids of the values that change one point of the advice among several."""

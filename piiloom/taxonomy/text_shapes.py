@@ -1,4 +1,4 @@
-"""Shapes of the texts that a model writes (``taxonomy/text_shapes.yaml``): a voice and a purpose, slips and a look-alike for some.
+"""Shapes of the texts that a model writes (``taxonomy/text_shapes.yaml``): a voice and a purpose, and a look-alike for some.
 
 A model that gets nothing but a matter writes one text again and again; one that gets many orders writes stiff ones.
 """
@@ -51,8 +51,6 @@ class _File(BaseModel):
     dates: str
     voices: dict[str, _VoiceEntry] = Field(min_length=1)
     purposes: dict[str, str]
-    slips: tuple[str, ...]
-    slip_share: Chance
     catalogue_kinds: dict[str, tuple[str, ...]]
     look_alikes: tuple[str, ...]
     look_alike_share: Chance
@@ -69,7 +67,6 @@ class Shape:
     form: str
     dates: str
     purpose: str
-    slips: str
     asked: str
     look_alike: str
     impersonal: bool
@@ -129,7 +126,6 @@ def draw_shape(register: str, rng: random.Random, *, carried: tuple[str, ...] = 
         form=voice.form,
         dates=voice.dates,
         purpose=file.purposes[rng.choice(voice.purposes or tuple(file.purposes))],
-        slips=rng.choice(file.slips) if voice.casual and rng.random() < file.slip_share else "",
         asked=voice.asked,
         look_alike=rng.choice(file.look_alikes) if rng.random() < file.look_alike_share else "",
         impersonal=voice.impersonal,

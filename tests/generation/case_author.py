@@ -12,7 +12,7 @@ from tests.fakes.llm_wire import Request
 
 
 class CaseAuthor(Author):
-    """*judge*: "agrees", "contradicts" all, "unsure" of all, or "comes round": contradicts first questions and agrees with second ones.
+    """*judge*: "agrees", "moves" (only the first value that decides nothing gets a high grade), "all" or "none" (get one).
 
     What other recipes ask for it answers as ``Author`` does.
     """
@@ -21,7 +21,6 @@ class CaseAuthor(Author):
         super().__init__(seed, rates)
         self.judge = judge
         self._deciding: dict[str, frozenset[str]] = {}
-        self._second: set[str] = set()
 
     def __call__(self, request: Request) -> Mapping[str, Any]:
         if request.schema_name == "judge_relevance" and (judged := self._judged(request.user)) is not None:
@@ -33,14 +32,10 @@ class CaseAuthor(Author):
                 self._deciding[asked["question"]] = frozenset(
                     facts[line["id"]] for line in asked["ledger"] if line["weight"] == "main advice"
                 )
-                if "to be replaced" in request.user:
-                    self._second.add(asked["question"])
         if request.schema_name == "case_question":
             draft = re.search(r"^Question: (.*)$", request.user, re.MULTILINE)
             assert draft is not None
             self._deciding[reply["question"]] = self._deciding[draft[1]]
-            if draft[1] in self._second:
-                self._second.add(reply["question"])
         return reply
 
     def _judged(self, prompt: str) -> Mapping[str, Any] | None:
@@ -48,10 +43,11 @@ class CaseAuthor(Author):
         if shown["question"] not in self._deciding:
             return None  # of another recipe
         deciding = {text.casefold() for text in self._deciding[shown["question"]]}
-        against = self.judge == "contradicts" or (self.judge == "comes round" and shown["question"] not in self._second)
-        entries = []
-        for fact in shown["facts"]:
-            matters = (fact["value"].casefold() in deciding) != against
-            score = 2 if self.judge == "unsure" else 4 if matters else 0
-            entries.append({"id": fact["id"], "reason": "So it seems.", "score": score})
-        return {"judgements": entries}
+        matters = [fact["value"].casefold() in deciding for fact in shown["facts"]]
+        if self.judge == "moves":
+            first = matters.index(False)
+            matters = [place == first for place in range(len(matters))]
+        elif self.judge != "agrees":
+            matters = [self.judge == "all"] * len(matters)
+        scores = zip(shown["facts"], matters, strict=True)
+        return {"judgements": [{"id": fact["id"], "reason": "So it seems.", "score": 4 if one else 0} for fact, one in scores]}

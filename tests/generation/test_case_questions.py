@@ -14,11 +14,12 @@ from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
+from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stages.asking import Fault
 from piiloom.generation.stages.audit import stretches
 from piiloom.generation.stages.ledger import read_line, without_disputable
 from piiloom.generation.stages.sheet import figures
-from piiloom.generation.stages.verdict import objections_to, resolve_lone_doubt
+from piiloom.generation.stages.verdict import contradictions, relabelled
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor
 from tests.generation.llm_runs import config_for, read_back, set_keys, start
@@ -87,24 +88,28 @@ def test_an_old_line_decides():
 
 
 @pytest.mark.parametrize(
-    ("grades", "disputed"),
+    ("grades", "labels"),
     [
-        ({"v1": 4, "v2": 0, "v3": 1}, set()),
-        ({"v1": 4, "v2": 0, "v3": 2}, {"v3"}),
-        ({"v1": 2, "v2": 0, "v3": 0}, {"v1"}),
-        ({"v1": 4, "v2": 2, "v3": 2}, {"v2", "v3"}),
-        ({"v1": 4, "v2": 3, "v3": 2}, {"v2", "v3"}),
-        ({"v1": 1, "v2": 0, "v3": 0}, {"v1"}),
+        ({"v1": 4, "v2": 0, "v3": 1}, {}),
+        ({"v1": 2, "v2": 0, "v3": 0}, {}),
+        ({"v1": 4, "v2": 0, "v3": 2}, {"v3": "high"}),
+        ({"v1": 1, "v2": 3, "v3": 0}, {"v1": "low", "v2": "high"}),
+        ({"v1": 1, "v2": 0, "v3": 0}, {"v1": "low"}),
+        ({"v1": 4, "v2": 3, "v3": 2}, {"v2": "high", "v3": "high"}),
     ],
 )
-def test_a_label_is_in_dispute_where_the_judge_contradicts_it_or_is_unsure(grades, disputed):
+def test_a_contradicted_label_becomes_the_judge_s(grades, labels):
     item = item_with({"v1": "age", "v2": "health", "v3": "location"})
     values = tuple(replace(one, relevance="high" if one.id == "v1" else "low") for one in item.values)
     judged = replace(item, values=values, judgements=tuple(judgement(name, grade / 4) for name, grade in grades.items()))
-    assert {one.judgement.value_id for one in objections_to(judged)} == disputed
-    after, left = resolve_lone_doubt(judged)
-    assert {one.judgement.value_id for one in left} == (disputed if disputed != {"v3"} else set())
-    assert after.value("v3").relevance == ("high" if disputed == {"v3"} else "low")
+    assert contradictions(judged) == labels
+    high = sum(grade >= 2 for grade in grades.values())
+    if high in (0, 3):
+        with pytest.raises(ItemRejected, match="no value matters" if not high else "3 of 3"):
+            relabelled(judged, labels)
+    else:
+        after = relabelled(judged, labels)
+        assert {one.id for one in after.values if one.relevance == "high"} == {name for name, grade in grades.items() if grade >= 2}
 
 
 class Recording(CaseAuthor):

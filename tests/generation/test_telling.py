@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.generation.composer.story_writing import mentions, spelled_number, with_habit, wordings_in_turn
+from piiloom.generation.composer.story_writing import mentions, spelled_number, wordings_in_turn
+from piiloom.generation.composer.surfaces import with_habit
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
 from piiloom.generation.composer.told import AskedQuestion, ToldSpan, ToldStory
 from piiloom.pii_values.consistency import matching_heritages, reminds_of
@@ -297,20 +298,20 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
 def test_a_habit_is_kept_up_and_spans_move_with_it(
     monkeypatch: pytest.MonkeyPatch, habit: str, text: str, value: str, kind: str, after: str, question: str
 ) -> None:
-    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {habit: 100})
+    monkeypatch.setattr("piiloom.generation.composer.surfaces.habit_shares", lambda _: {habit: 100})
     one = with_habit(_flat(text, value, kind), "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy())
     assert (one.text, one.habit, one.questions[0].text) == (after, habit, question)
     assert one.text[one.spans[0].start : one.spans[0].end] == one.spans[0].value
 
 
 def test_a_habit_that_would_hide_a_name_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {"lower_case": 100})
+    monkeypatch.setattr("piiloom.generation.composer.surfaces.habit_shares", lambda _: {"lower_case": 100})
     kept = _flat("Will you ask Will. Now.", "Will")
     assert with_habit(kept, "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy()) == kept
 
 
 def test_an_abbreviation_keeps_its_last_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("piiloom.generation.composer.story_writing.habit_shares", lambda _: {"no_final_stop": 100})
+    monkeypatch.setattr("piiloom.generation.composer.surfaces.habit_shares", lambda _: {"no_final_stop": 100})
     kept = _flat("In Dayton at 5 p.m.", "Dayton")
     assert with_habit(kept, "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy()) == kept
 

@@ -8,7 +8,6 @@ SHAPE = {
     "form": "a post in a forum",
     "dates": "as people say them",
     "purpose": "to thank somebody",
-    "slips": "one word is missing",
     "asked": "an adviser",
     "look_alike": "a price",
 }
@@ -54,8 +53,6 @@ VARIABLES = {
     "keep": {"fewest": 3, "most": 5},
     "carry": {"fewest": 1, "most": 2},
     "shape": SHAPE,
-    "objections": [{"text": "asthma", "had": "main advice", "weight": "nothing", "said": "nothing changes"}],
-    "others": ["May I work by day?"],
     "free": ["v2", "v3"],
     "stretches": ["I have asthma."],
     "banned": ["asthma", "health"],

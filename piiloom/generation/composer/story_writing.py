@@ -1,8 +1,4 @@
-"""The text of a story from the bank: its steps and wordings, its values with their offsets, and one habit of its author.
-
-A habit is orthographic and applies to a whole text, for example all lower case, no apostrophes, or one word always misspelled. It changes
-the text between values. Only "lower_case" changes values too (except codes, which people copy); the span's value is then the changed text.
-If a habit would make the spans invalid, the text stays as it is.
+"""The text of a story from the bank: its steps and wordings, and its values with their offsets.
 
 Values come from lists, rows, numbers and persona generators. Amounts of money keep one spelling within a text: never "$28000" and then
 "US$8,800" or "4,000 dollars".
@@ -12,8 +8,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final
@@ -22,7 +17,7 @@ from piiloom.corpus.mention_search import stands_alone
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.composer.told import ToldSpan, ToldStory
+from piiloom.generation.composer.told import ToldSpan
 from piiloom.pii_values.consistency import can_be_done_at, iban_in, matching_heritages, reminds_of, stated_age
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
@@ -33,7 +28,6 @@ from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_gender, draw_persona
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import Slot, Text, combinations, expand, expansion, parse
-from piiloom.taxonomy.habits import Habit, habit_shares, misspelled
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.pronouns import pronoun
 from piiloom.taxonomy.stories import LINE_VOICES, WRITER, Cell, Counted, Fact, FromGenerator, InRows, Listed, Step, Story, Wording
@@ -467,111 +461,3 @@ def folded(text: str) -> str:
         return text.lower()
     low = text.lower()
     return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-
-
-Change = Callable[[str], str]
-
-_APOSTROPHE: Final = re.compile(r"(?<=[A-Za-z])['’](?=(?:t|m|s|d|re|ve)(?!\w))")  # not of "he'll", which would be another word
-# Before a stop that ends no sentence: "Dr", "p.m", "J".
-_SHORT: Final = "".join(
-    rf"(?<!\b{word})" for word in "[A-Za-z] Dr Mr Ms Mrs St No no Nos nos Jr Sr vs etc Inc Co Ave approx ext Ext tel Tel Re incl ca".split()
-)
-_STOP: Final = re.compile(rf"(?<!\.){_SHORT}\.(?= )")
-_SENTENCE_END: Final = re.compile(rf"((?:[!?]|{_SHORT}\.)[\"')]?) (?=\S)")
-_LAST_STOP: Final = re.compile(rf"{_SHORT}\.$")
-_COPIED: Final = frozenset({"code"})  # types whose values people do not type
-_FIELD: Final = re.compile(r"(?m)^(?P<label>(?P<name>[A-Za-z][\w ./'-]{0,26}?)(?P<numbered> no\.| number)?): (?=\S|\Z)")  # of a form
-
-
-def _with_fields(change: Callable[[re.Match[str]], str]) -> Change:
-    """Return a change of all fields ("label: entry"); *change* returns the text before an entry."""
-    return lambda text: _FIELD.sub(change, text)
-
-
-_CHANGES: Final[Mapping[Habit, Change]] = {
-    "lower_case": folded,
-    "no_apostrophes": lambda text: _APOSTROPHE.sub("", text),
-    "dots": lambda text: _STOP.sub("...", text),
-    "double_spaces": lambda text: _SENTENCE_END.sub(r"\1  ", text),
-    "no_final_stop": lambda text: text,  # done on the whole text in ``with_habit``
-    "fields_capital": _with_fields(lambda field: field.group().upper()),
-    "fields_dotted": _with_fields(lambda field: f"{field['label']} {'.' * max(3, 24 - len(field['label']))} "),
-    "fields_dashed": _with_fields(lambda field: f"{field['label']} - "),
-    "fields_bare": _with_fields(lambda field: f"{field['label']} "),
-    "fields_below": _with_fields(lambda field: f"{field['label']}\n"),
-    "fields_hash": _with_fields(lambda field: f"{field['name']} #: " if field["numbered"] else field.group()),
-    "fields_equal": _with_fields(lambda field: f"{field['label'].casefold().rstrip('.').replace(' ', '_')}="),
-}
-_OF_FIELDS: Final = "fields"  # begins the habits that change no question
-
-
-def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, taxonomy: Taxonomy) -> ToldStory:
-    """Return *told* with a habit drawn for *voice* applied, or unchanged if none is drawn or the habit does not fit."""
-    habit = _draw(voice, rng)
-    if habit is None:
-        return told
-    change = _change(habit, told, rng, get_locale(locale).language)
-    if change is None:
-        return told
-    text, spans = _changed(told, change, taxonomy, lower=habit == "lower_case")
-    if habit == "no_final_stop" and _LAST_STOP.search(text) and (not spans or spans[-1].end < len(text)):
-        text = text[:-1]
-    if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
-        return told
-    if not habit.startswith(_OF_FIELDS):
-        questions = tuple(replace(question, text=change(question.text)) for question in told.questions)
-        told = replace(told, questions=questions)
-    return replace(told, text=text, spans=spans, habit=habit)
-
-
-def _draw(voice: str, rng: random.Random) -> Habit | None:
-    at = rng.random() * 100
-    for habit, share in habit_shares(voice).items():
-        at -= share
-        if at < 0:
-            return habit
-    return None
-
-
-def _change(habit: Habit, told: ToldStory, rng: random.Random, language: str) -> Change | None:
-    """Return the change that *habit* makes to text between values; None if it has nothing to change in this text."""
-    if habit in _CHANGES:
-        return _CHANGES[habit]
-    there = [word for word in misspelled(language) if word in told.text]
-    if not there:
-        return None
-    word = there[int(rng.random() * len(there))]
-    return _misspelling(word, misspelled(language)[word])
-
-
-def _misspelling(word: str, written: str) -> Change:
-    pattern = re.compile(rf"(?<![\w'’]){re.escape(word)}(?![\w'’])", re.IGNORECASE)
-
-    def put(found: re.Match[str]) -> str:
-        return written[0].upper() + written[1:] if found.group()[0].isupper() else written
-
-    return lambda text: pattern.sub(put, text)
-
-
-def _changed(told: ToldStory, change: Change, taxonomy: Taxonomy, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:
-    """Apply *change* to the text between values; returns the new text and the spans with their new offsets."""
-    pieces: list[str] = []
-    spans: list[ToldSpan] = []
-    length = at = 0
-    for span in told.spans:
-        between = change(told.text[at : span.start])
-        value = folded(span.value) if lower and not _is_copied(span, taxonomy) else span.value
-        start = length + len(between)
-        length = start + len(value)
-        pieces += (between, value)
-        spans.append(replace(span, start=start, end=length, value=value))
-        at = span.end
-    pieces.append(change(told.text[at:]))
-    return "".join(pieces), tuple(spans)
-
-
-def _is_copied(span: ToldSpan, taxonomy: Taxonomy) -> bool:
-    """Return whether people copy the value of *span* from somewhere, so that it keeps its case."""
-    kind = taxonomy.types.get(span.entity_type)
-    own = kind is not None and kind.own and any(one.name == span.subtype and one.form == "code" for one in kind.subtypes)
-    return own or span.entity_type in _COPIED

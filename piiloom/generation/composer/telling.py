@@ -13,7 +13,8 @@ from typing import Final
 
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.composer.story_leaks import shares_word
-from piiloom.generation.composer.story_writing import StoryValues, Turns, choose_steps, clash, folded, mentions, with_habit, write_text
+from piiloom.generation.composer.story_writing import StoryValues, Turns, choose_steps, clash, folded, mentions, write_text
+from piiloom.generation.composer.surfaces import with_habit
 from piiloom.generation.composer.told import AskedQuestion, ToldStory
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand

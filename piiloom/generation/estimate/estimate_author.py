@@ -58,7 +58,7 @@ class StandIn:
             "case_question": self._question,
             "case_audit": lambda known: {"tells": [" ".join(_filler(_TELLS_WORDS))] * len(known["stretches"]), "missed": []},
             "case_plain": self._plain,
-            "judge_relevance": lambda known: {"judgements": [_judgement(fact) for fact in known["facts"]]},
+            "judge_relevance": lambda known: {"judgements": [_judgement(fact, score=2 * (not n)) for n, fact in enumerate(known["facts"])]},
             "judge_leak": lambda known: {"judgements": [_judgement(fact, where="nowhere") for fact in known["facts"]]},
         }
 
@@ -157,8 +157,8 @@ def _ledger(values: Sequence[Mapping[str, str]], deciding: int) -> list[dict[str
     ]
 
 
-def _judgement(fact: Mapping[str, Any], **more: str) -> dict[str, Any]:
-    return {"id": fact["id"], "reason": f"{' '.join(_filler(_REASON_WORDS))}.", **more, "score": 0}
+def _judgement(fact: Mapping[str, Any], *, score: int = 0, **more: str) -> dict[str, Any]:
+    return {"id": fact["id"], "reason": f"{' '.join(_filler(_REASON_WORDS))}.", **more, "score": score}
 
 
 def _of_schema(part: JsonSchema, root: JsonSchema) -> Any:

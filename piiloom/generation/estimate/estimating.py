@@ -56,12 +56,8 @@ SAMPLE = 120
 _SAMPLED_PAIRS = 12
 # Share of items for which the stage ``spans`` has to ask where a value is; never, if the model keeps all marks.
 _ASKED_BACK = Range(low=0.0, high=0.05)
-# Recipe "case": the share of items whose question is redone because the judge contradicts a label, and how many items are worked on
-# per accepted one. Judges differ: in 21 runs answered by sessions of a language model, 7 to 81% of items were rejected in the end, a
-# third overall (docs/case.md).
-_REDONE = Range(low=0.05, high=0.7)
+# Recipe "case": how many items are worked on per accepted one (docs/case.md).
 _WORKED_ON = Range(low=1.0, high=2.0)
-_ONCE_MORE = ("ledger", "abstraction", "judge_relevance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +249,7 @@ class _Rehearsal:
     """Runs the stages on a sample of a run. ``calls``: by stage, (size, how many calls it represents)."""
 
     def __init__(self, config: RunConfig) -> None:
-        self._config = config = config.model_copy(update={"on_disagreement": "relabel"})  # the stand-in's judge knows nothing
+        self._config = config
         self._digest = plan_digest(config)
         self._pairs = pair_order(config)
         self._calls = _MeasuredCalls(StandIn(config))
@@ -280,10 +276,7 @@ class _Rehearsal:
             weight = weight * _WORKED_ON
         for index in indexes:
             item = self._written(index)
-            taken = self._calls.taken()
-            self._note(taken, weight)
-            if self._config.recipe == "case":
-                self._note([(size, share) for size, share in taken if size.stage in _ONCE_MORE], weight * _REDONE)
+            self._note(self._calls.taken(), weight)
             if item is not None and item.passage is not None and item.values:
                 self._ask_back(item, item.passage)
                 self._note(self._calls.taken()[:1], weight * _ASKED_BACK)

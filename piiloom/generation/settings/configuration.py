@@ -180,9 +180,9 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
     judges: Converted[tuple[Judge, ...], Sequence[Judge]] = setting(
         (), "Have the model check each record: relevance, leak. May be given twice.", flags="--judge", panel=JUDGES, counts="apart"
     )
-    on_disagreement: Literal["redo", "reject", "relabel"] | None = setting(
+    on_disagreement: Literal["relabel", "reject"] | None = setting(
         None,
-        "When the judge of the recipe case contradicts a label: redo the question once, then reject (default); reject; or relabel.",
+        "When the judge of the recipe case contradicts a label: relabel (default), or reject the record.",
         panel=JUDGES,
         counts="apart",
         advanced=True,

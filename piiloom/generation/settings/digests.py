@@ -102,5 +102,5 @@ def _judged(config: RunConfig) -> dict[str, Any]:
     if (judge := config.of_judge()) is not None:
         found["judged by"] = [judge.provider, judge.model]
     if config.recipe == "case":
-        found["on_disagreement"] = config.on_disagreement or "redo"
+        found["on_disagreement"] = config.on_disagreement or "relabel"
     return found

@@ -49,13 +49,10 @@ class AbstractionStage:
         return replace(item, case=replace(case, questions=put), question=question, refused=item.refused + own[1])
 
 
-async def abstracted(
-    item: Item, number: int, question: LedgerQuestion, ctx: StageContext, *, avoid: Sequence[str] = (), once_more: bool = False
-) -> Asked:
+async def abstracted(item: Item, number: int, question: LedgerQuestion, ctx: StageContext, *, avoid: Sequence[str] = ()) -> Asked:
     """Ask for a wording of question *number* of the text that does not name the values it turns on.
 
-    *avoid*: words that leaked something before. *once_more*: the question is a new one, for this item only. A rejection is returned,
-    not raised.
+    *avoid*: words that leaked something before. A rejection is returned, not raised.
     """
     plan = item.plan
     deciding = [value for value in item.values if value.id in question.deciding]
@@ -85,7 +82,7 @@ async def abstracted(
             "seed": plan.seed,
         },
         schema=text_schema("question"),
-        item_id=f"{plan.index}/again" if once_more else f"{plan.text_name}/{number}",
+        item_id=f"{plan.text_name}/{number}",
     )
     try:
         return await ask(asked, ctx, accept)

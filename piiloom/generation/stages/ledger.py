@@ -25,7 +25,6 @@ NAME = "ledger"
 WEIGHTS = (NOTHING, ONE_POINT, MAIN)
 DISPUTABLE = "changes one point of the advice among several: readers might give it either label"
 CANDIDATES = 2  # number of questions asked for per question of a text
-_CANDIDATES_AGAIN = 3
 LINE_PROPERTIES: Mapping[str, Any] = {
     "id": {"type": "string"},
     "swapped_for": {"type": "string"},
@@ -117,37 +116,9 @@ def labelled(item: Item) -> Item:
     return replace(item, values=values, rationale=rationale or None)
 
 
-async def redone(item: Item, objections: Sequence[tuple[str, str, str]], ctx: StageContext) -> tuple[LedgerQuestion, int]:
-    """Ask for another question for this item only; returns it and the number of refused replies.
-
-    *objections*: (value id, weight that the judge gives it, the judge's reason).
-    """
-    case = item.case
-    assert case is not None  # noqa: S101 - its callers have looked
-    number = item.plan.share.number if item.plan.share else 0
-    decision = case.questions[number].decision or case.decisions[number % len(case.decisions)]
-    known = {value.id: value for value in item.values}
-    before = case.questions[number]
-    told = [{"text": known[name].text, "had": before.weight_of(name), "weight": weight, "said": said} for name, weight, said in objections]
-    more = {
-        "before": before.draft,
-        "objections": told,
-        "post": item.passage.text if item.passage else "",
-        "others": [question.draft for place, question in enumerate(case.questions) if place != number],
-    }
-    asked = _ask(item, replace(case, decisions=(decision,)), _CANDIDATES_AGAIN, f"{item.plan.index}/again", more, ctx)
-    (question,), refused = await ask(asked, ctx, lambda data: _read(data["questions"], item.values, 1, (decision,)))
-    return question, refused
-
-
 async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[tuple[LedgerQuestion, ...], int]:
     wanted = item.plan.records
-    asked = _ask(item, case, CANDIDATES * wanted, item.plan.text_name, {"before": None, "objections": []}, ctx)
-    return await ask(asked, ctx, lambda data: _read(data["questions"], item.values, wanted, case.decisions))
-
-
-def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, Any], ctx: StageContext) -> PromptRequest:
-    return PromptRequest(
+    asked = PromptRequest(
         stage=NAME,
         template="case_questions",
         variables={
@@ -156,14 +127,14 @@ def _ask(item: Item, case: Case, count: int, item_id: str, more: Mapping[str, An
             "shape": asdict(shape_of(item)),
             "decisions": list(case.decisions),
             "values": [{**known, "use": case.uses.get(known["id"], "it was told, too")} for known in value_variables(item.values, ctx)],
-            "count": count,
-            **more,
+            "count": CANDIDATES * wanted,
             "language": ctx.locale.language_name,
             "seed": item.plan.seed,
         },
         schema=SCHEMA,
-        item_id=item_id,
+        item_id=item.plan.text_name,
     )
+    return await ask(asked, ctx, lambda data: _read(data["questions"], item.values, wanted, case.decisions))
 
 
 def _read(
@@ -211,12 +182,17 @@ def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: 
     question = LedgerQuestion(
         draft=text, ledger=tuple(read_line(value.id, lines[value.id]) for value in values), decision=decisions[number - 1]
     )
-    most = max(1, (len(values) + 1) // 2)
+    most = most_deciding(len(values))
     if not question.deciding:
         raise Fault("nothing_decides", "under each question at least one fact must change the main advice")
     if len(question.deciding) > most:
         raise Fault("too_broad", f"{len(question.deciding)} facts change the main advice; at most {most} may: ask something narrower")
     return question
+
+
+def most_deciding(values: int) -> int:
+    """Return how many of so many *values* may decide one question: half of them, rounded up."""
+    return max(1, (values + 1) // 2)
 
 
 def read_line(name: str, entry: Mapping[str, Any]) -> LedgerLine:
