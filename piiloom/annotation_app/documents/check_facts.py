@@ -54,10 +54,10 @@ def _folded(piece: str) -> tuple[str, NDArray[np.int64]]:
     return found.text, np.array([found.starts, found.ends], dtype=np.int64)
 
 
-@lru_cache(maxsize=64)
-def searchable(text: str) -> SearchableText:
-    """Return *text* in the form in which values are searched."""
-    return _PiecedText(text)
+# The text in the form in which values are searched.
+searchable = lru_cache(maxsize=64)(_PiecedText)
+# The stems of the content words of a span's text.
+stems_of = lru_cache(maxsize=8192)(content_stems)
 
 
 @lru_cache(maxsize=64)
@@ -87,12 +87,6 @@ def identifiers_in(text: str, region: str | None) -> tuple[tuple[str, Range], ..
 @lru_cache(maxsize=8192)
 def _identifiers(piece: str, region: str | None) -> tuple[tuple[str, Range], ...]:
     return tuple(sorted(find_identifiers(piece, region), key=lambda hit: (hit[1][0], -hit[1][1])))
-
-
-@lru_cache(maxsize=8192)
-def stems_of(value: str) -> frozenset[str]:
-    """The stems of the content words of a span's text."""
-    return content_stems(value)
 
 
 @lru_cache(maxsize=8192)

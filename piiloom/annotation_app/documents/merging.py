@@ -238,7 +238,7 @@ def _place(name: str, base: SpanMark | None, our: _Side, their: _Side) -> tuple[
     """
     mine, yours = our.mapped.get(name), their.mapped.get(name)
     if our.moved(name):
-        return mine, False, mine is None or (their.moved(name) and _ends_of(mine) != _ends_of(yours))
+        return mine, False, mine is None or (their.moved(name) and (yours is None or _ends(mine) != _ends(yours)))
     if base is None or not their.moved(name):
         return mine, False, False
     return (mine, False, True) if yours is None else (yours, True, False)
@@ -284,7 +284,3 @@ def _settled(kept: dict[str, SpanMark], taken: dict[str, SpanMark], ours: Mappin
 
 def _named(marks: tuple[SpanMark, ...]) -> dict[str, SpanMark]:
     return {mark.id: mark for mark in marks}
-
-
-def _ends_of(mark: SpanMark | None) -> tuple[int, int] | None:
-    return None if mark is None else (mark.start, mark.end)

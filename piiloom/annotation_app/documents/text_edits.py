@@ -144,7 +144,7 @@ class MergedText:
 
 
 @dataclass(slots=True)
-class _Region:
+class _EditedRegion:
     """A range of the base text, with the edits of both sides that lie in it."""
 
     start: int
@@ -189,15 +189,15 @@ def merge_texts(base: str, ours: str, theirs: str) -> MergedText:
     )
 
 
-def _regions(ours: Iterable[TextEdit], theirs: Iterable[TextEdit]) -> list[_Region]:
+def _regions(ours: Iterable[TextEdit], theirs: Iterable[TextEdit]) -> list[_EditedRegion]:
     """Group the edits of both sides into regions, in text order. Overlapping edits, and insertions at one place, share a region."""
     both = sorted([(edit.start, edit.end, side, edit) for side, edits in enumerate((ours, theirs)) for edit in edits], key=lambda e: e[:3])
-    regions: list[_Region] = []
+    regions: list[_EditedRegion] = []
     for start, end, side, edit in both:
         last = regions[-1] if regions else None
         same_place = last is not None and last.start == last.end == start == end
         if last is None or (start >= last.end and not same_place):
-            regions.append(last := _Region(start, end, [], []))
+            regions.append(last := _EditedRegion(start, end, [], []))
         last.end = max(last.end, end)
         (last.theirs if side else last.ours).append(edit)
     return regions

@@ -52,7 +52,6 @@ class Estimate:
     total: float
     low: float
     high: float
-    assumptions: tuple[str, ...] = ASSUMPTIONS
 
     @property
     def left(self) -> float:

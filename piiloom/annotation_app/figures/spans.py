@@ -352,7 +352,8 @@ class FinishedRecords:
     ) -> FinishedVersion:
         spans = parsed.get(row.spans)
         if spans is None:
-            spans = parsed[row.spans] = _parsed(row.spans)
+            found = (ComparedSpan(one["start"], one["end"], one["type"], one["relevance"]) for one in json.loads(row.spans))
+            spans = parsed[row.spans] = tuple(found)
         if (changed := texts.get((row.record_id, row.annotator))) is not None:
             spans = carried(spans, *changed)
         base, base_spans_ = self._bases[row.record_id]
@@ -364,7 +365,3 @@ class FinishedRecords:
             context_edited=row.context_hash != base.context_hash,
             question_edited=row.question_hash != base.question_hash,
         )
-
-
-def _parsed(text: str) -> tuple[ComparedSpan, ...]:
-    return tuple(ComparedSpan(span["start"], span["end"], span["type"], span["relevance"]) for span in json.loads(text))

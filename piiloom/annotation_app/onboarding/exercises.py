@@ -351,7 +351,7 @@ def _attempt(event: AnnotationEvent) -> QualifyingAttempt:
 ExerciseKind = Literal["practice", "qualifying"]
 
 
-class _Value(FileModel):
+class _ShippedValue(FileModel):
     type: str
     relevance: Relevance
     why: str | None = None
@@ -361,7 +361,7 @@ class _Exercise(FileModel):
     id: str
     context: str
     question: str
-    spans: dict[str, _Value] = Field(min_length=1)
+    spans: dict[str, _ShippedValue] = Field(min_length=1)
 
 
 class _Exercises(FileModel):

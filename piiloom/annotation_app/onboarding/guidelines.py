@@ -37,11 +37,8 @@ def passages_of(markdown: str, names: Collection[str]) -> dict[str, list[str]]:
     Headings are left out, and passages longer than a screen can spare.
     """
     passages = [one for one in _passages(markdown) if len(one) <= _LONGEST]
-    return {name: [one for one in passages if _names(name).search(one)] for name in names}
-
-
-def _names(name: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE)
+    wanted = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in names}
+    return {name: [one for one in passages if pattern.search(one)] for name, pattern in wanted.items()}
 
 
 def _passages(markdown: str) -> list[str]:

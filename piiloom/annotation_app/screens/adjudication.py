@@ -93,7 +93,7 @@ def show_reject(sides: SideBySide, following: str) -> None:
 
 def _reject(record_id: str, following: str) -> None:
     resolver, person, reason = get_services().resolver, current_person(), st.session_state.get(f"reason-{record_id}", "")
-    _do(lambda: resolver.reject(person, record_id, reason), following, "Rejected.")  # type: ignore[func-returns-value]
+    _do(lambda: resolver.reject(person, record_id, reason), following, "Rejected.")
 
 
 def show_reopen(services: Services) -> None:

@@ -100,7 +100,7 @@ class PeriodicSettling:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedFigures:
     finished_records: Sequence[FinishedRecord]
     value: Any
 
@@ -111,7 +111,7 @@ class AppCache:
 
     services: Services
     settling: PeriodicSettling
-    kept: dict[str, _Kept] = field(default_factory=dict)
+    kept: dict[str, _CachedFigures] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def figures(self, name: str, finished_records: Sequence[FinishedRecord], make: Callable[[], _Made]) -> _Made:
@@ -119,7 +119,7 @@ class AppCache:
         with self.lock:  # two tabs that open at once compute the figures only once
             found = self.kept.get(name)
             if found is None or not _same(found.finished_records, finished_records):
-                found = self.kept[name] = _Kept(finished_records, make())
+                found = self.kept[name] = _CachedFigures(finished_records, make())
         value: _Made = found.value
         return value
 

@@ -45,10 +45,6 @@ GuidelineInForce = Callable[[Store], int | None]
 OnSaved = Callable[[Store, Sequence[AnnotationDocument]], None]
 
 
-def _no_guideline(_store: Store) -> int | None:
-    return None
-
-
 class DocumentService(StoreService):
     """Document server: opens and edits the documents of all people in one store. Thread-safe.
 
@@ -62,7 +58,7 @@ class DocumentService(StoreService):
         log: EventLog,
         *,
         may_edit: MayEdit = noop,
-        guideline: GuidelineInForce = _no_guideline,
+        guideline: GuidelineInForce = noop,
         on_saved: OnSaved = noop,
         capacity: int = 500,
     ) -> None:

@@ -61,7 +61,12 @@ class Leases(ProjectService):
                 raise UsageError(_ENDED.get(found.status, "This record is finished"), remedy=_ASK)
             held = found.leased_until is not None and found.leased_until > now
             if not held and not (found.finished or found.state == "assigned" or found.role == "control") and found.others >= found.wanted:
-                raise _taken(had=found.state is not None)
+                if found.state is None:
+                    raise UsageError("This record is being annotated by somebody else", remedy="Go on with the next record.")
+                raise UsageError(
+                    "Your time on this record ran out, and it has been given to somebody else since",
+                    remedy="What you changed after that is kept but does not count. Go on with the next record.",
+                )
             self.keep(store, person, record_id, found.leased_until)
 
     def take(self, store: Store, person: str, record_id: str) -> str:
@@ -133,15 +138,6 @@ class Leases(ProjectService):
 def _released(person: str, record_id: str, actor: str | None) -> NewEvent:
     entry: dict[str, Any] = {} if actor in {None, person} else {"annotator": person}
     return NewEvent(actor=actor or person, kind="released", record_id=record_id, entry=entry)
-
-
-def _taken(*, had: bool) -> UsageError:
-    if had:
-        return UsageError(
-            "Your time on this record ran out, and it has been given to somebody else since",
-            remedy="What you changed after that is kept but does not count. Go on with the next record.",
-        )
-    return UsageError("This record is being annotated by somebody else", remedy="Go on with the next record.")
 
 
 OfferWhy = Literal["resumed", "assigned", "new", "skipped", "held"]
