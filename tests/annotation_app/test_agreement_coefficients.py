@@ -24,7 +24,7 @@ from piiloom.annotation_app.figures.intervals import (
     value_counts,
 )
 from piiloom.annotation_app.figures.spans import compared_spans, match, mention_of, spans_table
-from tests.longer import examples
+from tests.longer import case_by_case, examples
 
 
 def counts_of(*people: str) -> np.ndarray:
@@ -68,7 +68,7 @@ def test_what_is_too_large_for_the_library_gets_the_same_figure(monkeypatch: pyt
     assert krippendorff_alpha(counts) == pytest.approx(library)
 
 
-@pytest.mark.parametrize("people", [("aaa", "aaa"), ("ab.", "..a"), ("...", "...")])
+@case_by_case("people", [("aaa", "aaa"), ("ab.", "..a"), ("...", "...")])
 def test_nothing_to_compare_gives_no_figure(people: tuple[str, ...]) -> None:
     assert krippendorff_alpha(counts_of(*people)) is None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from check_stories import AGE, CODE, HEALTH, TYPES, checks, marked, mended
 
 from piiloom.annotation_app.documents.check_facts import oddity
@@ -46,7 +45,7 @@ def test_low_values_may_share_words_with_the_question_but_not_stand_in_it_whole(
     assert checks(marked("I have [bad asthma].", ("health", "low", None), question="Is asthma common?")) == {}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "kind", "place"),
     [
         ("Write to ann@mail.example now.", "email", "ann@mail.example"),

@@ -25,12 +25,13 @@ from piiloom.annotation_app.documents.operations import (
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "operations.json").read_text(encoding="utf-8"))
 randoms = st.randoms(use_true_random=False)
 
 
-@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
+@case_by_case("case", VECTORS["cases"])
 def test_shared_cases(case):
     start = State.from_json(VECTORS["states"][case["state"]])
     state = start
@@ -133,7 +134,7 @@ def test_a_record_goes_in_and_comes_out_as_its_next_revision():
     assert next_revision(EditedDocument(context="", question="Why?"), record).question == "Why?"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("marks", "told"),
     [
         ((SpanMark(id="a", start=0, end=0, entity_type="age"),), "empty"),
@@ -147,7 +148,7 @@ def test_unsound_documents_are_not_made(marks, told):
         EditedDocument(context="abcd", marks=marks)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "broken",
     [{}, {"document": None}, {"document": {"context": "a", "question": None, "spans": [{}]}, "verdict": "open", "reason": "", "flag": ""}],
 )

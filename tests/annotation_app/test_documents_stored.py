@@ -6,8 +6,6 @@ import json
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
 from piiloom.annotation_app.documents.document import EditedDocument, State
 from piiloom.annotation_app.documents.history import EditHistory, replayed_history
 from piiloom.annotation_app.documents.operations import (
@@ -19,6 +17,7 @@ from piiloom.annotation_app.documents.operations import (
 )
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 STORED = json.loads((Path(__file__).parent / "vectors" / "stored.json").read_text(encoding="utf-8"))
 BASE = EditedDocument.from_json(json.loads(STORED["base"]))
@@ -30,7 +29,7 @@ def test_the_sample_has_every_operation() -> None:
     assert {type(parse_operation(one)) for one in operations} == set(get_args(Operation)) - later
 
 
-@pytest.mark.parametrize("entry", STORED["events"], ids=lambda entry: json.loads(entry)["operation"]["op"])
+@case_by_case("entry", STORED["events"])
 def test_operations_are_read_and_written_as_they_stand(entry: str) -> None:
     operation = json.loads(entry)["operation"]
     assert json.dumps(operation_to_json(parse_operation(operation))) == json.dumps(operation)

@@ -17,6 +17,7 @@ from piiloom.annotation_app.figures.spans import FinishedRecord, FinishedRecords
 from piiloom.corpus.store.annotation_figures import BaseRow
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.seeding import derive_rng
+from tests.longer import case_by_case
 
 BASE = document_of(composed(1))
 
@@ -57,7 +58,7 @@ def test_where_all_was_found_by_all_nothing_is_left() -> None:
     assert chapman(0, 0, 0).total == 0
 
 
-@pytest.mark.parametrize("counts", [(3, 3, 4), (1, 5, -1)])
+@case_by_case("counts", [(3, 3, 4), (1, 5, -1)])
 def test_impossible_counts_are_refused(counts: tuple[int, int, int]) -> None:
     with pytest.raises(ValueError, match="both"):
         chapman(*counts)

@@ -44,7 +44,7 @@ def config(request):
     house.shared.close()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "origin", ["http://evil.example", "null", "http://127.0.0.1:3000", "http://localhost:8501", "file://127.0.0.1:8501", "", "http://[::1"]
 )
 def test_a_foreign_origin_is_refused(config, origin):
@@ -71,12 +71,12 @@ def test_without_a_login_only_names_of_this_machine_are_answered(host):
         pass
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8501", "127.0.0.1:1", "[::1]:8501", "127.3.2.1"])
+@case_by_case("host", ["localhost", "LOCALHOST:8501", "127.0.0.1:1", "[::1]:8501", "127.3.2.1"])
 def test_names_of_this_machine(host):
     assert _client(LoginConfig()).get("/x", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Real-IP", "Via"])
+@case_by_case("header", ["X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Real-IP", "Via"])
 def test_without_a_login_no_proxy_is_let_in(header):
     assert _client(LoginConfig()).get("/x", headers={header: "192.0.2.7"}).status_code == 403
 

@@ -15,6 +15,7 @@ from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 BOSS, ANN, BEN = AppUser("boss", "boss", "admin"), AppUser("ann", "ann", "annotator"), AppUser("ben", "ben", "annotator")
 JUDGE = AppUser("judy", "judy", "adjudicator")
@@ -57,7 +58,7 @@ def test_each_filter_by_itself(project: WorkProject) -> None:
     assert project.lists.counts() == {"generated": 6, "annotated": 1, "validated": 1}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "found"),
     [
         ("straße", ["7"]),
