@@ -21,13 +21,13 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.annotation_views import view_parts
-from piiloom.annotation_app.agreement.finished_records import FinishedRecord, FinishedRecords
-from piiloom.annotation_app.agreement.measuring import measure_agreement
-from piiloom.annotation_app.dashboard.label_changes import label_changes
 from piiloom.annotation_app.documents.document import State, document_of
-from piiloom.annotation_app.onboarding.control_results import control_results
-from piiloom.annotation_app.onboarding.errors_found import estimate_remaining
-from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.figures.agreement import measure_agreement
+from piiloom.annotation_app.figures.changes import label_changes
+from piiloom.annotation_app.figures.errors_left import estimate_remaining
+from piiloom.annotation_app.figures.spans import FinishedRecord, FinishedRecords
+from piiloom.annotation_app.onboarding.controls import control_results
+from piiloom.annotation_app.people.identity import AppUser
 from piiloom.annotation_app.serving.services import Services, open_services
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.record import Record
@@ -130,7 +130,7 @@ def _document(record: Record, who: str, number: int, at: str) -> AnnotationDocum
 
 def ask_lists(services: Services) -> None:
     """Pages of the work list as an admin and as an annotator see them, and the next record for somebody new."""
-    lists, admin, annotator = services.lists, Person("boss", "boss", "admin"), Person(DONE_BY[0], DONE_BY[0], "annotator")
+    lists, admin, annotator = services.lists, AppUser("boss", "boss", "admin"), AppUser(DONE_BY[0], DONE_BY[0], "annotator")
     many = ListQuery(status="generated", pair="age+health", type="health", annotator=DONE_BY[1], flagged=True, text="asthma", sort="words")
     timed("list, admin", lambda: lists.find(admin, ListQuery()))
     timed("list, annotator", lambda: lists.find(annotator, ListQuery()))

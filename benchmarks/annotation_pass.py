@@ -23,7 +23,7 @@ from statistics import median
 
 from benchmarks.annotation.keyed_corrections import KeyWorker
 from benchmarks.annotation.keyed_texts import Keyed
-from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.annotation_app.documents.document import EditedDocument, document_of
 from piiloom.corpus.formats.base import ReadOptions, ReadTally
 from piiloom.corpus.formats.capid import CapidFormat
 from piiloom.corpus.record import Record
@@ -57,11 +57,11 @@ def _read(path: Path) -> list[Record]:
     return [row for row in CapidFormat().read(path, ReadOptions(taxonomy=shipped_taxonomy()), ReadTally()) if isinstance(row, Record)]
 
 
-def pairs(raw: list[Record], validated: list[Record]) -> list[tuple[Record, Document]]:
+def pairs(raw: list[Record], validated: list[Record]) -> list[tuple[Record, EditedDocument]]:
     """Raw records with the documents that people made of them, the likest first; each row is in one pair at most."""
     old, new = ([frozenset(_WORD.findall(one.context.casefold())) for one in rows] for rows in (raw, validated))
     likeness = sorted(((len(a & b) / len(a | b), -i, -j) for i, a in enumerate(old) for j, b in enumerate(new) if a & b), reverse=True)
-    found: list[tuple[Record, Document]] = []
+    found: list[tuple[Record, EditedDocument]] = []
     taken: tuple[set[int], set[int]] = (set(), set())
     for share, i, j in likeness:
         if share >= _LEAST_SHARED and i not in taken[0] and j not in taken[1]:
@@ -71,7 +71,7 @@ def pairs(raw: list[Record], validated: list[Record]) -> list[tuple[Record, Docu
     return found
 
 
-def one_pass(path: Path, found: list[tuple[Record, Document]]) -> tuple[dict[str, Keyed], list[str]]:
+def one_pass(path: Path, found: list[tuple[Record, EditedDocument]]) -> tuple[dict[str, Keyed], list[str]]:
     """What each record took, by id, and the ids of those that ended unlike the validated row."""
     make_project(path, [record for record, _ in found], {"ana": "annotator"}, assigned={"ana": [record.id for record, _ in found]})
     took: dict[str, Keyed] = {}
@@ -104,7 +104,7 @@ def _wait_for_another(page: AppPage, page_text: str) -> None:
     sync_api.expect(done.or_(other).first).to_be_visible(timeout=PATIENCE_MS)
 
 
-def _equals(stored: AnnotationDocument, target: Document) -> bool:
+def _equals(stored: AnnotationDocument, target: EditedDocument) -> bool:
     state = stored.state["document"]
     wanted = [(target.context[mark.start : mark.end], mark.entity_type, mark.relevance) for mark in target.marks]
     return labels(stored) == wanted and (state["context"], state["question"]) == (target.context, target.question)

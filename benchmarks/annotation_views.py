@@ -14,10 +14,9 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.screens.dashboard import PARTS, read_ahead
-from piiloom.annotation_app.screens.preloading import load_all
-from piiloom.annotation_app.serving.current_user import use_login_config
-from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.screens.app_cache import load_all
+from piiloom.annotation_app.screens.dashboard import DASHBOARD_PARTS, read_ahead
+from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.services import open_services, set_services
 
 _PATIENCE_S = 120.0
@@ -28,9 +27,9 @@ def view_parts(path: Path) -> None:
 
     The dashboard opens with its first part, so that a cold view of another one comes after that.
     """
-    for part in PARTS:
+    for part in DASHBOARD_PARTS:
         _elsewhere(path, [part], prepared=False)
-    _elsewhere(path, list(PARTS), prepared=True)
+    _elsewhere(path, list(DASHBOARD_PARTS), prepared=True)
 
 
 def _elsewhere(path: Path, parts: Sequence[str], *, prepared: bool) -> None:
@@ -53,7 +52,7 @@ def _view(path: Path, parts: Sequence[str], prepared: bool) -> None:
         page = AppTest.from_function(_draw, default_timeout=_PATIENCE_S)
         first = _run(page)
         for part in parts:
-            if part != next(iter(PARTS)):
+            if part != next(iter(DASHBOARD_PARTS)):
                 page.segmented_control(key="dashboard_part").set_value(part)
                 first = _run(page)
             again = _run(page)
@@ -75,7 +74,7 @@ def _run(page: AppTest) -> float:
 
 def _draw() -> None:
     # Streamlit runs the text of this function by itself, without what stands around it.
-    from piiloom.annotation_app.people.identity import LOCAL
+    from piiloom.annotation_app.people.identity import LOCAL_USER
     from piiloom.annotation_app.screens.dashboard import dashboard_page
 
-    dashboard_page(LOCAL)
+    dashboard_page(LOCAL_USER)

@@ -29,7 +29,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ParamSpec, Protocol, overload
 
-from piiloom.annotation_app.agreement.measuring import agreement_among
+from piiloom.annotation_app.figures.agreement import agreement_among
 from piiloom.corpus.formats.base import WriteOptions
 from piiloom.corpus.formats.native_rows import COLUMNS, flat_row_of
 from piiloom.corpus.formats.registry import NativeFormat

@@ -148,10 +148,10 @@ def _quick_hashes() -> Iterator[None]:
     """A password's hash with the usual parameters takes 64 MiB and 0.2 s of the processor, on purpose; tests make hundreds."""
     from argon2 import PasswordHasher
 
-    from piiloom.annotation_app.people import passwords
+    from piiloom.annotation_app.people import accounts
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passwords, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1))
+        patch.setattr(accounts, "PasswordHasher", partial(PasswordHasher, time_cost=1, memory_cost=8, parallelism=1))
         yield
 
 

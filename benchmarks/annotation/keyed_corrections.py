@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from benchmarks.annotation.keyed_finding import WORD, Search, cheapest_search
 from benchmarks.annotation.keyed_texts import Hands, Keyed
-from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 
 _SPANS = """(surface) => {
     let at = 0;
@@ -43,7 +43,7 @@ class Shown:
 class KeyWorker(Hands):
     """Mends one record after the other."""
 
-    def correct(self, target: Document, before: Document) -> Keyed:
+    def correct(self, target: EditedDocument, before: EditedDocument) -> Keyed:
         """Make the record on the screen, which is *before*, equal to *target*."""
         self.keyed = Keyed()
         self.write("e", "context", before.context, target.context)
@@ -53,7 +53,7 @@ class KeyWorker(Hands):
                 return self.keyed
         raise AssertionError("the spans never became what they are to be")
 
-    def _next_span(self, target: Document) -> bool:
+    def _next_span(self, target: EditedDocument) -> bool:
         """Mend the first span in text order that is not as it should be; False when all are."""
         shown = self._spans()
         for wanted in target.marks:
@@ -81,7 +81,7 @@ class KeyWorker(Hands):
         at = next((i for i, one in enumerate(shown) if one.selected), -1)
         self.press("Tab" if place > at else "Shift+Tab", abs(place - at))
 
-    def _mend(self, mine: Shown, wanted: Mark, *, alone: bool) -> None:
+    def _mend(self, mine: Shown, wanted: SpanMark, *, alone: bool) -> None:
         if (mine.start, mine.end) != (wanted.start, wanted.end):
             if not alone or not self._pull(wanted):
                 self.press("Delete")
@@ -99,7 +99,7 @@ class KeyWorker(Hands):
             self.press("c")
             self.keyed.done["confirmed"] += 1
 
-    def _pull(self, wanted: Mark) -> bool:
+    def _pull(self, wanted: SpanMark) -> bool:
         """Move the ends of the selected span by words, then by letters; False when that leads nowhere."""
         for _ in range(60):
             now = self._selected()
@@ -115,7 +115,7 @@ class KeyWorker(Hands):
                 return False
         return False
 
-    def _add(self, shown: list[Shown], wanted: Mark, target: Document) -> None:
+    def _add(self, shown: list[Shown], wanted: SpanMark, target: EditedDocument) -> None:
         """A new span: to its first word by the cheaper way, on to its last one, a type, a relevance."""
         value = target.context[wanted.start : wanted.end]
         before = next((one for one in reversed(shown) if one.end <= wanted.start), None)
@@ -142,7 +142,7 @@ class KeyWorker(Hands):
         self.press("Enter")
         self.keyed.found += 1
 
-    def _go_on_foot(self, shown: list[Shown], before: Shown | None, wanted: Mark, context: str) -> None:
+    def _go_on_foot(self, shown: list[Shown], before: Shown | None, wanted: SpanMark, context: str) -> None:
         """From the span before to the first word, by tens and by single words."""
         if before is not None:
             self._select(shown, before)
@@ -172,11 +172,11 @@ class KeyWorker(Hands):
         return str(self._page.locator(".said").evaluate(_DRAFT))
 
 
-def _words_between(before: Shown | None, wanted: Mark, context: str) -> int:
+def _words_between(before: Shown | None, wanted: SpanMark, context: str) -> int:
     return len(WORD.findall(context[before.end if before else 0 : wanted.start]))
 
 
-def _presses_on_foot(shown: list[Shown], before: Shown | None, wanted: Mark, context: str) -> int:
+def _presses_on_foot(shown: list[Shown], before: Shown | None, wanted: SpanMark, context: str) -> int:
     """What `n` and arrows take until the span has its ends."""
     at = next((i for i, one in enumerate(shown) if one.selected), -1)
     tabs = abs(shown.index(before) - at) if before is not None else 0
@@ -185,7 +185,7 @@ def _presses_on_foot(shown: list[Shown], before: Shown | None, wanted: Mark, con
     return tabs + 1 + tens + (words - 10 * tens) + len(WORD.findall(context[wanted.start : wanted.end])) - 1
 
 
-def _differs(mine: Shown, wanted: Mark) -> bool:
+def _differs(mine: Shown, wanted: SpanMark) -> bool:
     return mine.doubt or (mine.entity_type, mine.relevance) != (_readable(wanted.entity_type), wanted.relevance)
 
 
@@ -194,5 +194,5 @@ def _readable(entity_type: str) -> str:
     return entity_type.replace("_", " ")
 
 
-def _same_place(mine: Shown, wanted: Mark) -> bool:
+def _same_place(mine: Shown, wanted: SpanMark) -> bool:
     return (mine.start, mine.end) == (wanted.start, wanted.end)

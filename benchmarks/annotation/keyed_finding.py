@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from piiloom.annotation_app.documents.document import Mark
+from piiloom.annotation_app.documents.document import SpanMark
 
 WORD = re.compile(r"\w+(?:['’.,]\w+)*")
 
@@ -25,7 +25,7 @@ class Search:
         return down if down <= self.count - down else down - self.count
 
 
-def cheapest_search(context: str, wanted: Mark, begin: int) -> Search | None:
+def cheapest_search(context: str, wanted: SpanMark, begin: int) -> Search | None:
     """The cheapest of all beginnings of the value, where the search begins at *begin*; None when the value begins within a word."""
     if wanted.start and context[wanted.start - 1].isalnum():
         return None

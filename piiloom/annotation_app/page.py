@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from piiloom.annotation_app.screens.frame import run
+from piiloom.annotation_app.screens.frame import draw_app
 
-run()
+draw_app()

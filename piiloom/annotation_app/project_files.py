@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, Literal
 
 from piiloom.corpus.releases.manifest import MANIFEST
 
-_REJECTS: Final = "import-"
-_SELECTION: Final = "records-"
+WrittenKind = Literal["rejects", "selections"]
+FileKind = Literal["exports", "rejects", "selections"]
+# The beginnings of the names of files, by kind.
+_NAMED: Final[dict[WrittenKind, str]] = {"rejects": "import-", "selections": "records-"}
 # The timestamp of all archive members, so that equal exports give byte-identical archives.
 _NO_TIME: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -47,9 +49,7 @@ class ProjectFiles:
     """The exports, selections of records, and reject files of the store in the file *store*. They are in folders next to it."""
 
     def __init__(self, store: Path) -> None:
-        self._exports = store.parent / "exports"
-        self._rejects = store.parent / "rejects"
-        self._selections = store.parent / "selections"
+        self._place = store.parent
 
     def export_folder(self, release: str, file_format: str) -> Path:
         """Return the folder to which *release* is exported in *file_format*.
@@ -59,11 +59,11 @@ class ProjectFiles:
         """
         plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in release).strip(".")[:60]
         mark = "" if plain == release else f"-{sha256(release.encode('utf-8', 'replace')).hexdigest()[:8]}"
-        return self._exports / f"{plain}{mark}-{file_format}"
+        return self._place / "exports" / f"{plain}{mark}-{file_format}"
 
     def exports(self) -> list[WrittenExport]:
         """List the complete exports, sorted by folder name."""
-        found = [_export_in(folder) for folder in _entries(self._exports)]
+        found = [_export_in(folder) for folder in _entries(self._place / "exports")]
         return [export for export in found if export is not None]
 
     def write_archive(self, folder: str, target: IO[bytes]) -> bool:
@@ -71,8 +71,8 @@ class ProjectFiles:
         if folder not in {export.folder for export in self.exports()}:
             return False
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-            for file in _files(self._exports / folder):
-                entry = zipfile.ZipInfo(f"{folder}/{file.relative_to(self._exports / folder).as_posix()}", _NO_TIME)
+            for file in _files(self._place / "exports" / folder):
+                entry = zipfile.ZipInfo(file.relative_to(self._place / "exports").as_posix(), _NO_TIME)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 with file.open("rb") as source, archive.open(entry, "w", force_zip64=True) as sink:
                     while block := source.read(1 << 20):
@@ -81,28 +81,23 @@ class ProjectFiles:
 
     def new_rejects(self, moment: datetime) -> Path:
         """Return an unused path for the rejected rows of an import that starts at *moment*."""
-        return _unused(self._rejects, f"{_REJECTS}{moment:%Y%m%dT%H%M%S}", ".jsonl")
-
-    def rejects(self) -> list[WrittenFile]:
-        """List the files of rejected rows, newest first."""
-        return _listed(self._rejects, _REJECTS, {".jsonl"})
-
-    def rejects_file(self, name: str) -> Path | None:
-        """Return the path of the reject file called *name*, or None if there is none."""
-        return self._rejects / name if name in {file.name for file in self.rejects()} else None
+        return _unused(self._place / "rejects", f"{_NAMED['rejects']}{moment:%Y%m%dT%H%M%S}", ".jsonl")
 
     def new_selection(self, moment: datetime, file_format: str, suffix: str) -> Path:
         """Return an unused path, in a folder that exists, for records in *file_format* that are written out at *moment*."""
-        self._selections.mkdir(parents=True, exist_ok=True)
-        return _unused(self._selections, f"{_SELECTION}{moment:%Y%m%dT%H%M%S}-{file_format}", suffix)
+        folder = self._place / "selections"
+        folder.mkdir(parents=True, exist_ok=True)
+        return _unused(folder, f"{_NAMED['selections']}{moment:%Y%m%dT%H%M%S}-{file_format}", suffix)
 
-    def selections(self) -> list[WrittenFile]:
-        """List the files of selected records, newest first."""
-        return _listed(self._selections, _SELECTION, None)
+    def written(self, kind: WrittenKind) -> list[WrittenFile]:
+        """List the files of selected records, or those of rejected rows, newest first."""
+        found = [(path.stat(), path) for path in _entries(self._place / kind) if path.name.startswith(_NAMED[kind]) and path.is_file()]
+        newest = sorted(found, key=lambda one: (one[0].st_mtime_ns, one[1].name), reverse=True)
+        return [WrittenFile(name=path.name, size=state.st_size) for state, path in newest if kind != "rejects" or path.suffix == ".jsonl"]
 
-    def selection_file(self, name: str) -> Path | None:
-        """Return the path of the file of selected records called *name*, or None if there is none."""
-        return self._selections / name if name in {file.name for file in self.selections()} else None
+    def file(self, kind: WrittenKind, name: str) -> Path | None:
+        """Return the path of the file of *kind* called *name*, or None if there is none."""
+        return self._place / kind / name if name in {file.name for file in self.written(kind)} else None
 
 
 def _unused(folder: Path, name: str, suffix: str) -> Path:
@@ -111,16 +106,6 @@ def _unused(folder: Path, name: str, suffix: str) -> Path:
         number += 1
         path = folder / f"{name}-{number}{suffix}"
     return path
-
-
-def _listed(folder: Path, beginning: str, suffixes: Collection[str] | None) -> list[WrittenFile]:
-    found = [
-        path
-        for path in _entries(folder)
-        if path.name.startswith(beginning) and path.is_file() and (suffixes is None or path.suffix in suffixes)
-    ]
-    states = sorted(((path.stat(), path.name) for path in found), key=lambda one: (one[0].st_mtime_ns, one[1]), reverse=True)
-    return [WrittenFile(name=name, size=state.st_size) for state, name in states]
 
 
 def _entries(folder: Path) -> list[Path]:

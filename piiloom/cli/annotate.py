@@ -26,7 +26,7 @@ from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.taxonomy.own_types_file import read_types_file
 
 if TYPE_CHECKING:
-    from piiloom.annotation_app.serving.login_config import LoginConfig
+    from piiloom.annotation_app.serving.current_user import LoginConfig
     from piiloom.annotation_app.serving.services import Services
 
 EPILOG = examples(
@@ -115,7 +115,7 @@ def streamlit_arguments() -> dict[str, Any]:
 
         Before `--` stand the options of Streamlit: --server.port, and --server.address instead of 127.0.0.1.
         """
-        from piiloom.annotation_app.serving.streamlit_settings import bound_address
+        from piiloom.annotation_app.serving.server import bound_address
 
         found.update(_arguments(asked, *bound_address()))
 
@@ -163,9 +163,8 @@ def _opened(asked: AppOptions) -> Services:
 
 def _login_config(asked: AppOptions, host: str, services: Services) -> LoginConfig:
     """Return the way in which people log in. Raises ``UsageError`` where the app must not be served so."""
-    from piiloom.annotation_app.serving.login_config import LoginConfig
-    from piiloom.annotation_app.serving.oidc import oidc_configured
-    from piiloom.annotation_app.serving.streamlit_settings import apply_settings
+    from piiloom.annotation_app.serving.current_user import LoginConfig, oidc_configured
+    from piiloom.annotation_app.serving.server import apply_settings
 
     apply_settings()
     oidc = oidc_configured()
@@ -191,7 +190,7 @@ def _begin(asked: AppOptions, host: str, url: str, services: Services, *, login:
     if host in _ANYWHERE:
         say(f"  reachable at every address of this machine, port {url.rpartition(':')[2]}")
     sys.stdout.flush()
-    from piiloom.annotation_app.serving.request_filter import is_loopback
+    from piiloom.annotation_app.serving.middleware import is_loopback
 
     if not asked.behind_https and not is_loopback(host):
         say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")
@@ -204,7 +203,7 @@ def login_needed(asked: AppOptions, host: str, *, accounts: int, usable: int) ->
 
     *accounts* is the number of accounts of active people, *usable* of these have a way in.
     """
-    from piiloom.annotation_app.serving.request_filter import is_loopback
+    from piiloom.annotation_app.serving.middleware import is_loopback
 
     alone = is_loopback(host) and not asked.behind_https
     if asked.login is False:

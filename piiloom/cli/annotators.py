@@ -22,8 +22,7 @@ from piiloom.foundation.errors import StoreLocked, UsageError
 from piiloom.foundation.settings import setting
 
 if TYPE_CHECKING:
-    from piiloom.annotation_app.people.account_events import Account
-    from piiloom.annotation_app.people.accounts import Accounts
+    from piiloom.annotation_app.people.accounts import Account, Accounts
 
 _ADD = (
     "piiloom annotators add ana --role admin",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from piiloom.annotation_app.agreement.measuring import agreement_among
+from piiloom.annotation_app.figures.agreement import agreement_among
 from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import shown
 from piiloom.cli.terminal import console, examples, harmless, is_quiet, say, say_aside, say_json, say_table

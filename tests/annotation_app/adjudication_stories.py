@@ -8,9 +8,9 @@ from typing import Any
 from project_stories import finish, pool, record, without
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
-from piiloom.annotation_app.adjudication.versions import SideBySide, Version
+from piiloom.annotation_app.adjudication.versions import PersonsVersion, SideBySide
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.people.identity import AppUser
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.adjudications import Adjudication, load_adjudications
 from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
@@ -19,11 +19,11 @@ from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import iter_records
 
-JUDGE, ANNOTATOR = Person("eva", "Eva", "adjudicator"), Person("ada", "Ada", "annotator")
+JUDGE, ANNOTATOR = AppUser("eva", "Eva", "adjudicator"), AppUser("ada", "Ada", "annotator")
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
 
-def version_of(side: SideBySide, annotator: str) -> Version:
+def version_of(side: SideBySide, annotator: str) -> PersonsVersion:
     """The version of *annotator*."""
     return next(version for version in side.versions if version.annotator == annotator)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.documents.document import EditedDocument
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents
@@ -25,7 +25,7 @@ _DRAWN = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScrip
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467\u200d\U0001f466"
 
 
-def record_of(record_id: str, document: Document, locale: str = "en_US") -> Record:
+def record_of(record_id: str, document: EditedDocument, locale: str = "en_US") -> Record:
     """A record with the text and spans of *document*."""
     spans = [Span(id=m.id, start=m.start, end=m.end, entity_type=m.entity_type, relevance=m.relevance) for m in document.marks]
     return Record(id=record_id, context=document.context, question=document.question, spans=tuple(spans), locale=locale)

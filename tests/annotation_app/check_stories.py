@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from piiloom.annotation_app.checks.check import Check
-from piiloom.annotation_app.checks.live_checks import check
 from piiloom.annotation_app.documents.applying import apply
-from piiloom.annotation_app.documents.document import Document, Mark, State
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
+from piiloom.annotation_app.documents.live_checks import LiveCheck, live_checks
 from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TYPES = shipped_taxonomy().types
 
 
-def marked(text: str, *labels: tuple[str, str, str | None], question: str | None = "What should I do?", doubt: bool = False) -> Document:
+def marked(
+    text: str, *labels: tuple[str, str, str | None], question: str | None = "What should I do?", doubt: bool = False
+) -> EditedDocument:
     """*text* in which ``[…]`` are spans, with their (type, relevance, subtype) in order."""
     context, marks, start = "", [], 0
     for piece in text.replace("]", "[").split("["):
         if start:
             entity_type, relevance, subtype = labels[len(marks)]
             marks.append(
-                Mark(
+                SpanMark(
                     id=f"s{len(marks)}",
                     start=len(context),
                     end=len(context) + len(piece),
@@ -31,14 +32,14 @@ def marked(text: str, *labels: tuple[str, str, str | None], question: str | None
             )
         start = 1 - start
         context += piece
-    return Document(context=context, question=question, marks=tuple(marks))
+    return EditedDocument(context=context, question=question, marks=tuple(marks))
 
 
-def checks(document: Document, locale: str = "en_US") -> dict[str, Check]:
-    return {found.code: found for found in check(document, locale, TYPES)}
+def checks(document: EditedDocument, locale: str = "en_US") -> dict[str, LiveCheck]:
+    return {found.code: found for found in live_checks(document, locale, TYPES)}
 
 
-def mended(document: Document, found: Check) -> Document:
+def mended(document: EditedDocument, found: LiveCheck) -> EditedDocument:
     assert found.fix is not None
     assert found.fix_label
     return apply(State(document=document), parse_operation(dict(found.fix)), document, types=shipped_taxonomy().types).document

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 
 # Emoji with joiners and flags, combining marks, right-to-left, every line end, zero-width, astral letters.
 BITS = ["👩‍🚀", "🇨🇭", "e\u0301", "שלום", "مرحبا", "\r\n", "\r", "\n", "\u200b", "𝔘", *"  aa", "word", "Ann’s", "34", ", ", "\xa0"]
@@ -16,11 +16,11 @@ def make_text(rng: random.Random, longest: int = 12) -> str:
     return "".join(rng.choices(BITS, k=rng.randint(0, longest)))
 
 
-def make_document(rng: random.Random, longest: int = 14) -> Document:
+def make_document(rng: random.Random, longest: int = 14) -> EditedDocument:
     context = make_text(rng, longest)
     cuts = sorted(rng.sample(range(len(context) + 1), k=min(len(context), rng.choice([0, 2, 4, 8]))))
     marks = tuple(
-        Mark(
+        SpanMark(
             id=f"s{start}",
             start=start,
             end=end,
@@ -31,10 +31,10 @@ def make_document(rng: random.Random, longest: int = 14) -> Document:
         )
         for start, end in zip(cuts[::2], cuts[1::2], strict=False)
     )
-    return Document(context=context, question=rng.choice([None, "", "Who?", "Wer 👩‍🚀?"]), marks=marks)
+    return EditedDocument(context=context, question=rng.choice([None, "", "Who?", "Wer 👩‍🚀?"]), marks=marks)
 
 
-def make_operation(rng: random.Random, document: Document) -> dict[str, Any]:
+def make_operation(rng: random.Random, document: EditedDocument) -> dict[str, Any]:
     """An operation in JSON, now and then one that is refused."""
     kind = rng.choice(["content"] * 12 + ["many", "accept", "reject", "reopen", "flag", "unflag"])
     if kind == "content":
@@ -46,7 +46,7 @@ def make_operation(rng: random.Random, document: Document) -> dict[str, Any]:
     return {"op": kind}
 
 
-def make_content(rng: random.Random, document: Document) -> dict[str, Any]:
+def make_content(rng: random.Random, document: EditedDocument) -> dict[str, Any]:
     name = rng.choice([mark.id for mark in document.marks] * 4 + ["none"])
     match rng.choice(["text", "text", "text", "add", "add", "move", "type", "relevance", "remove", "confirm"]):
         case "text":
@@ -71,7 +71,7 @@ def make_range(rng: random.Random, text: str) -> tuple[int, int]:
     return start, start + rng.choice([0, 1, 1, 2, 3, 5])
 
 
-def make_edit(rng: random.Random, document: Document) -> dict[str, Any]:
+def make_edit(rng: random.Random, document: EditedDocument) -> dict[str, Any]:
     field = rng.choice(["context", "context", "context", "question"])
     text = document.context if field == "context" else document.question or ""
     at = rng.randint(0, len(text) + (rng.random() < 0.05))

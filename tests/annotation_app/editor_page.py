@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app.checks.live_checks import check
-from piiloom.annotation_app.documents.document import Document, Mark
-from piiloom.annotation_app.documents.history import History
-from piiloom.annotation_app.documents.operations import parse_operation
-from piiloom.annotation_app.documents.refusals import Refusal
-from piiloom.annotation_app.editor.assets import script, styles
-from piiloom.annotation_app.editor.palette import colours
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
+from piiloom.annotation_app.documents.history import EditHistory
+from piiloom.annotation_app.documents.live_checks import live_checks
+from piiloom.annotation_app.documents.operations import Refusal, parse_operation
+from piiloom.annotation_app.editor_assets import colours, script, styles
 from piiloom.annotation_app.sync.editor_data import suggestions_data
 from piiloom.corpus.store.suggestions import Suggestion
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
@@ -46,9 +44,9 @@ window.ready = true;
 class FakeServer:
     """What the document service and the pages do, for one person: histories by record, acknowledgements, intents. May be put on hold."""
 
-    def __init__(self, documents: dict[str, Document], taxonomy: Taxonomy | None = None, **settings: Any) -> None:
+    def __init__(self, documents: dict[str, EditedDocument], taxonomy: Taxonomy | None = None, **settings: Any) -> None:
         self.types = (taxonomy or shipped_taxonomy()).types
-        self.histories = {name: History(document) for name, document in documents.items()}
+        self.histories = {name: EditHistory(document) for name, document in documents.items()}
         self.order = list(documents)
         self.suggestions: list[Suggestion] = []  # of each record
         self.at = 0
@@ -66,17 +64,17 @@ class FakeServer:
         return self.order[self.at]
 
     @property
-    def history(self) -> History:
+    def history(self) -> EditHistory:
         return self.histories[self.record]
 
     @property
-    def document(self) -> Document:
+    def document(self) -> EditedDocument:
         return self.history.state.document
 
     def data(self) -> dict[str, Any]:
         types = self.types
         state = self.history.state
-        found = check(state.document, "en_GB", types) if len(state.document.context) < 5000 else []
+        found = live_checks(state.document, "en_GB", types) if len(state.document.context) < 5000 else []
         return {
             "record": self.record,
             "person": "ada",
@@ -240,7 +238,7 @@ def units(text: str) -> int:
     return len(text.replace("\r\n", "\n").encode("utf-16-le")) // 2
 
 
-def marked(template: str, question: str | None = "What is it?") -> Document:
+def marked(template: str, question: str | None = "What is it?") -> EditedDocument:
     """A document from a text in which ``[[value|type|relevance]]`` are its spans."""
     context, marks = "", []
     for number, part in enumerate(template.split("[[")):
@@ -250,9 +248,9 @@ def marked(template: str, question: str | None = "What is it?") -> Document:
         inside, after = part.split("]]", 1)
         value, entity_type, relevance = inside.split("|")
         place = (len(context), len(context) + len(value))
-        marks.append(Mark(id=f"s{number}", start=place[0], end=place[1], entity_type=entity_type, relevance=relevance or None))
+        marks.append(SpanMark(id=f"s{number}", start=place[0], end=place[1], entity_type=entity_type, relevance=relevance or None))
         context += value + after
-    return Document(context=context, question=question, marks=tuple(marks))
+    return EditedDocument(context=context, question=question, marks=tuple(marks))
 
 
 @contextmanager

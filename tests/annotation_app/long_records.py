@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from tests.annotation_app.editor_page import EditorPage, FakeServer
 
 # Each changes one span, or what is selected. The first press of Tab selects the first span.
@@ -39,12 +39,12 @@ _TIME = """(key) => {
 }"""
 
 
-def long_document(words: int) -> Document:
+def long_document(words: int) -> EditedDocument:
     """A text of *words* words of one length; each hundredth, from the first on, is a span."""
     context = " ".join(f"word{number:0{_WORD - 4}}" for number in range(words))
     starts = range(0, words * (_WORD + 1), _WORDS_A_SPAN * (_WORD + 1))
-    marks = tuple(Mark(id=f"s{at:06}", start=at, end=at + _WORD, entity_type="name", relevance="low") for at in starts)
-    return Document(context=context, question="Why?", marks=marks)
+    marks = tuple(SpanMark(id=f"s{at:06}", start=at, end=at + _WORD, entity_type="name", relevance="low") for at in starts)
+    return EditedDocument(context=context, question="Why?", marks=marks)
 
 
 def open_long(page: Any, words: int) -> EditorPage:

@@ -8,11 +8,8 @@ from datetime import UTC, datetime, timedelta
 from argon2 import PasswordHasher
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.accounts import Accounts
-from piiloom.annotation_app.people.login_service import LoginService
-from piiloom.annotation_app.people.login_sessions import LoginSessions
-from piiloom.annotation_app.people.passwords import Passwords
-from piiloom.annotation_app.people.throttling import LoginThrottle
+from piiloom.annotation_app.people.accounts import Accounts, Passwords
+from piiloom.annotation_app.people.logins import LoginService, LoginThrottle
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.opening import SharedStore
@@ -60,8 +57,7 @@ class House:
         self.shared = SharedStore(Store.open(MEMORY))
         self.log = EventLog(self.shared, self.clock.now)
         self.accounts = Accounts(self.shared, self.log, Passwords(self.hasher))
-        self.sessions = LoginSessions(self.shared, self.log)
-        self.logins = LoginService(self.shared, self.log, self.accounts, self.sessions, LoginThrottle(self.clock.monotonic))
+        self.logins = LoginService(self.shared, self.log, self.accounts, LoginThrottle(self.clock.monotonic))
 
     def events(self, *kinds):
         with self.shared.reading() as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from piiloom.annotation_app.documents.document import Document, Mark, State, document_of
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State, document_of
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.annotation_events import AnnotationDocument, NewEvent, append_events, load_documents, save_documents
 from piiloom.corpus.store.annotation_items import AnnotationItem, add_items, item_facts
@@ -85,14 +85,14 @@ def changed(name: str, **fields: object):  # type: ignore[no-untyped-def]
 
 def added(start: int, end: int, entity_type: str = "name", relevance: str | None = "low"):  # type: ignore[no-untyped-def]
     """A change of marks: a new one."""
-    mark = Mark(id=f"u-{start}", start=start, end=end, entity_type=entity_type, relevance=relevance)  # type: ignore[arg-type]
+    mark = SpanMark(id=f"u-{start}", start=start, end=end, entity_type=entity_type, relevance=relevance)  # type: ignore[arg-type]
     return lambda marks: sorted([*marks, mark], key=lambda one: one.start)
 
 
-def document(context: str, *places: tuple[int, int, str, str | None]) -> Document:
+def document(context: str, *places: tuple[int, int, str, str | None]) -> EditedDocument:
     """A document with spans at *places*."""
     marks = tuple(
-        Mark(id=f"s{n}", start=start, end=end, entity_type=entity_type, relevance=relevance)  # type: ignore[arg-type]
+        SpanMark(id=f"s{n}", start=start, end=end, entity_type=entity_type, relevance=relevance)  # type: ignore[arg-type]
         for n, (start, end, entity_type, relevance) in enumerate(places)
     )
-    return Document(context=context, marks=marks)
+    return EditedDocument(context=context, marks=marks)

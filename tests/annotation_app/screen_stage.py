@@ -7,18 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.serving.current_user import use_login_config
-from piiloom.annotation_app.serving.login_config import LoginConfig
+from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.services import open_services, set_services
-from piiloom.annotation_app.sync.outbox import Sent
+from piiloom.annotation_app.sync.batch import Sent
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 
 HOSTILE = "<script>alert(1)</script> **bold** ![x](http://e.example/i.png) [y](javascript:alert(2)) $x$ :red[z]"
 CONTEXT = f"As a baker with asthma from Leeds, I wrote {HOSTILE}"
-ROLES = {name: Person(name, name, name) for name in ("annotator", "adjudicator", "admin")}
+ROLES = {name: AppUser(name, name, name) for name in ("annotator", "adjudicator", "admin")}
 
 
 class Clock:
@@ -95,14 +94,18 @@ def dispute(services, record_id):
 def _draw(module, function, name, role):
     import importlib
 
-    from piiloom.annotation_app.people.identity import Person
+    from piiloom.annotation_app.people.identity import AppUser
 
-    getattr(importlib.import_module(module), function)(Person(name, name, role))
+    getattr(importlib.import_module(module), function)(AppUser(name, name, role))
+
+
+# Modules that have several pages, by page.
+MODULES = {"guidelines": "learning", "training": "learning", "own_work": "dashboard"}
 
 
 def page(screen, role="admin", name=None):
     """Run the page *screen* for somebody; fails when it raises."""
-    module = f"piiloom.annotation_app.screens.{screen}"
+    module = f"piiloom.annotation_app.screens.{MODULES.get(screen, screen)}"
     function = f"{screen}_page"
     test = AppTest.from_function(_draw, args=(module, function, name or role, role), default_timeout=20)
     return ran(test.run())

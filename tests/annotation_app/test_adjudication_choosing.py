@@ -12,20 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import added, changed, document, record, without
 
-from piiloom.annotation_app.adjudication.choosing import assembled, most_common, overlaps, picked_spans, span_choices
-from piiloom.annotation_app.adjudication.differing import differing
-from piiloom.annotation_app.agreement.spans import placed
-from piiloom.annotation_app.documents.document import Document, document_of
-from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.annotation_app.adjudication.choosing import assembled, differing, most_common_owner, overlaps, picked_spans, span_choices
+from piiloom.annotation_app.documents.document import EditedDocument, document_of
+from piiloom.annotation_app.figures.spans import compared_spans
+from piiloom.annotation_app.screens.showing import marked_html
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case, examples
 
 
-def made_by(**marks: object) -> dict[str, Document]:
+def made_by(**marks: object) -> dict[str, EditedDocument]:
     """The first record as several people have it."""
     base = document_of(record(1))
     return {
-        who: Document(context=base.context, question=base.question, marks=tuple(change(list(base.marks))))  # type: ignore[operator]
+        who: EditedDocument(context=base.context, question=base.question, marks=tuple(change(list(base.marks))))  # type: ignore[operator]
         for who, change in marks.items()
     }
 
@@ -101,8 +100,8 @@ def test_the_way_of_most_people_comes_first() -> None:
     held = made_by(ada=without("s1"), bob=list, cid=list)
     (choice,) = [choice for choice in span_choices(held, "ada").choices if not choice.agreed]
     assert list(choice.variants.values()) == [["bob", "cid"], ["ada"]]
-    assert most_common({"ada": "x", "bob": "y", "cid": "y"}) == "bob"
-    assert most_common({"ada": "x", "bob": "y"}) == "ada"
+    assert most_common_owner({"ada": "x", "bob": "y", "cid": "y"}) == "bob"
+    assert most_common_owner({"ada": "x", "bob": "y"}) == "ada"
 
 
 @settings(max_examples=50, deadline=None)
@@ -113,11 +112,11 @@ def test_taking_all_of_one_person_gives_that_persons_spans(seed: int) -> None:
     for who, mine in held.items():
         among = span_choices(held, who)
         made = assembled(among, question_from=who, picks={choice.number: who for choice in among.choices})
-        assert (made.context, made.question, placed(made.marks)) == (mine.context, mine.question, placed(mine.marks))
+        assert (made.context, made.question, compared_spans(made.marks)) == (mine.context, mine.question, compared_spans(mine.marks))
         assert who not in among.unfit
 
 
-def words(version: Document, ranges: list[tuple[int, int]]) -> list[str]:
+def words(version: EditedDocument, ranges: list[tuple[int, int]]) -> list[str]:
     return [version.context[start:end] for start, end in ranges]
 
 
@@ -161,7 +160,7 @@ def test_whatever_stands_out_the_whole_text_is_shown_once(seed: int, folded: boo
     for who, mine in held.items():
         for start, end in (*apart[who].context, *apart[who].lacking):
             assert 0 <= start <= end <= len(mine.context)
-        html = marked_text(mine, {}, apart[who], question=False, folded=folded)
+        html = marked_html(mine, {}, apart[who], question=False, folded=folded)
         assert shown(html) == mine.context
         assert html.count("others have words here") == sum(start == end for start, end in apart[who].context)
 
@@ -181,8 +180,8 @@ def test_long_stretches_that_are_alike_are_folded_and_no_span_is_cut() -> None:
         "ada": document(text, (5000, 5004, "name", "low"), (8000, 8004, "name", "low")),
         "bob": document(text, (5000, 5004, "name", "high"), (8000, 8004, "name", "low")),
     }
-    html = marked_text(held["ada"], {}, differing(held)["ada"], folded=True)
+    html = marked_html(held["ada"], {}, differing(held)["ada"], folded=True)
     assert html.count("<details") == html.count("words that are alike") == 2
     assert html.index("<details") < html.index("differs") < html.rindex("<details") < html.index('title="name, low relevance"')
     assert shown(html) == text
-    assert "<details" not in marked_text(held["ada"], {}, differing(held)["ada"])
+    assert "<details" not in marked_html(held["ada"], {}, differing(held)["ada"])

@@ -9,7 +9,7 @@ from adjudication_stories import JUDGE, version_of
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.identity import LOCAL
+from piiloom.annotation_app.people.identity import LOCAL_USER
 from piiloom.corpus.store.annotation_items import find_item, set_wanted
 from tests.annotation_app.sync_stories import Tab, record, relevance, service_over, shared_store
 
@@ -67,7 +67,7 @@ def test_one_person_with_an_edit_from_another_tab_waits(room: Room) -> None:
     assert waits(room)
     assert room.status() == "annotated"
     (offer,) = room.resolver.open("r1").stale
-    made = room.resolver.adjudicate(LOCAL, "r1", offer.merged, seen={"ada": 1}, how={"whole": "ada, other tab"})
+    made = room.resolver.adjudicate(LOCAL_USER, "r1", offer.merged, seen={"ada": 1}, how={"whole": "ada, other tab"})
     assert [span.relevance for span in made.spans] == ["low", "low"]
     assert not waits(room)
 

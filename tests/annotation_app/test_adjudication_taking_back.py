@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from piiloom.annotation_app.adjudication.resolving import Resolver
-from piiloom.annotation_app.adjudication.step_reverting import revert_step
-from piiloom.annotation_app.agreement.finished_records import FinishedRecords
-from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.adjudication.resolving import Resolver, revert_step
+from piiloom.annotation_app.documents.operations import Refusal
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.sync.event_descriptions import described
+from piiloom.annotation_app.figures.spans import FinishedRecords
+from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.sync.editor_data import event_words
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, read_events
 from piiloom.corpus.store.annotation_items import set_status
@@ -20,7 +19,7 @@ from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from tests.annotation_app.sync_stories import ACCEPT, UNDO, Tab, documents, events, insert, record, relevance, service_over, shared_store
 
-EVA, BOB = Person("eva", "Eva", "adjudicator"), Person("bob", "Bob", "annotator")
+EVA, BOB = AppUser("eva", "Eva", "adjudicator"), AppUser("bob", "Bob", "annotator")
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def test_it_is_a_new_event_of_who_did_it_on_the_document_of_its_owner(shared: Sh
     event = events(shared)[-1]
     assert (event.actor, event.owner, event.kind, event.client, event.guideline) == ("eva", "ada", FOR_ANOTHER, None, 2)
     assert (event.entry["version"], event.entry["operation"]) == (4, {"op": "revert", "event": steps(shared)[0]})
-    assert described(event) == f"step {steps(shared)[0]} of ada taken back"
+    assert event_words(event) == f"step {steps(shared)[0]} of ada taken back"
     (row,) = documents(shared)  # which sees to it that the log alone gives the same
     assert (row.annotator, row.version, row.verdict, row.event) == ("ada", 4, "open", event.event)
     for again in (service, service_over(shared)):
@@ -75,7 +74,7 @@ def test_what_was_taken_back_for_somebody_can_be_taken_back_too(shared: SharedSt
     revert_step(shared, service, EVA, "r1", first)
     revert_step(shared, service, EVA, "r1", events(shared)[-1].event)
     assert service.open("ada", "r1").state.document.marks[0].relevance == "high"
-    revert_step(shared, service, Person("ada", "Ada", "annotator"), "r1", events(shared)[-1].event)
+    revert_step(shared, service, AppUser("ada", "Ada", "annotator"), "r1", events(shared)[-1].event)
     assert [event.kind for event in events(shared)][-3:] == [FOR_ANOTHER, FOR_ANOTHER, "edit"]
     assert accepted in steps(shared)
     documents(shared)
@@ -145,4 +144,4 @@ def test_ones_own_step_needs_a_place_at_the_record(shared: SharedStore) -> None:
 
     service_over(shared).deliver("ada", Tab("t").send("r1", 0, insert("a")))
     with pytest.raises(UsageError, match="somebody else"):
-        revert_step(shared, service_over(shared, may_edit=nobody), Person("ada", "Ada", "annotator"), "r1", steps(shared)[0])
+        revert_step(shared, service_over(shared, may_edit=nobody), AppUser("ada", "Ada", "annotator"), "r1", steps(shared)[0])

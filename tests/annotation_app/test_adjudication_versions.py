@@ -6,10 +6,10 @@ from project_stories import changed, finish, pool, record, without
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.adjudication.versions import SideBySide, side_by_side
-from piiloom.annotation_app.documents.differences import compare
 from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.documents.merging import differences_between
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.identity import LOCAL
+from piiloom.annotation_app.people.identity import LOCAL_USER
 from piiloom.corpus.store.database import MEMORY, Store
 from tests.annotation_app.sync_stories import Tab, insert, relevance, service_over, shared_store
 from tests.annotation_app.sync_stories import record as desk_record
@@ -29,9 +29,9 @@ def test_versions_and_their_differences_are_side_by_side() -> None:
     assert side.accepted == side.versions
     assert all(version.finished for version in side.versions)
     base, (ada, bob) = document_of(side.base), [version.state.document for version in side.versions]
-    assert [one.kind for one in compare(ada, bob)] == ["type", "only_right"]
-    assert [one.kind for one in compare(base, ada)] == ["only_left"]
-    assert [one.kind for one in compare(base, bob)] == ["type"]
+    assert [one.kind for one in differences_between(ada, bob)] == ["type", "only_right"]
+    assert [one.kind for one in differences_between(base, ada)] == ["only_left"]
+    assert [one.kind for one in differences_between(base, bob)] == ["type"]
 
 
 def test_open_versions_are_shown_and_do_not_count() -> None:
@@ -83,7 +83,7 @@ def test_what_was_decided_on_is_not_offered_again() -> None:
     service.deliver("ada", Tab("one").send("r1", 0, {"op": "accept"}))
     service.deliver("ada", Tab("two").send("r1", 0, relevance("s1", "high")))
     (offer,) = resolver.open("r1").stale
-    made = resolver.adjudicate(LOCAL, "r1", offer.merged, seen={"ada": 1}, how={"stale": list(offer.events)})
+    made = resolver.adjudicate(LOCAL_USER, "r1", offer.merged, seen={"ada": 1}, how={"stale": list(offer.events)})
     assert made.spans[0].relevance == "high"
     assert resolver.open("r1").stale == ()
     assert document_of(made) == offer.merged

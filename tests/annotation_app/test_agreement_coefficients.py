@@ -12,18 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import document
 
-from piiloom.annotation_app.agreement import coefficients
-from piiloom.annotation_app.agreement.coefficients import (
+from piiloom.annotation_app.figures import intervals
+from piiloom.annotation_app.figures.intervals import (
+    RecordResampling,
     alpha_of_sums,
     character_counts,
+    figure,
     krippendorff_alpha,
+    ratio,
     unit_sums,
     value_counts,
 )
-from piiloom.annotation_app.agreement.matching import match, mention_of
-from piiloom.annotation_app.agreement.resampling import Resampling, figure, share
-from piiloom.annotation_app.agreement.spans import placed, spans_table
-from tests.longer import examples
+from piiloom.annotation_app.figures.spans import compared_spans, match, mention_of, spans_table
+from tests.longer import case_by_case, examples
 
 
 def counts_of(*people: str) -> np.ndarray:
@@ -63,11 +64,11 @@ def test_sums_over_records_give_the_alpha_of_the_library(units: list[list[int]],
 def test_what_is_too_large_for_the_library_gets_the_same_figure(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = counts_of(*BINARY)
     library = krippendorff_alpha(counts)
-    monkeypatch.setattr(coefficients, "_LIBRARY_UP_TO", 3)
+    monkeypatch.setattr(intervals, "_LIBRARY_UP_TO", 3)
     assert krippendorff_alpha(counts) == pytest.approx(library)
 
 
-@pytest.mark.parametrize("people", [("aaa", "aaa"), ("ab.", "..a"), ("...", "...")])
+@case_by_case("people", [("aaa", "aaa"), ("ab.", "..a"), ("...", "...")])
 def test_nothing_to_compare_gives_no_figure(people: tuple[str, ...]) -> None:
     assert krippendorff_alpha(counts_of(*people)) is None
 
@@ -80,7 +81,7 @@ PEOPLE = (
 
 
 def people_table():  # type: ignore[no-untyped-def]
-    table = spans_table([placed(one.marks) for one in PEOPLE])
+    table = spans_table([compared_spans(one.marks) for one in PEOPLE])
     return table, mention_of(table, match(table, [0, 0, 1], [1, 2, 2]))
 
 
@@ -102,7 +103,7 @@ def test_units_are_mentions_that_two_people_have() -> None:
 def test_of_two_spans_of_one_person_in_a_mention_the_first_counts() -> None:
     people = [document("x" * 9, (0, 4, "age", "low"), (4, 9, "name", "low")), document("x" * 9, (2, 9, "code", "low"))]
     third = document("x" * 9, (0, 6, "age", "low"))
-    table = spans_table([placed(one.marks) for one in (*people, third)])
+    table = spans_table([compared_spans(one.marks) for one in (*people, third)])
     mentions = mention_of(table, match(table, [0, 0, 1], [1, 2, 2]))
     assert len(set(mentions.tolist())) == 1
     assert value_counts(table, mentions, table.type, 3)[0].tolist() == [[2, 1, 0]]
@@ -118,7 +119,7 @@ def test_alpha_of_characters_is_that_of_the_library_with_a_row_a_character(data:
         for person in range(people):
             cuts = sorted(data.draw(st.lists(st.integers(0, length), max_size=4, unique=True)))
             places = list(zip(cuts[::2], cuts[1::2], strict=False))
-            records.append(placed(document("x" * length, *((a, b, "age", None) for a, b in places)).marks))
+            records.append(compared_spans(document("x" * length, *((a, b, "age", None) for a, b in places)).marks))
             owners.append(record)
             for start, end in places:
                 inside[person, start:end] = True
@@ -141,7 +142,7 @@ def test_the_library_is_the_reference() -> None:
 def test_intervals_are_the_same_for_the_same_seed_and_hold_the_figure() -> None:
     table = np.array([[n % 3 == 0, 1.0] for n in range(60)], dtype=float)
     records = np.arange(60)
-    made = [figure(share(0, 1), table.sum(axis=0), Resampling(60, seed).sums(table, records), 60) for seed in (1, 1, 2)]
+    made = [figure(ratio(0, 1), table.sum(axis=0), RecordResampling(60, seed).sums(table, records), 60) for seed in (1, 1, 2)]
     assert made[0] == made[1] != made[2]
     assert made[0].value == pytest.approx(1 / 3)
     assert made[0].low is not None
@@ -152,6 +153,6 @@ def test_intervals_are_the_same_for_the_same_seed_and_hold_the_figure() -> None:
 
 
 def test_each_draw_takes_as_many_records_as_there_are() -> None:
-    draws = Resampling(7, 0, resamples=5).sums(np.ones((7, 1)), range(7))
+    draws = RecordResampling(7, 0, resamples=5).sums(np.ones((7, 1)), range(7))
     assert Counter(draws[:, 0].tolist()) == {7.0: 5}
-    assert Resampling(0, 0).sums(np.zeros((0, 2)), []).tolist() == [[0.0, 0.0]] * 400
+    assert RecordResampling(0, 0).sums(np.zeros((0, 2)), []).tolist() == [[0.0, 0.0]] * 400

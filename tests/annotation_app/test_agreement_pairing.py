@@ -12,16 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import document
 
-from piiloom.annotation_app.agreement.matching import AT, likeness, match
-from piiloom.annotation_app.agreement.spans import Placed, carried, placed, spans_table
+from piiloom.annotation_app.figures.spans import AT, ComparedSpan, carried, compared_spans, likeness, match, spans_table
 from tests.longer import examples
 
 
-def spans(*places: tuple[int, int]) -> list[Placed]:
-    return [Placed(start, end, "age", "low") for start, end in places]
+def spans(*places: tuple[int, int]) -> list[ComparedSpan]:
+    return [ComparedSpan(start, end, "age", "low") for start, end in places]
 
 
-def slow_pairs(left: list[Placed], right: list[Placed]) -> list[tuple[int, int]]:
+def slow_pairs(left: list[ComparedSpan], right: list[ComparedSpan]) -> list[tuple[int, int]]:
     """The same by looking at every two spans."""
 
     def share(pair: tuple[int, int]) -> float:
@@ -36,7 +35,7 @@ def slow_pairs(left: list[Placed], right: list[Placed]) -> list[tuple[int, int]]
     return sorted(pairs)
 
 
-def pair_up(left: list[Placed], right: list[Placed]) -> list[tuple[int, int]]:
+def pair_up(left: list[ComparedSpan], right: list[ComparedSpan]) -> list[tuple[int, int]]:
     found = match(spans_table([left, right]), [0], [1])
     return [(int(i), int(j) - len(left)) for i, j in zip(found.left, found.right, strict=True)]
 
@@ -50,16 +49,16 @@ def test_spans_that_share_most_are_paired_first_and_each_once() -> None:
 
 
 @st.composite
-def disjoint(draw: st.DrawFn) -> list[Placed]:
+def disjoint(draw: st.DrawFn) -> list[ComparedSpan]:
     cuts = sorted(draw(st.lists(st.integers(0, 30), max_size=12, unique=True)))
     types, relevance = st.sampled_from(["age", "name", "code"]), st.sampled_from(["high", "low", None])
-    return [Placed(start, end, draw(types), draw(relevance)) for start, end in zip(cuts[::2], cuts[1::2], strict=False)]
+    return [ComparedSpan(start, end, draw(types), draw(relevance)) for start, end in zip(cuts[::2], cuts[1::2], strict=False)]
 
 
 @pytest.mark.long
 @settings(max_examples=examples(200), deadline=None)
 @given(documents=st.lists(disjoint(), min_size=2, max_size=6), data=st.data())
-def test_pairing_many_documents_at_once_is_pairing_them_one_by_one(documents: list[list[Placed]], data: st.DataObject) -> None:
+def test_pairing_many_documents_at_once_is_pairing_them_one_by_one(documents: list[list[ComparedSpan]], data: st.DataObject) -> None:
     numbers = st.integers(0, len(documents) - 1)
     chosen = data.draw(st.lists(st.tuples(numbers, numbers), max_size=6))
     table = spans_table(documents)
@@ -72,7 +71,7 @@ def test_pairing_many_documents_at_once_is_pairing_them_one_by_one(documents: li
 
 @settings(max_examples=50, deadline=None)
 @given(left=disjoint(), right=disjoint())
-def test_likeness_is_symmetric_and_sums_over_types(left: list[Placed], right: list[Placed]) -> None:
+def test_likeness_is_symmetric_and_sums_over_types(left: list[ComparedSpan], right: list[ComparedSpan]) -> None:
     table = spans_table([left, right])
     ways = [likeness(table, [a], [b], match(table, [a], [b]), np.array([0]), 1)[0].sum(axis=0) for a, b in ((0, 1), (1, 0))]
     assert ways[0][AT["left"]] == len(left)
@@ -82,8 +81,8 @@ def test_likeness_is_symmetric_and_sums_over_types(left: list[Placed], right: li
 
 
 def test_counts_of_a_case_done_by_hand() -> None:
-    left = [Placed(0, 4, "age", "high"), Placed(6, 10, "name", "low"), Placed(12, 14, "name", None)]
-    right = [Placed(0, 4, "age", "low"), Placed(6, 8, "code", "low"), Placed(20, 22, "age", "low")]
+    left = [ComparedSpan(0, 4, "age", "high"), ComparedSpan(6, 10, "name", "low"), ComparedSpan(12, 14, "name", None)]
+    right = [ComparedSpan(0, 4, "age", "low"), ComparedSpan(6, 8, "code", "low"), ComparedSpan(20, 22, "age", "low")]
     table = spans_table([left, right])
     found = likeness(table, [0], [1], match(table, [0], [1]), np.array([0]), 1)[0]
     by_type = {name: dict(zip(AT, found[place], strict=True)) for place, name in enumerate(table.types)}
@@ -99,16 +98,16 @@ def test_counts_of_a_case_done_by_hand() -> None:
 def test_spans_of_an_edited_text_are_compared_on_one_text() -> None:
     left = document("I have asthma.", (7, 13, "health", "high"))
     right = document("I really have asthma.", (14, 20, "health", "high"))
-    assert carried(placed(right.marks), right.context, left.context) == placed(left.marks)
-    assert carried(placed(left.marks), left.context, right.context) == placed(right.marks)
+    assert carried(compared_spans(right.marks), right.context, left.context) == compared_spans(left.marks)
+    assert carried(compared_spans(left.marks), left.context, right.context) == compared_spans(right.marks)
 
 
 def test_a_span_of_text_that_the_other_removed_still_counts() -> None:
     left = document("I have asthma.", (7, 13, "health", "high"))
     right = document("I have asthma. Ann knows.", (7, 13, "health", "high"), (15, 18, "name", "low"))
-    theirs = carried(placed(right.marks), right.context, left.context)
+    theirs = carried(compared_spans(right.marks), right.context, left.context)
     assert len(theirs) == 2
-    assert pair_up(list(placed(left.marks)), list(theirs)) == [(0, 0)]
+    assert pair_up(list(compared_spans(left.marks)), list(theirs)) == [(0, 0)]
 
 
 @settings(max_examples=50, deadline=None)
@@ -116,6 +115,6 @@ def test_a_span_of_text_that_the_other_removed_still_counts() -> None:
 def test_no_span_is_lost_and_all_stay_disjoint_between_two_texts(seed: int) -> None:
     rng = random.Random(seed)
     one, other = make_document(rng), make_document(rng)
-    moved = carried(placed(one.marks), one.context, other.context)
+    moved = carried(compared_spans(one.marks), one.context, other.context)
     assert len(moved) == len(one.marks)
     assert all(a.start < a.end <= b.start for a, b in itertools.pairwise(moved))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from project_stories import without
 
-from piiloom.annotation_app.agreement.measuring import agreement_among
+from piiloom.annotation_app.figures.agreement import agreement_among
 
 
 def test_of_records_that_two_people_finished(project):

@@ -7,7 +7,7 @@ import signal
 import pytest
 from editor_page import marked
 
-from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project, record_of, sync_api
@@ -185,9 +185,9 @@ def test_a_very_long_text_with_200_spans(browser, tmp_path):
     words = [f"word{n}" for n in range(20_000)]
     starts = [sum(len(word) + 1 for word in words[:n]) for n in range(0, 20_000, 100)]
     marks = tuple(
-        Mark(id=f"s{n}", start=at, end=at + len(words[n * 100]), entity_type="name", relevance="low") for n, at in enumerate(starts)
+        SpanMark(id=f"s{n}", start=at, end=at + len(words[n * 100]), entity_type="name", relevance="low") for n, at in enumerate(starts)
     )
-    long = record_of("r-long", Document(context=" ".join(words), question="", marks=marks))
+    long = record_of("r-long", EditedDocument(context=" ".join(words), question="", marks=marks))
     path = make_project(tmp_path / "s.duckdb", [long], PEOPLE)
     with served(path, *QUIET) as server:
         page = opened(browser, server, "word19999")

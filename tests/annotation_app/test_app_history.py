@@ -5,7 +5,7 @@ from __future__ import annotations
 from editor_page import marked
 
 from piiloom.annotation_app.serving.services import open_services
-from piiloom.annotation_app.sync.event_descriptions import described
+from piiloom.annotation_app.sync.editor_data import event_words
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
@@ -53,4 +53,4 @@ def test_from_an_empty_list_to_a_step_taken_back(browser, tmp_path):
 )
 def test_events_in_words(operation, words):
     event = AnnotationEvent(actor="ana", kind="edit", entry={"operation": operation}, event=1, at="2026-11-22T09:00:00.000Z")
-    assert described(event) == words
+    assert event_words(event) == words

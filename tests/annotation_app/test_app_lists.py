@@ -8,7 +8,7 @@ from pathlib import Path
 
 from editor_page import marked
 
-from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
+from piiloom.annotation_app.onboarding.exercises import shipped_answers
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.store.annotation_items import load_items
 from piiloom.corpus.store.database import Store

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from editor_page import marked
 
-from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.documents.document import EditedDocument
 from tests.annotation_app.app_driver import AppPage, documents_in, labels, make_project, record_of, sync_api
 from tests.annotation_app.served_app import served
 
@@ -15,7 +15,7 @@ HOSTILE = (
     "<script>alert(1)</script> <img src=x onerror=alert(2)> [a](javascript:alert(3)) "
     "![b](http://evil.example/c.png) $x^2$ :red[d] =HYPERLINK(1) {{e}} </style><svg onload=alert(4)>"
 )
-EVIL = record_of("r-<b>evil</b>", Document(context=HOSTILE, question=HOSTILE, marks=()))
+EVIL = record_of("r-<b>evil</b>", EditedDocument(context=HOSTILE, question=HOSTILE, marks=()))
 PLAIN = record_of("r-plain", marked("[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]] plainly."))
 PEOPLE = {"ana": "annotator", "bo": "annotator", "boss": "admin"}
 

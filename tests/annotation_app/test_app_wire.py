@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app.editor import assets
+from piiloom.annotation_app import editor_assets as assets
 from piiloom.corpus.record import Record, Span
 from tests.annotation_app.app_driver import AppPage, make_project
 from tests.annotation_app.served_app import served
@@ -23,7 +23,7 @@ def test_an_edit_sends_the_record_and_not_the_editor(browser: Any, tmp_path: Pat
         page.open("work")  # anew: from now on its connection is listened to
         page.see(".editor")
         page.rested()
-        assert [asked for asked in page.asked if asked.endswith(assets.address())] == [server.url + assets.address()]
+        assert [asked for asked in page.asked if asked.endswith(assets.module_address())] == [server.url + assets.module_address()]
         del sizes[:]
         page.press("Tab", "r")
         page.saved()
@@ -34,10 +34,10 @@ def test_an_edit_sends_the_record_and_not_the_editor(browser: Any, tmp_path: Pat
 @pytest.mark.long
 def test_the_script_has_an_address_of_its_own_and_is_kept_by_browsers(tmp_path: Path) -> None:
     path = make_project(tmp_path / "s.duckdb", [], {"ana": "annotator"})
-    assert assets.address() in assets.loader()
+    assert assets.module_address() in assets.loader()
     assert len(assets.loader()) < 2_000
     with served(path, "--snapshot-every", "0") as server, server.client() as client:
-        found = client.get(assets.address())
+        found = client.get(assets.module_address())
         assert (found.status_code, found.text) == (200, assets.module())
         assert "immutable" in found.headers["cache-control"]
         assert found.headers["content-type"].startswith("text/javascript")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from check_stories import AGE, CODE, HEALTH, TYPES, checks, marked, mended
 
-from piiloom.annotation_app.checks.live_checks import check
-from piiloom.annotation_app.checks.shapes import oddity
+from piiloom.annotation_app.documents.check_facts import oddity
+from piiloom.annotation_app.documents.live_checks import live_checks
 from tests.longer import case_by_case
 
 
 def test_a_good_document_has_no_checks() -> None:
-    assert check(marked("I have [asthma] and I am [34].", HEALTH, AGE), "en_US", TYPES) == []
+    assert live_checks(marked("I have [asthma] and I am [34].", HEALTH, AGE), "en_US", TYPES) == []
 
 
 @case_by_case(
@@ -34,7 +33,7 @@ def test_questions_that_give_something_away(question: str, code: str, places: li
 
 def test_a_question_is_held_against_the_planned_pair_where_there_is_one() -> None:
     document = marked("I have [asthma].", HEALTH, question="What about my job and my health?")
-    found = check(document, "en_US", TYPES, pair=("occupation", "age"))
+    found = live_checks(document, "en_US", TYPES, pair=("occupation", "age"))
     assert [(one.code, one.ranges) for one in found] == [("question.type_word", ((14, 17),))]
 
 
@@ -46,7 +45,7 @@ def test_low_values_may_share_words_with_the_question_but_not_stand_in_it_whole(
     assert checks(marked("I have [bad asthma].", ("health", "low", None), question="Is asthma common?")) == {}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "kind", "place"),
     [
         ("Write to ann@mail.example now.", "email", "ann@mail.example"),

@@ -11,11 +11,10 @@ from document_making import make_document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.checks import text_facts
-from piiloom.annotation_app.checks.edges import tidied
-from piiloom.annotation_app.checks.live_checks import check
-from piiloom.annotation_app.checks.text_facts import TextFacts
-from piiloom.annotation_app.documents.document import Document, Mark
+from piiloom.annotation_app.documents import check_facts
+from piiloom.annotation_app.documents.check_facts import identifiers_in, searchable
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
+from piiloom.annotation_app.documents.live_checks import corrected_range, live_checks
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import fold
 from piiloom.screening.identifiers import find_identifiers
@@ -35,7 +34,7 @@ def test_a_value_that_is_repeated_unmarked_is_marked_everywhere_by_one_step() ->
 def test_repeats_count_whole_words_longest_value_first_and_leave_marked_text_alone() -> None:
     labels = [("name", "low", None), ("name", "low", None), ("health", "low", None)]
     document = marked("[Ann Lee] met [Ann]. Ann Lee has [Ann Lee syndrome]; annual, I.", *labels)
-    found = check(document, "en_US", TYPES)
+    found = live_checks(document, "en_US", TYPES)
     assert [(one.code, [document.context[a:b] for a, b in one.ranges]) for one in found] == [("unmarked.repeat", ["Ann Lee"])]
 
 
@@ -46,7 +45,7 @@ def test_short_numbers_letters_and_function_words_repeat_freely() -> None:
 
 def test_ids_of_added_spans_are_new_whatever_is_there() -> None:
     document = marked("[asthma] asthma", HEALTH)
-    clash = Document(context=document.context, question="Why?", marks=(Mark(id="u-7-13", start=0, end=6, entity_type="health"),))
+    clash = EditedDocument(context=document.context, question="Why?", marks=(SpanMark(id="u-7-13", start=0, end=6, entity_type="health"),))
     assert [m.id for m in mended(clash, checks(clash)["unmarked.repeat"]).marks] == ["u-7-13", "u-7-13-2"]
 
 
@@ -89,7 +88,7 @@ def test_a_span_in_doubt_can_be_confirmed() -> None:
 
 def test_checks_come_in_text_order_after_those_of_the_question() -> None:
     document = marked("ann@mail.example and [ asthma], asthma, [2019-02-30].", HEALTH, ("datetime", "low", None), question="")
-    found = check(document, "en_US", TYPES)
+    found = live_checks(document, "en_US", TYPES)
     codes = ["question.empty", "unmarked.email", "span.outer_blank", "unmarked.repeat", "format.no_such_date"]
     assert [one.code for one in found] == codes
     assert all(set(asdict(one)) == {"code", "sentence", "field", "spans", "ranges", "fix", "fix_label"} for one in found)
@@ -99,7 +98,7 @@ def test_checks_come_in_text_order_after_those_of_the_question() -> None:
 @given(seed=st.integers(0, 2**32))
 def test_whatever_the_document_ranges_lie_in_it_and_fixes_can_be_done(seed: int) -> None:
     document = make_document(random.Random(seed))
-    for found in check(document, "en_US", TYPES):
+    for found in live_checks(document, "en_US", TYPES):
         text = document.context if found.field == "context" else document.question or ""
         assert all(0 <= start < end <= len(text) for start, end in found.ranges)
         assert {*found.spans} <= {mark.id for mark in document.marks}
@@ -112,15 +111,15 @@ def test_whatever_the_document_ranges_lie_in_it_and_fixes_can_be_done(seed: int)
 def test_tidied_ends_stay_as_they_are(seed: int) -> None:
     document = make_document(random.Random(seed))
     for mark in document.marks:
-        better = tidied(document.context, mark.start, mark.end)
-        assert better[0] == better[1] or tidied(document.context, *better) == better
+        better = corrected_range(document.context, mark.start, mark.end)
+        assert better[0] == better[1] or corrected_range(document.context, *better) == better
 
 
 @settings(max_examples=examples(200), deadline=None)
 @given(pieces=st.lists(st.sampled_from(["a@b.example", "4111 1111 1111 1111", ". Then", "\n", " (555) 555-0142", ". 555", "St. Ann", "x"])))
 def test_looking_piece_by_piece_finds_the_same_identifiers(pieces: list[str]) -> None:
     text = " ".join(pieces)
-    assert sorted(TextFacts(text).identifiers("US")) == sorted(find_identifiers(text, "US"))
+    assert sorted(identifiers_in(text, "US")) == sorted(find_identifiers(text, "US"))
 
 
 def test_a_check_after_a_change_of_spans_searches_no_text_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,17 +130,17 @@ def test_a_check_after_a_change_of_spans_searches_no_text_again(monkeypatch: pyt
     for word in chosen:
         starts.append(starts[-1] + len(word) + 1)
     marks = tuple(
-        Mark(id=f"s{n}", start=starts[n], end=starts[n] + len(chosen[n]), entity_type="health", relevance="low")
+        SpanMark(id=f"s{n}", start=starts[n], end=starts[n] + len(chosen[n]), entity_type="health", relevance="low")
         for n in range(0, 20_000, 100)
     )
     searched: list[str] = []
     for name in ("fold", "find_identifiers"):
-        real = getattr(text_facts, name)
-        monkeypatch.setattr(text_facts, name, lambda text, *rest, real=real: searched.append(text) or real(text, *rest))
-    check(Document(context=context, question="Why?", marks=marks), "en_US", TYPES)
+        real = getattr(check_facts, name)
+        monkeypatch.setattr(check_facts, name, lambda text, *rest, real=real: searched.append(text) or real(text, *rest))
+    live_checks(EditedDocument(context=context, question="Why?", marks=marks), "en_US", TYPES)
     assert context in searched
     searched.clear()
-    found = check(Document(context=context, question="Why?", marks=marks[1:]), "en_US", TYPES)
+    found = live_checks(EditedDocument(context=context, question="Why?", marks=marks[1:]), "en_US", TYPES)
     assert searched == []
     assert found
     assert stands_alone(context, *found[0].ranges[0])
@@ -157,5 +156,5 @@ def test_a_check_after_a_change_of_spans_searches_no_text_again(monkeypatch: pyt
 )
 def test_folding_piece_by_piece_gives_what_folding_the_whole_gives(pieces: list[str]) -> None:
     text = "".join(pieces)
-    found, whole = TextFacts(text).searchable.folded, fold(text)
+    found, whole = searchable(text).folded, fold(text)
     assert (found.text, list(found.starts), list(found.ends)) == (whole.text, list(whole.starts), list(whole.ends))

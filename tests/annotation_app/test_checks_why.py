@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piiloom.annotation_app.checks.label_origin import label_origin
+from piiloom.annotation_app.sync.editor_data import label_origin
 from piiloom.corpus.record import Provenance, Record, RecordPlan, SourceReference
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements

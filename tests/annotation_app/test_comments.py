@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from sync_stories import record
 
-from piiloom.annotation_app.comments import Comments
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import Comments, EventLog
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_events import load_documents
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 
 def test_a_comment_keeps_what_its_span_was(shared: SharedStore, service: DocumentService) -> None:
@@ -31,9 +31,7 @@ def test_a_comment_keeps_what_its_span_was(shared: SharedStore, service: Documen
         assert load_documents(store) == []  # nobody's document was begun by it
 
 
-@pytest.mark.parametrize(
-    ("text", "span", "said"), [(" ", None, "some words"), ("a" * 2001, None, "some words"), ("x", "gone", "not there")]
-)
+@case_by_case(("text", "span", "said"), [(" ", None, "some words"), ("a" * 2001, None, "some words"), ("x", "gone", "not there")])
 def test_what_is_no_comment_is_refused(shared: SharedStore, service: DocumentService, text: str, span: str | None, said: str) -> None:
     comments, name = Comments(shared, EventLog(shared)), record(1).id
     document = service.open("ana", name).state.to_json()["document"]

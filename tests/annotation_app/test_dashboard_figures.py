@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 from datetime import date
 
 import pytest
 from project_stories import added, changed, finish, pool, record, without
 
-from piiloom.annotation_app.agreement.finished_records import FinishedRecords
-from piiloom.annotation_app.dashboard.label_changes import LabelChanges, label_changes
-from piiloom.annotation_app.dashboard.progress import progress
-from piiloom.annotation_app.shares import Share
+from piiloom.annotation_app.figures.changes import Changes, GroupedFigures, label_changes
+from piiloom.annotation_app.figures.intervals import Share
+from piiloom.annotation_app.figures.spans import FinishedRecords
+from piiloom.annotation_app.figures.work_done import project_progress
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
@@ -32,11 +31,11 @@ def day(number: int, minute: int = 0) -> str:
 
 
 def test_a_project_that_nobody_has_begun(store: Store) -> None:
-    found = progress(store, TODAY)
+    found = project_progress(store, TODAY)
     assert (found.records, found.finished, found.left, found.per_day, found.done_on, found.days) == (5, 0, 10, None, None, ())
     assert found.statuses == {"generated": 5, "annotated": 0, "agreed": 0, "adjudicated": 0, "validated": 0, "rejected": 0}
     with Store.open(MEMORY) as empty:
-        assert (progress(empty, TODAY).records, progress(empty, TODAY).left) == (0, 0)
+        assert (project_progress(empty, TODAY).records, project_progress(empty, TODAY).left) == (0, 0)
 
 
 def test_rate_and_end_follow_from_the_days_on_which_people_worked(store: Store) -> None:
@@ -44,7 +43,7 @@ def test_rate_and_end_follow_from_the_days_on_which_people_worked(store: Store) 
     finish(store, record(2), "ada", at=day(2, 3), verdict="rejected")
     finish(store, record(1), "bob", at=day(5))
     set_status(store, ["r1"], "validated", day(5))
-    found = progress(store, TODAY)
+    found = project_progress(store, TODAY)
     assert (found.finished, found.left) == (3, 1 + 6)
     assert found.per_day == pytest.approx(1.5)
     # 7 documents at 1.5 a working day, and two of four days are such days.
@@ -60,12 +59,12 @@ def test_breaks_are_no_work_and_practice_counts_for_nothing(store: Store) -> Non
     with store.writing():
         for minute in (1, 2, 40):
             append_events(store, [NewEvent(actor="ada", kind="edit", record_id="r9")], day(2, minute))
-    found = progress(store, TODAY)
+    found = project_progress(store, TODAY)
     assert (found.records, found.finished, found.left) == (5, 0, 10)
     assert [(one.edits, one.seconds) for one in found.days] == [(4, 120.0)]
 
 
-def changes(store: Store) -> LabelChanges:
+def changes(store: Store) -> GroupedFigures[Changes]:
     return label_changes(FinishedRecords().load(store))
 
 
@@ -78,10 +77,7 @@ def test_what_people_change_is_told_apart(store: Store) -> None:
     finish(store, record(5), "bob")
     found = changes(store).overall
     assert found.documents == 6
-    parts = {
-        name: (share.part, share.whole) for name, share in ((f.name, getattr(found, f.name)) for f in fields(found)) if name != "documents"
-    }
-    assert parts == {
+    assert {name: (share.part, share.whole) for name, share in found.shares.items()} == {
         "rejected": (1, 6),
         "added": (1, 20),
         "removed": (1, 20),
@@ -98,13 +94,15 @@ def test_changes_are_told_by_pair_model_template_stage_and_type(store: Store) ->
     finish(store, record(1), "ada", without("s4"))
     finish(store, record(2), "ada", changed("s1", entity_type="education"))
     found = changes(store)
-    assert {name: group.removed.part for name, group in found.by_pair.items()} == {"age+location": 0, "health+occupation": 1}
-    assert {name: group.retyped.part for name, group in found.by_model.items()} == {"p m": 0, "p n": 1}
-    assert {name: group.documents for name, group in found.by_template.items()} == {"t.v1": 2}
-    assert {name: group.documents for name, group in found.by_stage.items()} == {"screen": 2}
-    assert {name: group.retyped.part for name, group in found.by_type.items() if group.retyped.part} == {"occupation": 1}
-    assert {name: group.removed.part for name, group in found.by_type.items() if group.removed.part} == {"age": 1}
-    assert (found.by_type["age"].question_edited.value, found.by_type["education"].added.part) == (None, 0)
+    assert {name: group.shares["removed"].part for name, group in found.by["pair"].items()} == {"age+location": 0, "health+occupation": 1}
+    assert {name: group.shares["retyped"].part for name, group in found.by["model"].items()} == {"p m": 0, "p n": 1}
+    assert {name: group.documents for name, group in found.by["prompt template"].items()} == {"t.v1": 2}
+    assert {name: group.documents for name, group in found.by["stage"].items()} == {"screen": 2}
+    assert {name: group.shares["retyped"].part for name, group in found.by["type"].items() if group.shares["retyped"].part} == {
+        "occupation": 1
+    }
+    assert {name: group.shares["removed"].part for name, group in found.by["type"].items() if group.shares["removed"].part} == {"age": 1}
+    assert (found.by["type"]["age"].shares["question_edited"].value, found.by["type"]["education"].shares["added"].part) == (None, 0)
 
 
 def test_editing_the_text_moves_no_span(store: Store) -> None:
@@ -117,21 +115,26 @@ def test_editing_the_text_moves_no_span(store: Store) -> None:
 
     finish(store, base, "ada", shift, context="Hm, " + base.context)
     found = changes(store).overall
-    assert (found.moved.part, found.added.part, found.removed.part, found.context_edited.part) == (0, 0, 0, 1)
-    assert found.changed_at_all.part == 1
+    assert (found.shares["moved"].part, found.shares["added"].part, found.shares["removed"].part, found.shares["context_edited"].part) == (
+        0,
+        0,
+        0,
+        1,
+    )
+    assert found.shares["changed_at_all"].part == 1
 
 
 def test_a_span_made_anew_in_its_place_was_moved(store: Store) -> None:
     finish(store, record(1), "ada", lambda marks: added(0, 10, "occupation", "high")(without("s1")(marks)))
     found = changes(store).overall
-    assert (found.moved.part, found.added.part, found.removed.part) == (1, 0, 0)
+    assert (found.shares["moved"].part, found.shares["added"].part, found.shares["removed"].part) == (1, 0, 0)
 
 
 def test_nothing_is_changed_where_nothing_is_finished(store: Store) -> None:
     found = changes(store)
     assert found.overall.documents == 0
-    assert found.overall.removed == Share(part=0, whole=0, value=None, low=0.0, high=1.0)
-    assert (found.by_pair, found.by_type) == ({}, {})
+    assert found.overall.shares["removed"] == Share(part=0, whole=0, value=None, low=0.0, high=1.0)
+    assert (found.by["pair"], found.by["type"]) == ({}, {})
 
 
 def test_the_interval_of_a_share_is_wilsons() -> None:

@@ -6,8 +6,8 @@ from adjudication_stories import JUDGE, Project
 from project_stories import added, changed, without
 
 from piiloom.annotation_app.adjudication.versions import SideBySide
-from piiloom.annotation_app.dashboard.own_work import own_work
 from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.figures.work_done import own_work
 
 
 def decide_as_it_was(project: Project, number: int) -> None:
@@ -18,7 +18,7 @@ def decide_as_it_was(project: Project, number: int) -> None:
 def test_what_differs_from_the_consensus_is_counted_by_kind() -> None:
     project = Project(4)
     try:
-        assert own_work(project.store, "ada").agreement is None
+        assert own_work(project.store, "ada")[1] is None
         project.finish(1, "ada")  # alike: agreed
         project.finish(1, "bob")
         project.finish(2, "ada", without("s1"))
@@ -29,16 +29,16 @@ def test_what_differs_from_the_consensus_is_counted_by_kind() -> None:
         project.resolver.settle_all()
         for number in (2, 3):
             decide_as_it_was(project, number)
-        found = own_work(project.store, "ada")
-        assert found.agreement is not None
-        assert (found.agreement.records, found.agreement.alike.part) == (3, 1)
-        assert (found.agreement.spans.part, found.agreement.spans.whole) == (10, 12)
-        assert (found.agreement.missed, found.agreement.types, found.agreement.relevance, found.agreement.ends) == (1, 1, 1, 0)
-        assert (found.agreement.surplus, found.agreement.texts) == (0, 0)
-        other = own_work(project.store, "bob").agreement
+        days, found = own_work(project.store, "ada")
+        assert found is not None
+        assert (found.alike.whole, found.alike.part) == (3, 1)
+        assert (found.spans.part, found.spans.whole) == (10, 12)
+        assert found.kinds == {"only_left": 1, "type": 1, "relevance": 1}
+        assert found.texts == 0
+        _, other = own_work(project.store, "bob")
         assert other is not None
-        assert (other.alike.part, other.surplus) == (2, 1)
-        assert [(day.day, day.accepted) for day in found.days] == [("2026-11-02", 4)]
+        assert (other.alike.part, other.kinds["only_right"]) == (2, 1)
+        assert [(day.day, day.accepted) for day in days] == [("2026-11-02", 4)]
     finally:
         project.shared.close()
 
@@ -47,4 +47,4 @@ def test_what_one_person_alone_finished_agrees_with_nothing(alone: Project) -> N
     alone.finish(1, "ada")
     alone.resolver.settle_all()
     assert alone.status(1) == "validated"
-    assert own_work(alone.store, "ada").agreement is None
+    assert own_work(alone.store, "ada")[1] is None

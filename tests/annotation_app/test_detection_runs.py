@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, OfferedDetector
-from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
+from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, OfferedDetector, SuggestionIntake
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.releases import keep_types

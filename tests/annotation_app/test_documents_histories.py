@@ -9,27 +9,25 @@ from document_making import make_document, make_operation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.documents.document import Document, Mark, State
-from piiloom.annotation_app.documents.history import History, replayed
-from piiloom.annotation_app.documents.operations import parse_operation
-from piiloom.annotation_app.documents.patches import Change, change_between, turned
-from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
+from piiloom.annotation_app.documents.history import Change, EditHistory, replayed_history, state_change, turned
+from piiloom.annotation_app.documents.operations import Refusal, parse_operation
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 randoms = st.randoms(use_true_random=False)
-BASE = Document(
+BASE = EditedDocument(
     context="Ann is 34 and lives in Bern.",
     question="Who?",
-    marks=(Mark(id="s1", start=0, end=3, entity_type="age", relevance="high"), Mark(id="s2", start=7, end=9, entity_type="age")),
+    marks=(SpanMark(id="s1", start=0, end=3, entity_type="age", relevance="high"), SpanMark(id="s2", start=7, end=9, entity_type="age")),
 )
 
 
 class Logged:
     """A history and the events that a store would have of it."""
 
-    def __init__(self, base: Document = BASE) -> None:
-        self.history = History(base)
+    def __init__(self, base: EditedDocument = BASE) -> None:
+        self.history = EditHistory(base)
         self.events: list[AnnotationEvent] = []
 
     def do(self, **operation: object) -> int:
@@ -76,7 +74,7 @@ def test_replay_of_the_events_is_the_live_history(rng):
             log.do(**operation)
         except Refusal:
             continue
-    again = replayed(log.history.base, log.events)
+    again = replayed_history(log.history.base, log.events)
     live = log.history
     assert (again.state, again.version, again.can_undo, again.can_redo) == (live.state, live.version, live.can_undo, live.can_redo)
     assert [again.state_at(version) for version in range(again.version + 1)] == [live.state_at(v) for v in range(live.version + 1)]
@@ -90,7 +88,7 @@ def test_replay_of_the_events_is_the_live_history(rng):
 @given(randoms)
 def test_changes_turn_both_ways(rng):
     one, two = (State(document=make_document(rng), verdict=rng.choice(["open", "accepted"]), flag=rng.choice(["", "f"])) for _ in range(2))
-    change = change_between(one, two)
+    change = state_change(one, two)
     through_json = Change(*json.loads(json.dumps([change.before, change.after])))
     assert turned(one, through_json) == two
     assert turned(two, through_json.inverse) == one
@@ -222,4 +220,4 @@ def test_revert_of_content_reopens_and_revert_of_a_verdict_does_what_it_says():
 
 def test_other_kinds_of_events_are_passed_over():
     event = AnnotationEvent(actor="a", kind="stale", record_id="r", event=1, at="", entry={"operation": {"op": "accept"}})
-    assert replayed(BASE, [event]).version == 0
+    assert replayed_history(BASE, [event]).version == 0

@@ -9,9 +9,8 @@ import pytest
 from document_making import BITS, make_document, make_operation, make_text
 
 from piiloom.annotation_app.documents.applying import apply, is_blank
-from piiloom.annotation_app.documents.document import Document, Mark, State
-from piiloom.annotation_app.documents.operations import parse_operation
-from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
+from piiloom.annotation_app.documents.operations import Refusal, parse_operation
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
@@ -142,7 +141,7 @@ def test_an_edit_of_a_long_record_makes_anew_only_the_spans_that_it_changes(page
     rng = derive_rng("a long record")
     context = " ".join(rng.choices(["word", "another", "👩‍🚀", "Ann"], k=20_000))
     step = len(context) // 200
-    marks = tuple(Mark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
+    marks = tuple(SpanMark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
     script = """(state) => {
         const {context, spans} = state.document;
         const {start, end} = spans[100];
@@ -157,5 +156,5 @@ def test_an_edit_of_a_long_record_makes_anew_only_the_spans_that_it_changes(page
           move: anew({op: "move", id: "s100", start, end: end + 1}),
           edit: twins.editBetween(context, context, `${one} x${two}`).inserted,
         }; }"""
-    found = page.evaluate(script, State(document=Document(context=context, marks=marks)).to_json())
+    found = page.evaluate(script, State(document=EditedDocument(context=context, marks=marks)).to_json())
     assert found == {"first": 200, "middle": 100, "move": 1, "edit": " x"}

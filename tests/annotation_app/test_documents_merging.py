@@ -10,21 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.annotation_app.documents.applying import apply
-from piiloom.annotation_app.documents.differences import compare, paired
-from piiloom.annotation_app.documents.document import Document, Mark, State
-from piiloom.annotation_app.documents.merging import Conflict, merge
-from piiloom.annotation_app.documents.operations import parse_operation
-from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
+from piiloom.annotation_app.documents.merging import Conflict, differences_between, merge_documents, paired
+from piiloom.annotation_app.documents.operations import Refusal, parse_operation
 from piiloom.annotation_app.documents.text_edits import common_edges, edited, edits_between
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 randoms = st.randoms(use_true_random=False)
-BASE = Document(
+BASE = EditedDocument(
     context="Ann is 34 and lives in Bern.",
     question="Who?",
     marks=(
-        Mark(id="s1", start=0, end=3, entity_type="age", relevance="high"),
-        Mark(id="s2", start=7, end=9, entity_type="age", relevance="low"),
+        SpanMark(id="s1", start=0, end=3, entity_type="age", relevance="high"),
+        SpanMark(id="s2", start=7, end=9, entity_type="age", relevance="low"),
     ),
 )
 
@@ -67,19 +65,19 @@ def test_edits_lead_from_one_text_to_the_other(rng):
 def test_merging_with_a_side_that_did_nothing_gives_the_other_side(rng):
     base = make_document(rng)
     other = wandered(rng, base)
-    assert merge(base, other, base).document == other
-    assert merge(base, base, other).document == other
-    assert merge(base, other, other).document == other
-    assert not merge(base, base, other).conflicts
-    assert not merge(base, other, other).conflicts
+    assert merge_documents(base, other, base).document == other
+    assert merge_documents(base, base, other).document == other
+    assert merge_documents(base, other, other).document == other
+    assert not merge_documents(base, base, other).conflicts
+    assert not merge_documents(base, other, other).conflicts
 
 
 @given(randoms)
 def test_merging_always_gives_a_sound_document_and_ours_where_in_conflict(rng):
     base = make_document(rng)
     ours, theirs = wandered(rng, base), wandered(rng, base)
-    merged = merge(base, ours, theirs)  # a Document checks itself when it is made
-    swapped = merge(base, theirs, ours)
+    merged = merge_documents(base, ours, theirs)  # a Document checks itself when it is made
+    swapped = merge_documents(base, theirs, ours)
     assert bool(merged.conflicts) == bool(swapped.conflicts)
     if not merged.conflicts:
         assert merged.document.context == swapped.document.context
@@ -92,7 +90,7 @@ def test_changes_in_different_places_are_both_kept():
     theirs = changed(
         BASE, text(23, "Bern", "Basel"), {"op": "type", "id": "s2", "type": "belief"}, text(3, "?", " is it?", field="question")
     )
-    merged = merge(BASE, ours, theirs)
+    merged = merge_documents(BASE, ours, theirs)
     assert merged.conflicts == ()
     assert (merged.document.context, merged.document.question) == ("Maria is 34 and lives in Basel.", "Who is it?")
     assert [(m.start, m.end, m.entity_type, m.relevance, m.doubt) for m in merged.document.marks] == [
@@ -104,7 +102,7 @@ def test_changes_in_different_places_are_both_kept():
 def test_ours_stays_where_both_changed_the_same():
     ours = changed(BASE, text(7, "34", "35"), {"op": "type", "id": "s1", "type": "belief"}, text(0, "Who", "Why", field="question"))
     theirs = changed(BASE, text(7, "34", "forty"), {"op": "type", "id": "s1", "type": "health"}, text(0, "Who", "Which", field="question"))
-    merged = merge(BASE, ours, theirs)
+    merged = merge_documents(BASE, ours, theirs)
     assert merged.document == ours
     assert merged.conflicts == (
         Conflict(kind="context", ours=(7, 9), theirs=(7, 12)),
@@ -116,10 +114,10 @@ def test_ours_stays_where_both_changed_the_same():
 def test_removed_here_and_changed_there():
     ours = changed(BASE, {"op": "remove", "id": "s1"})
     theirs = changed(BASE, {"op": "relevance", "id": "s1", "relevance": "low"}, {"op": "remove", "id": "s2"})
-    merged = merge(BASE, ours, theirs)
+    merged = merge_documents(BASE, ours, theirs)
     assert merged.conflicts == (Conflict(kind="span", span="s1", fields=("presence",)),)
     assert merged.document.marks == ()
-    other = merge(BASE, theirs, ours)
+    other = merge_documents(BASE, theirs, ours)
     assert [(m.id, m.relevance) for m in other.document.marks] == [("s1", "low")]
 
 
@@ -128,31 +126,31 @@ def test_new_or_moved_into_text_that_the_other_side_deleted():
     added = changed(BASE, {"op": "add", "span": {"id": "u-1", "start": 14, "end": 19, "type": "age", "relevance": "low"}})
     moved = changed(BASE, {"op": "move", "id": "s2", "start": 14, "end": 19})
     for ours, theirs in ((gone, added), (added, gone)):
-        assert merge(BASE, ours, theirs).conflicts == (Conflict(kind="span", span="u-1", fields=("presence",)),)
+        assert merge_documents(BASE, ours, theirs).conflicts == (Conflict(kind="span", span="u-1", fields=("presence",)),)
     for ours, theirs in ((gone, moved), (moved, gone)):
-        assert merge(BASE, ours, theirs).conflicts == (Conflict(kind="span", span="s2", fields=("place",)),)
-    assert merge(BASE, gone, moved).document == gone
+        assert merge_documents(BASE, ours, theirs).conflicts == (Conflict(kind="span", span="s2", fields=("place",)),)
+    assert merge_documents(BASE, gone, moved).document == gone
 
 
 def test_moved_by_both():
     ours, theirs = (changed(BASE, {"op": "move", "id": "s2", "start": start, "end": 9}) for start in (5, 6))
-    merged = merge(BASE, ours, theirs)
+    merged = merge_documents(BASE, ours, theirs)
     assert (merged.document, merged.conflicts) == (ours, (Conflict(kind="span", span="s2", fields=("place",)),))
-    assert merge(BASE, ours, ours).conflicts == ()
+    assert merge_documents(BASE, ours, ours).conflicts == ()
 
 
 def test_the_same_id_given_to_two_spans():
     def add(relevance):
         return changed(BASE, {"op": "add", "span": {"id": "u", "start": 14, "end": 19, "type": "age", "relevance": relevance}})
 
-    merged = merge(BASE, add("low"), add("high"))
+    merged = merge_documents(BASE, add("low"), add("high"))
     assert (merged.document, merged.conflicts) == (add("low"), (Conflict(kind="span", span="u", fields=("relevance",)),))
 
 
 def test_a_question_that_one_side_has_and_the_other_changed():
     none = replace(BASE, question=None)
-    assert merge(none, replace(BASE, question="Why?"), BASE).conflicts == (Conflict(kind="question"),)
-    assert merge(none, none, BASE).document == BASE
+    assert merge_documents(none, replace(BASE, question="Why?"), BASE).conflicts == (Conflict(kind="question"),)
+    assert merge_documents(none, none, BASE).document == BASE
 
 
 def test_two_new_spans_in_one_place_and_a_move_into_ours():
@@ -160,10 +158,10 @@ def test_two_new_spans_in_one_place_and_a_move_into_ours():
         return {"op": "add", "span": {"id": name, "start": start, "end": end, "type": "age", "relevance": "low"}}
 
     ours, theirs = changed(BASE, add("u-1", 23, 27)), changed(BASE, add("u-2", 14, 27))
-    merged = merge(BASE, ours, theirs)
+    merged = merge_documents(BASE, ours, theirs)
     assert merged.document == ours
     assert merged.conflicts == (Conflict(kind="span", span="u-2", fields=("place",)),)
-    moved = merge(BASE, changed(BASE, add("u-1", 4, 6)), changed(BASE, {"op": "move", "id": "s2", "start": 5, "end": 9}))
+    moved = merge_documents(BASE, changed(BASE, add("u-1", 4, 6)), changed(BASE, {"op": "move", "id": "s2", "start": 5, "end": 9}))
     assert [(m.id, m.start, m.end) for m in moved.document.marks] == [("s1", 0, 3), ("u-1", 4, 6), ("s2", 7, 9)]
     assert moved.conflicts == (Conflict(kind="span", span="s2", fields=("place",)),)
 
@@ -171,7 +169,7 @@ def test_two_new_spans_in_one_place_and_a_move_into_ours():
 def test_moved_here_while_the_text_was_edited_there():
     ours = changed(BASE, {"op": "move", "id": "s2", "start": 4, "end": 9})
     theirs = changed(BASE, text(8, "4", "5"), {"op": "confirm", "id": "s2"})
-    mark = merge(BASE, ours, theirs).document.marks[1]
+    mark = merge_documents(BASE, ours, theirs).document.marks[1]
     assert (mark.start, mark.end, mark.doubt) == (4, 9, True)
 
 
@@ -189,7 +187,7 @@ def test_differences_of_every_kind():
         {"op": "type", "id": "s2", "type": "belief"},
         {"op": "relevance", "id": "s2", "relevance": "high"},
     )
-    found = [(d.kind, d.left and d.left.id, d.right and d.right.id) for d in compare(left, right)]
+    found = [(d.kind, d.left and d.left.id, d.right and d.right.id) for d in differences_between(left, right)]
     assert found == [
         ("text", None, None),
         ("question", None, None),
@@ -199,26 +197,28 @@ def test_differences_of_every_kind():
         ("only_right", None, "u-9"),
         ("only_left", "u-1", None),
     ]
-    first = compare(left, right)[0]
+    first = differences_between(left, right)[0]
     assert (first.left_range, first.right_range) == ((4, 4), (4, 8))
 
 
 def test_pairs_go_by_place_before_id():
     def of(*marks):
-        return Document(context="abcdef", marks=tuple(Mark(id=i, start=start, end=end, entity_type="age") for i, start, end in marks))
+        return EditedDocument(
+            context="abcdef", marks=tuple(SpanMark(id=i, start=start, end=end, entity_type="age") for i, start, end in marks)
+        )
 
     left, right = of(("a", 0, 2), ("b", 3, 5)), of(("x", 0, 2), ("a", 3, 6))
     assert [(one and one.id, two and two.id, same) for one, two, same in paired(left, right)] == [("a", "x", True), ("b", "a", False)]
 
 
 def test_no_question_differs_from_an_empty_one():
-    assert [d.kind for d in compare(replace(BASE, question=None), replace(BASE, question=""))] == ["question"]
+    assert [d.kind for d in differences_between(replace(BASE, question=None), replace(BASE, question=""))] == ["question"]
 
 
 @given(randoms)
 def test_a_document_has_no_difference_from_itself_and_each_span_is_paired_once(rng):
     a, b = make_document(rng), make_document(rng)
-    assert compare(a, a) == []
+    assert differences_between(a, a) == []
     pairs = paired(a, b)
     assert sorted(left.id for left, _, _ in pairs if left) == sorted(mark.id for mark in a.marks)
     assert sorted(right.id for _, right, _ in pairs if right) == sorted(mark.id for mark in b.marks)

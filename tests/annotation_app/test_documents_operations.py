@@ -13,18 +13,25 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from piiloom.annotation_app.documents.applying import apply
-from piiloom.annotation_app.documents.document import Document, Mark, State, document_of, record_of
-from piiloom.annotation_app.documents.operations import EditText, operation_to_json, parse_operation
-from piiloom.annotation_app.documents.refusals import SENTENCES, Refusal, RefusalCode
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State, document_of, next_revision
+from piiloom.annotation_app.documents.operations import (
+    REFUSAL_SENTENCES,
+    EditText,
+    Refusal,
+    RefusalCode,
+    operation_to_json,
+    parse_operation,
+)
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 VECTORS = json.loads((Path(__file__).parent / "vectors" / "operations.json").read_text(encoding="utf-8"))
 randoms = st.randoms(use_true_random=False)
 
 
-@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
+@case_by_case("case", VECTORS["cases"])
 def test_shared_cases(case):
     start = State.from_json(VECTORS["states"][case["state"]])
     state = start
@@ -46,8 +53,8 @@ def test_shared_cases(case):
 def test_every_refusal_has_a_case_and_a_sentence():
     told_elsewhere = {"nothing_to_undo", "nothing_to_redo", "no_longer_fits", "already_decided"}
     codes = set(get_args(RefusalCode))
-    assert codes == set(SENTENCES) == {case["refused"] for case in VECTORS["cases"] if "refused" in case} | told_elsewhere
-    assert str(Refusal("overlap")) == SENTENCES["overlap"]
+    assert codes == set(REFUSAL_SENTENCES) == {case["refused"] for case in VECTORS["cases"] if "refused" in case} | told_elsewhere
+    assert str(Refusal("overlap")) == REFUSAL_SENTENCES["overlap"]
 
 
 def test_a_new_type_drops_the_subtype_and_the_same_type_keeps_it():
@@ -97,7 +104,7 @@ def test_a_text_edit_leaves_the_marking_of_all_other_text_as_it_was(rng):
         assert mark.doubt or text == old_text
 
 
-def _marking(document: Document) -> list[str | None]:
+def _marking(document: EditedDocument) -> list[str | None]:
     found: list[str | None] = [None] * len(document.context)
     for mark in document.marks:
         found[mark.start : mark.end] = [mark.id] * (mark.end - mark.start)
@@ -122,33 +129,33 @@ def test_an_edit_and_its_inverse_restore_the_text(rng):
 def test_a_record_goes_in_and_comes_out_as_its_next_revision():
     span = Span(id="s", start=0, end=3, entity_type="age", relevance="low", subtype="k", value_id="v", subject="self")
     record = Record(id="r", context="Ann", question=None, spans=(span,), group_keys=("g",))
-    out = record_of(Document.from_json(document_of(record).to_json() | {"question": ""}), record)
+    out = next_revision(EditedDocument.from_json(document_of(record).to_json() | {"question": ""}), record)
     assert (out.spans, out.revision, out.question, out.group_keys) == ((span,), 1, None, ("g",))
-    assert record_of(Document(context="", question="Why?"), record).question == "Why?"
+    assert next_revision(EditedDocument(context="", question="Why?"), record).question == "Why?"
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("marks", "told"),
     [
-        ((Mark(id="a", start=0, end=0, entity_type="age"),), "empty"),
-        ((Mark(id="a", start=0, end=9, entity_type="age"),), "outside"),
-        ((Mark(id="a", start=0, end=2, entity_type="age"), Mark(id="b", start=1, end=3, entity_type="age")), "overlaps"),
-        ((Mark(id="a", start=0, end=1, entity_type="age"), Mark(id="a", start=1, end=3, entity_type="age")), "twice"),
+        ((SpanMark(id="a", start=0, end=0, entity_type="age"),), "empty"),
+        ((SpanMark(id="a", start=0, end=9, entity_type="age"),), "outside"),
+        ((SpanMark(id="a", start=0, end=2, entity_type="age"), SpanMark(id="b", start=1, end=3, entity_type="age")), "overlaps"),
+        ((SpanMark(id="a", start=0, end=1, entity_type="age"), SpanMark(id="a", start=1, end=3, entity_type="age")), "twice"),
     ],
 )
 def test_unsound_documents_are_not_made(marks, told):
     with pytest.raises(DataError, match=told):
-        Document(context="abcd", marks=marks)
+        EditedDocument(context="abcd", marks=marks)
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "broken",
     [{}, {"document": None}, {"document": {"context": "a", "question": None, "spans": [{}]}, "verdict": "open", "reason": "", "flag": ""}],
 )
 def test_an_unreadable_state_is_told(broken):
     with pytest.raises(DataError, match="cannot be read"):
         State.from_json(broken)
-    whole = State(document=Document(context="")).to_json()
+    whole = State(document=EditedDocument(context="")).to_json()
     with pytest.raises(DataError, match="cannot be read"):
         State.from_json(whole | {"verdict": "perhaps"})
 
@@ -157,8 +164,8 @@ def test_an_edit_of_a_long_record_makes_anew_only_the_spans_behind_it():
     rng = random.Random(5)
     context = " ".join(rng.choices(["word", "another", "👩‍🚀", "Ann"], k=20_000))
     step = len(context) // 200
-    marks = tuple(Mark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
-    base = Document(context=context, marks=marks)
+    marks = tuple(SpanMark(id=f"s{i}", start=i * step, end=i * step + 4, entity_type="age") for i in range(200))
+    base = EditedDocument(context=context, marks=marks)
     for at, behind in ((0, 200), (100 * step, 100), (len(context), 0)):
         after = apply(
             State(document=base), EditText(field="context", at=at, removed="", inserted="x"), base, types=shipped_taxonomy().types

@@ -6,10 +6,8 @@ import json
 from pathlib import Path
 from typing import get_args
 
-import pytest
-
-from piiloom.annotation_app.documents.document import Document, State
-from piiloom.annotation_app.documents.history import History, replayed
+from piiloom.annotation_app.documents.document import EditedDocument, State
+from piiloom.annotation_app.documents.history import EditHistory, replayed_history
 from piiloom.annotation_app.documents.operations import (
     Operation,
     RefuseSuggestions,
@@ -19,9 +17,10 @@ from piiloom.annotation_app.documents.operations import (
 )
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.longer import case_by_case
 
 STORED = json.loads((Path(__file__).parent / "vectors" / "stored.json").read_text(encoding="utf-8"))
-BASE = Document.from_json(json.loads(STORED["base"]))
+BASE = EditedDocument.from_json(json.loads(STORED["base"]))
 
 
 def test_the_sample_has_every_operation() -> None:
@@ -30,14 +29,14 @@ def test_the_sample_has_every_operation() -> None:
     assert {type(parse_operation(one)) for one in operations} == set(get_args(Operation)) - later
 
 
-@pytest.mark.parametrize("entry", STORED["events"], ids=lambda entry: json.loads(entry)["operation"]["op"])
+@case_by_case("entry", STORED["events"])
 def test_operations_are_read_and_written_as_they_stand(entry: str) -> None:
     operation = json.loads(entry)["operation"]
     assert json.dumps(operation_to_json(parse_operation(operation))) == json.dumps(operation)
 
 
 def test_the_same_operations_give_the_same_events() -> None:
-    history = History(BASE)
+    history = EditHistory(BASE)
     for number, entry in enumerate(STORED["events"], start=1):
         operation = json.loads(entry)["operation"]
         change = history.do(parse_operation(operation), shipped_taxonomy().types)
@@ -51,7 +50,7 @@ def test_stored_events_lead_to_the_stored_state() -> None:
         AnnotationEvent(event=number, at="", actor="ada", kind="edit", record_id="r", entry=json.loads(entry))
         for number, entry in enumerate(STORED["events"], start=1)
     ]
-    state = replayed(BASE, events).state
+    state = replayed_history(BASE, events).state
     assert json.dumps(BASE.to_json()) == STORED["base"]
     assert json.dumps(state.to_json()) == STORED["state"]
     assert State.from_json(json.loads(STORED["state"])) == state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from editor_page import EditorPage, editors
 
-from piiloom.annotation_app.documents.document import Document
+from piiloom.annotation_app.documents.document import EditedDocument
 from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
@@ -246,7 +246,7 @@ def test_a_fix_of_the_checks_by_key_and_by_mouse(editor):
     assert page.page.locator(".check").count() == fixes - 2
 
 
-def masked(document: Document) -> str:
+def masked(document: EditedDocument) -> str:
     text = document.context
     for mark in reversed(document.marks):
         if mark.relevance == "low":

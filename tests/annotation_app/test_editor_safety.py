@@ -9,8 +9,8 @@ import pytest
 from editor_page import EditorPage, FakeServer, marked
 from long_records import KEYS, open_long, watch, work_of
 
-from piiloom.annotation_app.documents.document import Document, Mark
-from piiloom.annotation_app.editor import assets
+from piiloom.annotation_app import editor_assets as assets
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.foundation.yaml_files import data_folder
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![i](http://x.test/i.png) =cmd|' /C calc'!A0"
@@ -31,10 +31,10 @@ def page(browser):
 def test_texts_are_shown_as_texts(page):
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    document = Document(
+    document = EditedDocument(
         context=f"{NASTY} and {NASTY}",
         question=NASTY,
-        marks=(Mark(id='"><img src=x onerror=alert(4)>', start=0, end=len(NASTY), entity_type="name", relevance="low"),),
+        marks=(SpanMark(id='"><img src=x onerror=alert(4)>', start=0, end=len(NASTY), entity_type="name", relevance="low"),),
     )
     server = FakeServer(
         {NASTY: document},
@@ -97,9 +97,9 @@ def test_a_key_press_costs_as_much_in_a_long_record_as_in_a_short_one(browser):
 
 
 def test_the_component_is_registered_with_the_assets():
-    from piiloom.annotation_app.editor import component
+    from piiloom.annotation_app.screens import editor
 
-    assert callable(component.mount)
+    assert callable(editor.mount)
     assert assets.script().rstrip().endswith("export default mountEditor;")
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.screens.escaping import escape_markdown
+from piiloom.annotation_app.screens.showing import escape_markdown
 from tests.longer import case_by_case
 
 

@@ -11,11 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.documents.document import Document, State, document_of
-from piiloom.annotation_app.onboarding.control_results import changed_spans, control_results, is_found
-from piiloom.annotation_app.onboarding.feedback import feedback_on
-from piiloom.annotation_app.onboarding.known_answers import reference_in
-from piiloom.annotation_app.onboarding.seeded_errors import ERROR_KINDS, ErrorKind, moved_boundaries, plant, plant_several
+from piiloom.annotation_app.documents.document import EditedDocument, State, document_of
+from piiloom.annotation_app.onboarding.controls import (
+    ERROR_KINDS,
+    PlantedKind,
+    changed_spans,
+    control_results,
+    is_found,
+    moved_boundaries,
+    plant,
+    plant_several,
+    reference_in,
+)
+from piiloom.annotation_app.onboarding.exercises import feedback_on
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_assignments import ControlRow, load_controls
 from piiloom.corpus.store.annotation_events import read_events
@@ -56,7 +64,7 @@ def good_records(draw: st.DrawFn) -> Record:
 
 @settings(max_examples=60, deadline=None)
 @given(record=good_records(), kind=st.sampled_from(ERROR_KINDS), seed=st.integers(0, 5))
-def test_an_error_is_one_error_of_its_kind_and_of_nothing_else(record: Record, kind: ErrorKind, seed: int) -> None:
+def test_an_error_is_one_error_of_its_kind_and_of_nothing_else(record: Record, kind: PlantedKind, seed: int) -> None:
     planted = plant(record, kind, derive_rng(seed))
     assert plant(record, kind, derive_rng(seed)) == planted
     if planted is None:
@@ -206,6 +214,6 @@ def test_an_error_counts_as_mended_though_the_text_was_edited_before_it(project:
     assert not is_found(row, State(document=replace(moved, marks=()), verdict="accepted"))
 
 
-def _with_relevance_flipped(document: Document) -> Document:
+def _with_relevance_flipped(document: EditedDocument) -> EditedDocument:
     first = document.marks[0]
     return replace(document, marks=(replace(first, relevance="low" if first.relevance == "high" else "high"), *document.marks[1:]))

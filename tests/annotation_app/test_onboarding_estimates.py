@@ -10,20 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.agreement.finished_records import FinishedRecord, FinishedRecords, Version
-from piiloom.annotation_app.agreement.spans import carried, placed
-from piiloom.annotation_app.documents.document import Document, Mark, document_of
-from piiloom.annotation_app.onboarding.capture_recapture import chao, chapman
-from piiloom.annotation_app.onboarding.errors_found import errors_found, estimate_remaining
-from piiloom.annotation_app.shares import wilson
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, document_of
+from piiloom.annotation_app.figures.errors_left import chao, chapman, errors_found, estimate_remaining
+from piiloom.annotation_app.figures.intervals import wilson
+from piiloom.annotation_app.figures.spans import FinishedRecord, FinishedRecords, FinishedVersion, carried, compared_spans
 from piiloom.corpus.store.annotation_figures import BaseRow
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.seeding import derive_rng
+from tests.longer import case_by_case
 
 BASE = document_of(composed(1))
 
 
-def marks(**changes: dict[str, object] | None) -> Document:
+def marks(**changes: dict[str, object] | None) -> EditedDocument:
     """The base with spans changed, or (None) removed, by id."""
     kept = (m if m.id not in changes else None if changes[m.id] is None else replace(m, **changes[m.id]) for m in BASE.marks)  # type: ignore[arg-type]
     return replace(BASE, marks=tuple(m for m in kept if m is not None))
@@ -44,7 +43,6 @@ def test_chapman_by_hand() -> None:
     assert estimate.left == pytest.approx(4.5454545)
     # C = exp(1.96 sqrt(ln(1 + 11.570 / 4.5454²))) = 3.6951…
     assert (estimate.low, estimate.high) == pytest.approx((25 + 4.5454545 / 3.6951, 25 + 4.5454545 * 3.6951), abs=2e-3)
-    assert estimate.assumptions
 
 
 def test_chao_by_hand() -> None:
@@ -60,7 +58,7 @@ def test_where_all_was_found_by_all_nothing_is_left() -> None:
     assert chapman(0, 0, 0).total == 0
 
 
-@pytest.mark.parametrize("counts", [(3, 3, 4), (1, 5, -1)])
+@case_by_case("counts", [(3, 3, 4), (1, 5, -1)])
 def test_impossible_counts_are_refused(counts: tuple[int, int, int]) -> None:
     with pytest.raises(ValueError, match="both"):
         chapman(*counts)
@@ -90,7 +88,7 @@ def test_the_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     assert 0.9 * truth <= bound / rounds <= 1.05 * truth
 
 
-def reading(documents: Mapping[str, Document]) -> FinishedRecord:
+def reading(documents: Mapping[str, EditedDocument]) -> FinishedRecord:
     """What *documents* (by name) make of the base, as ``FinishedRecords`` has it."""
     base = BaseRow(
         record_id="r",
@@ -105,17 +103,17 @@ def reading(documents: Mapping[str, Document]) -> FinishedRecord:
         templates=(),
     )
     versions = [
-        Version(
+        FinishedVersion(
             annotator=name,
             verdict="accepted",
             changed_at="",
-            spans=carried(placed(document.marks), document.context, BASE.context),
+            spans=carried(compared_spans(document.marks), document.context, BASE.context),
             context_edited=document.context != BASE.context,
             question_edited=False,
         )
         for name, document in sorted(documents.items())
     ]
-    return FinishedRecord(base=base, spans=placed(BASE.marks), versions=tuple(versions))
+    return FinishedRecord(base=base, spans=compared_spans(BASE.marks), versions=tuple(versions))
 
 
 def finders(*finished_records: FinishedRecord) -> list[list[str]]:
@@ -137,8 +135,8 @@ def test_two_corrections_of_one_thing_are_one_error() -> None:
 
 
 def test_spans_added_at_one_place_are_one_error_though_texts_were_edited() -> None:
-    def added(start: int, end: int, document: Document = BASE) -> Document:
-        mark = Mark(id=f"u-{start}", start=start, end=end, entity_type="datetime")
+    def added(start: int, end: int, document: EditedDocument = BASE) -> EditedDocument:
+        mark = SpanMark(id=f"u-{start}", start=start, end=end, entity_type="datetime")
         kept = (*document.marks, mark)
         return replace(document, marks=tuple(sorted(kept, key=lambda one: one.start)))
 

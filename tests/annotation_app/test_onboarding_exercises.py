@@ -9,11 +9,10 @@ import pytest
 from sync_stories import Tab
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.documents.document import Document, Mark, document_of, record_of
-from piiloom.annotation_app.onboarding.feedback import feedback_on, score_of
-from piiloom.annotation_app.onboarding.known_answers import KnownAnswer, lookalike_id, reference_in
-from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
-from piiloom.annotation_app.worklist.priorities import screening_doubts
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, document_of, next_revision
+from piiloom.annotation_app.onboarding.controls import KnownAnswer, lookalike_id, reference_in
+from piiloom.annotation_app.onboarding.exercises import feedback_on, score_of, shipped_answers
+from piiloom.annotation_app.worklist.pool import screening_doubts
 from piiloom.corpus.store.annotation_assignments import find_control, load_controls
 from piiloom.corpus.store.annotation_items import find_item
 from piiloom.corpus.store.database import MEMORY, Store
@@ -32,7 +31,7 @@ def project() -> Iterator[WorkProject]:
         yield WorkProject(store, [composed(n) for n in range(4)])
 
 
-def with_mark(number: int, **changes: object) -> Document:
+def with_mark(number: int, **changes: object) -> EditedDocument:
     marks = list(REFERENCE.marks)
     marks[number] = replace(marks[number], **changes)  # type: ignore[arg-type]
     return replace(REFERENCE, marks=tuple(marks))
@@ -47,13 +46,13 @@ def with_mark(number: int, **changes: object) -> Document:
         (replace(REFERENCE, marks=REFERENCE.marks[1:]), "You did not mark “part-time baker” (occupation, high relevance).", 6 / 9),
         (replace(REFERENCE, question="Hm?"), "The question is worded otherwise in the reference. There can be several good wordings.", 1.0),
         (
-            replace(REFERENCE, marks=(*REFERENCE.marks, Mark(id="u-1", start=49, end=50, entity_type="name"))),
+            replace(REFERENCE, marks=(*REFERENCE.marks, SpanMark(id="u-1", start=49, end=50, entity_type="name"))),
             "“I” should not be marked.",
             9 / 12,
         ),
     ],
 )
-def test_feedback_says_in_words_what_differs_and_a_stray_blank_costs_little(given: Document, sentence: str, score: float) -> None:
+def test_feedback_says_in_words_what_differs_and_a_stray_blank_costs_little(given: EditedDocument, sentence: str, score: float) -> None:
     feedback = feedback_on(REFERENCE, given)
     assert [remark.sentence for remark in feedback.remarks] == [sentence]
     assert feedback.score == pytest.approx(score)
@@ -62,7 +61,7 @@ def test_feedback_says_in_words_what_differs_and_a_stray_blank_costs_little(give
 
 def test_a_right_answer_gets_no_remark_and_nothing_at_all_is_right_where_nothing_is_wanted() -> None:
     assert feedback_on(REFERENCE, REFERENCE).perfect
-    empty = Document(context="a")
+    empty = EditedDocument(context="a")
     assert score_of(empty, empty) == 1.0
     assert score_of(REFERENCE, replace(REFERENCE, marks=())) == 0.0
 
@@ -85,7 +84,7 @@ def test_the_shipped_exercises_are_sound_and_each_has_something_to_mend(kind: st
         assert all(text == text.strip() for text in texts)
         assert {m.relevance for m in answer.reference.marks} <= {"high", "low"}
         assert "[[" not in answer.shown.context
-        assert screening_doubts(record_of(answer.reference, answer.shown), taxonomy=shipped_taxonomy()) == ()
+        assert screening_doubts(next_revision(answer.reference, answer.shown), taxonomy=shipped_taxonomy()) == ()
         assert (kind == "practice") == (len(answer.detail["reasons"]) == len(texts))
     assert [a.shown for a in shipped_answers(kind)] == [a.shown for a in answers]  # type: ignore[arg-type]
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from piiloom.annotation_app.onboarding.guideline_passages import passages_of
-from piiloom.annotation_app.onboarding.guidelines import default_markdown
+from piiloom.annotation_app.onboarding.guidelines import default_markdown, passages_of
+from tests.longer import case_by_case
 
 OWN = """# Age and health
 
@@ -24,7 +22,7 @@ number of years. Agents have none.
 """
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "found"),
     [
         ("age", ["A person's age is a number of years. Agents have none.", "*born in 1979* · datetime, not age"]),

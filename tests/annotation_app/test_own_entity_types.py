@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.annotation_app.editor.palette import colours
+from piiloom.annotation_app.editor_assets import colours
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
 from piiloom.corpus.store.database import Store

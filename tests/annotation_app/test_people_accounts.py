@@ -10,12 +10,9 @@ from argon2 import PasswordHasher
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.people import passwords
-from piiloom.annotation_app.people.account_events import ACCOUNT_KINDS, replayed
-from piiloom.annotation_app.people.accounts import Accounts
-from piiloom.annotation_app.people.identity import LOCAL, ROLES, Person, require
-from piiloom.annotation_app.people.names import folded, person_name
-from piiloom.annotation_app.people.passwords import Passwords
+from piiloom.annotation_app.people import accounts as accounts_module
+from piiloom.annotation_app.people.accounts import ACCOUNT_KINDS, Accounts, Passwords, replayed_accounts
+from piiloom.annotation_app.people.identity import LOCAL_USER, ROLES, AppUser, folded_name, person_name, require
 from piiloom.corpus.store.annotation_project import find_annotator
 from piiloom.foundation.errors import UsageError
 from tests.annotation_app.people_tools import GOOD, QUICK, CountingHasher, House
@@ -31,14 +28,14 @@ def house():
 
 def test_an_account_lets_its_owner_in_and_nobody_else(house):
     account = house.accounts.add("Ana", "adjudicator", display="Ana María", password=GOOD)
-    assert account.person == Person("Ana", "Ana María", "adjudicator")
+    assert account.person == AppUser("Ana", "Ana María", "adjudicator")
     assert house.accounts.authenticate("Ana", GOOD).name == "Ana"
     assert house.accounts.authenticate("  aNA ", GOOD).name == "Ana"
     assert house.accounts.authenticate("Ana", GOOD + "x") is None
     assert house.accounts.authenticate("Ben", GOOD) is None
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("typed", "kept"),
     [(" Zoe\u0308  K. ", "Zoë K."), ("李小龍", "李小龍"), ("o'Neil-2", "o'Neil-2"), ("a" * 64, "a" * 64)],
 )
@@ -61,7 +58,7 @@ def test_a_name_that_is_kept_is_kept_again_as_it_is(text):
         return
     assert person_name(name) == name
     assert unicodedata.is_normalized("NFC", name)
-    assert folded(name) == folded(folded(name))
+    assert folded_name(name) == folded_name(folded_name(name))
 
 
 def test_a_name_is_taken_in_any_letter_case(house):
@@ -70,7 +67,7 @@ def test_a_name_is_taken_in_any_letter_case(house):
         house.accounts.add("ANA", "annotator", password=GOOD)
 
 
-@pytest.mark.parametrize("password", ["", "short", "a" * 1025, "aaaaaaaaaaaa", "correct horse\x00 battery"])
+@case_by_case("password", ["", "short", "a" * 1025, "aaaaaaaaaaaa", "correct horse\x00 battery"])
 def test_passwords_that_will_not_do_make_no_account(house, password):
     with pytest.raises(UsageError):
         house.accounts.add("Ana", "annotator", password=password)
@@ -84,10 +81,10 @@ def test_a_password_may_be_typed_in_either_unicode_form(house):
 
 
 def test_roles():
-    ben = Person("ben", "Ben", "adjudicator")
+    ben = AppUser("ben", "Ben", "adjudicator")
     assert [ben.may(role) for role in ROLES] == [True, True, False]
     assert require(ben, "annotator") is ben
-    assert LOCAL.may("admin")
+    assert LOCAL_USER.may("admin")
     with pytest.raises(UsageError, match="needs the role admin"):
         require(ben, "admin")
     with pytest.raises(UsageError, match="nobody is logged in"):
@@ -174,7 +171,7 @@ def test_a_hash_of_older_parameters_is_made_anew_at_a_login(house):
 
 
 def test_without_other_parameters_they_are_those_of_rfc_9106(monkeypatch):
-    monkeypatch.setattr(passwords, "PasswordHasher", PasswordHasher)
+    monkeypatch.setattr(accounts_module, "PasswordHasher", PasswordHasher)
     assert Passwords().hashed(GOOD).startswith("$argon2id$v=19$m=65536,t=3,p=4$")
 
 
@@ -199,8 +196,8 @@ def _everything(house):
 
 def test_replayed_events_equal_the_table(house):
     _everything(house)
-    assert replayed(house.events()) == house.accounts.list()
-    assert replayed(house.events(*ACCOUNT_KINDS)) == house.accounts.list()
+    assert replayed_accounts(house.events()) == house.accounts.list()
+    assert replayed_accounts(house.events(*ACCOUNT_KINDS)) == house.accounts.list()
     assert [event.actor for event in house.events("account_changed")] == ["Ana", "Ben", "Ana", "Ana", "Ana"]
 
 

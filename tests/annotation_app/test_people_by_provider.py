@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from piiloom.annotation_app.people.login_sessions import LIFETIME
-from piiloom.annotation_app.serving.login_config import LoginConfig, provider_token
+from piiloom.annotation_app.people.logins import LIFETIME
+from piiloom.annotation_app.serving.current_user import LoginConfig, provider_token
 from piiloom.corpus.store.annotation_project import end_sessions
 from tests.annotation_app.people_tools import GOOD, House
 
@@ -75,8 +75,7 @@ def test_it_ends_a_week_after_the_provider_has_made_it(house):
     house.clock.pass_time(2)
     assert house.logins.person(TOKEN) is None
     assert come(house, made=made) is None
-    with house.shared.writing() as store:
-        assert not house.sessions.adopt(store, "ana", "oidc:" + "c" * 64, made - timedelta(days=1))
+    assert come(house, "oidc:" + "c" * 64, made - timedelta(days=1)) is None
 
 
 def test_whom_nobody_knows_has_no_session(house):

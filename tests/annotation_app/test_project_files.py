@@ -15,6 +15,7 @@ from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from tests.annotation_app.project_stories import record
+from tests.longer import case_by_case
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 
@@ -67,11 +68,11 @@ def test_an_archive_holds_folders_too(files, tmp_path):
     assert zipfile.ZipFile(archive).namelist() == names
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../exports", "/etc", "a b", "other\0"])
+@case_by_case("name", ["", ".", "..", "../exports", "/etc", "a b", "other\0"])
 def test_no_name_leads_elsewhere(files, tmp_path, name):
-    (tmp_path / "exports" / "other").mkdir()
+    (tmp_path / "exports" / "other").mkdir(exist_ok=True)
     assert not files.write_archive(name, io.BytesIO())
-    assert files.rejects_file(name) is None
+    assert files.file("rejects", name) is None
 
 
 def test_folders_of_releases_have_harmless_names_of_their_own(files, tmp_path):
@@ -90,6 +91,6 @@ def test_files_of_rejects_are_never_replaced(files):
     second = files.new_rejects(NOON)
     second.write_text("22")
     (first.parent / "notes.txt").write_text("mine")
-    assert [Path(one.name).stem for one in files.rejects()] == ["import-20261102T120000-2", "import-20261102T120000"]
-    assert files.rejects_file(second.name) == second
-    assert files.rejects_file("notes.txt") is None
+    assert [Path(one.name).stem for one in files.written("rejects")] == ["import-20261102T120000-2", "import-20261102T120000"]
+    assert files.file("rejects", second.name) == second
+    assert files.file("rejects", "notes.txt") is None

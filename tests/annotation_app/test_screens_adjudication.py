@@ -5,10 +5,9 @@ import threading
 import pytest
 from screen_stage import ACCEPT, HOSTILE, dispute, does, flip, markdown_of, page, press, ran, record, said, stage
 
-from piiloom.annotation_app.adjudication.differing import Differing
+from piiloom.annotation_app.adjudication.choosing import Differing
 from piiloom.annotation_app.documents.document import document_of
-from piiloom.annotation_app.screens.escaping import escape_markdown
-from piiloom.annotation_app.screens.marked_text import marked_text
+from piiloom.annotation_app.screens.showing import escape_markdown, marked_html
 from piiloom.corpus.store.records import iter_records
 from tests.longer import case_by_case
 
@@ -121,7 +120,7 @@ def test_no_markdown_is_made_of_what_people_or_records_say(services):
 
 
 def test_marked_text_holds_no_tag_of_the_text(services):
-    html = marked_text(document_of(record(1)), {"health": "#123456"}, Differing({"s2"}))
+    html = marked_html(document_of(record(1)), {"health": "#123456"}, Differing({"s2"}))
     assert "<script" not in html
     assert "&lt;script&gt;" in html
     assert html.count("outline:") == 1

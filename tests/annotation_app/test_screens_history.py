@@ -4,7 +4,7 @@ import pytest
 from screen_stage import ACCEPT, dispute, does, flip, page, press, ran, said, stage
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.people.identity import AppUser
 from piiloom.corpus.store.annotation_events import read_events
 
 
@@ -21,11 +21,11 @@ def with_history(shown, record_id="r000"):
 
 
 def _history_of(name, role, record_id):
-    from piiloom.annotation_app.people.identity import Person
-    from piiloom.annotation_app.screens.record_history import show_history
+    from piiloom.annotation_app.people.identity import AppUser
+    from piiloom.annotation_app.screens.record_panels import show_history
     from piiloom.annotation_app.serving.services import get_services
 
-    show_history(get_services(), Person(name, name, role), record_id)
+    show_history(get_services(), AppUser(name, name, role), record_id)
 
 
 def events(services, *kinds):
@@ -76,7 +76,7 @@ def test_a_step_that_cannot_be_taken_back_is_told(services):
 def test_decisions_are_part_of_the_history(services):
     dispute(services, "r000")
     press(page("adjudication", "adjudicator"), "Take ana")
-    services.resolver.reopen(Person("eva", "eva", "adjudicator"), "r000", "the guideline changed")
+    services.resolver.reopen(AppUser("eva", "eva", "adjudicator"), "r000", "the guideline changed")
     shown = with_history(page("adjudication", "adjudicator"))
     told = said(shown)
     for words in (

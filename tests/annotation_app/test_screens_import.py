@@ -7,7 +7,7 @@ import json
 import pytest
 from screen_stage import record, stage
 
-from piiloom.annotation_app.screens.admin_import import _import
+from piiloom.annotation_app.screens.admin_files import _import
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.importing import OnConflict
 from piiloom.corpus.store.records import iter_records

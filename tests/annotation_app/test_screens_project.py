@@ -4,8 +4,8 @@ import pytest
 from screen_stage import ACCEPT, HOSTILE, ROLES, does, markdown_of, page, press, ran, said, stage
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.onboarding.shipped_exercises import shipped_answers
-from piiloom.annotation_app.people.identity import Person
+from piiloom.annotation_app.onboarding.exercises import shipped_answers
+from piiloom.annotation_app.people.identity import AppUser
 from piiloom.annotation_app.screens.frame import SCREENS, _drawn
 
 
@@ -20,7 +20,7 @@ def _field(test, kind, label):
 
 
 def test_the_whole_app_draws_its_first_page(services):
-    shown = AppTest.from_string("from piiloom.annotation_app.screens.frame import run\nrun()", default_timeout=20).run()
+    shown = AppTest.from_string("from piiloom.annotation_app.screens.frame import draw_app\ndraw_app()", default_timeout=20).run()
     ran(shown)
     assert "Logged in as local (admin)" in said(shown)
 
@@ -54,7 +54,7 @@ def test_admin_puts_records_into_the_list_and_changes_settings(services):
 
 def test_admin_forms_are_refused_to_whoever_is_no_admin_any_more(services, monkeypatch):
     shown = page("admin")
-    monkeypatch.setattr("piiloom.annotation_app.screens.acting.current_person", lambda: ROLES["annotator"])
+    monkeypatch.setattr("piiloom.annotation_app.screens.tab_state.current_person", lambda: ROLES["annotator"])
     shown = press(shown, "Add the shipped practice records")
     assert "this needs the role admin" in said(shown).replace("\\", "")
     assert services.practice.exercises("ana") == []
@@ -172,8 +172,8 @@ def test_an_older_version_of_the_guidelines_can_be_put_in_force_again(services):
 
 @pytest.mark.long
 def test_questions_of_others_stay_theirs_until_they_are_answered(services, monkeypatch):
-    nadia = Person("nadia", "nadia", "adjudicator")
-    monkeypatch.setattr("piiloom.annotation_app.screens.acting.current_person", lambda: nadia)
+    nadia = AppUser("nadia", "nadia", "adjudicator")
+    monkeypatch.setattr("piiloom.annotation_app.screens.tab_state.current_person", lambda: nadia)
     services.guidelines.ask("ben", f"Is it? {HOSTILE}", "r001")
     assert "Is it?" not in said(page("guidelines", "annotator", "ana"))
     assert "Is it?" in said(page("guidelines", "annotator", "ben"))
@@ -201,8 +201,8 @@ def test_practice_waits_for_records_and_then_gives_feedback(services):
 
 @pytest.mark.long
 def test_the_test_is_handed_in_when_all_is_finished(services, monkeypatch):
-    ana = Person("ana", "ana", "annotator")
-    monkeypatch.setattr("piiloom.annotation_app.screens.acting.current_person", lambda: ana)
+    ana = AppUser("ana", "ana", "annotator")
+    monkeypatch.setattr("piiloom.annotation_app.screens.tab_state.current_person", lambda: ana)
     shown = page("training", "annotator", "ana")
     shown = ran(shown.segmented_control(key="training_what").set_value("Test").run())
     assert shown.info

@@ -10,11 +10,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from piiloom.annotation_app.serving.csrf import CsrfTokens
-from piiloom.annotation_app.serving.login_config import LoginConfig
-from piiloom.annotation_app.serving.oidc import identities
-from piiloom.annotation_app.serving.request_filter import RequestFilter, is_loopback
-from piiloom.annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
+from piiloom.annotation_app.serving.current_user import LoginConfig, identities
+from piiloom.annotation_app.serving.middleware import RequestFilter, SecurityHeaders, content_policy, inline_hashes, is_loopback
 from piiloom.annotation_app.serving.services import get_services, set_services
 from tests.annotation_app.people_tools import House
 from tests.longer import case_by_case
@@ -47,7 +44,7 @@ def config(request):
     house.shared.close()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     "origin", ["http://evil.example", "null", "http://127.0.0.1:3000", "http://localhost:8501", "file://127.0.0.1:8501", "", "http://[::1"]
 )
 def test_a_foreign_origin_is_refused(config, origin):
@@ -74,12 +71,12 @@ def test_without_a_login_only_names_of_this_machine_are_answered(host):
         pass
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:8501", "127.0.0.1:1", "[::1]:8501", "127.3.2.1"])
+@case_by_case("host", ["localhost", "LOCALHOST:8501", "127.0.0.1:1", "[::1]:8501", "127.3.2.1"])
 def test_names_of_this_machine(host):
     assert _client(LoginConfig()).get("/x", headers={"Host": host}).status_code == 200
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Real-IP", "Via"])
+@case_by_case("header", ["X-Forwarded-For", "Forwarded", "X-Forwarded-Host", "X-Real-IP", "Via"])
 def test_without_a_login_no_proxy_is_let_in(header):
     assert _client(LoginConfig()).get("/x", headers={header: "192.0.2.7"}).status_code == 403
 
@@ -114,18 +111,18 @@ def test_inline_scripts_are_allowed_by_their_hash_only():
 
 
 def test_form_tokens_fit_one_purpose_one_browser_and_one_server():
-    forms = CsrfTokens()
-    token = forms.token("login", "cookie")
-    assert forms.fits("login", "cookie", token)
+    config = LoginConfig()
+    token = config.form_token("login", "cookie")
+    assert config.form_fits("login", "cookie", token)
     others = [
         ("logout", "cookie", token),
         ("login", "other", token),
         ("login", None, token),
-        ("login", "", forms.token("login", "")),
+        ("login", "", config.form_token("login", "")),
         ("login", "cookie", "ü\ud800"),
     ]
-    assert not any(forms.fits(*words) for words in others)
-    assert not CsrfTokens().fits("login", "cookie", token)
+    assert not any(config.form_fits(*words) for words in others)
+    assert not LoginConfig().form_fits("login", "cookie", token)
 
 
 @case_by_case(

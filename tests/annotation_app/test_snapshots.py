@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.annotation_app.snapshots import PeriodicSnapshots
+from piiloom.annotation_app.serving.services import PeriodicSnapshots
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.snapshots import take_snapshot

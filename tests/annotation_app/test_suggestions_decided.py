@@ -10,18 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from suggestion_stories import make_decision, make_suggestions, refuse, suggestion, take
 
-from piiloom.annotation_app.documents.applying import apply
-from piiloom.annotation_app.documents.document import Decided, Document, Mark, State
-from piiloom.annotation_app.documents.history import History, replayed
-from piiloom.annotation_app.documents.operations import parse_operation
-from piiloom.annotation_app.documents.refusals import Refusal
-from piiloom.annotation_app.documents.suggestions import placements
+from piiloom.annotation_app.documents.applying import apply, placements
+from piiloom.annotation_app.documents.document import Decided, EditedDocument, SpanMark, State
+from piiloom.annotation_app.documents.history import EditHistory, replayed_history
+from piiloom.annotation_app.documents.operations import Refusal, parse_operation
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case
 
 TEXT = "Ann is 34 and has asthma."
-BASE = Document(context=TEXT, question="Why?", marks=(Mark(id="s1", start=0, end=3, entity_type="name"),))
+BASE = EditedDocument(context=TEXT, question="Why?", marks=(SpanMark(id="s1", start=0, end=3, entity_type="name"),))
 AGE, ASTHMA = suggestion(7, 9), suggestion(18, 24, "health", subtype="condition")
 NAME = suggestion(0, 3, "name", detector="probe")
 ALL = (AGE, ASTHMA, NAME)
@@ -29,7 +27,7 @@ randoms = st.randoms(use_true_random=False)
 
 
 def done(*operations, suggestions=ALL, base=BASE):
-    history = History(base)
+    history = EditHistory(base)
     for operation in operations:
         history.do(parse_operation(operation), shipped_taxonomy().types, suggestions)
     return history
@@ -174,7 +172,7 @@ def test_an_open_suggestion_always_stands_on_the_words_that_it_was_made_for(rng)
 def test_decisions_survive_replay_json_and_undo(rng):
     base = make_document(rng)
     suggestions = make_suggestions(rng, base.context)
-    history, events, states = History(base), [], [State(document=base)]
+    history, events, states = EditHistory(base), [], [State(document=base)]
     for number in range(8):
         now = history.state
         operation = make_decision(rng, now, suggestions) if rng.random() < 0.6 else make_operation(rng, now.document)
@@ -187,7 +185,7 @@ def test_decisions_survive_replay_json_and_undo(rng):
         events.append(AnnotationEvent(event=number + 1, at="", actor="ada", kind="edit", record_id="r", entry=entry))
         if history.state != states[-1]:
             states.append(history.state)
-    assert replayed(base, events).state == history.state
+    assert replayed_history(base, events).state == history.state
     assert State.from_json(json.loads(json.dumps(history.state.to_json()))) == history.state
     spans = {mark.id for mark in history.state.document.marks}
     for one in history.state.decided:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.annotation_app.adjudication.stale_edits import stale_offers
+from piiloom.annotation_app.adjudication.versions import stale_offers
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.corpus.suggesting import read_proposals, store_proposals

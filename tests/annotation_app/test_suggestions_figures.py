@@ -8,9 +8,9 @@ import pytest
 from screen_stage import ACCEPT, ROLES, does, markdown_of, page, said, stage
 from suggestion_stories import native_rows
 
-from piiloom.annotation_app.dashboard.suggestion_figures import suggestion_figures
-from piiloom.annotation_app.sync.event_descriptions import described
-from piiloom.annotation_app.worklist.priorities import Signals, explained, scored
+from piiloom.annotation_app.figures.changes import suggestion_figures
+from piiloom.annotation_app.sync.editor_data import event_words
+from piiloom.annotation_app.worklist.pool import Signals, explained, scored
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.releases.exporting import export_release
@@ -52,13 +52,14 @@ def test_acceptance_by_detector_type_and_score(tmp_path):
         does(services, "ben", "r000", {"op": "text", "field": "context", "at": 0, "removed": "As", "inserted": "I am"})
         with services.shared.reading() as store:
             found = suggestion_figures(store)
-        overall = found.overall
-        assert (overall.accepted, overall.changed, overall.refused, overall.open, overall.withdrawn, overall.waiting) == (1, 1, 1, 4, 1, 4)
-        assert (overall.shown, overall.taken.part, overall.taken.whole, overall.unchanged.part) == (7, 2, 3, 1)
-        assert set(found.by_detector) == {"patterns"}
-        assert {name: one.accepted + one.refused for name, one in found.by_type.items()} == {"name": 1, "age": 0, "belief": 1, "code": 0}
-        assert list(found.by_score) == ["0.1–0.2", "0.5–0.6", "0.9–1.0", "no score"]
-        assert found.by_score["0.5–0.6"].changed == 1
+        overall, by = found.overall, found.by
+        assert overall.counts == {"shown": 7, "accepted": 1, "changed": 1, "refused": 1, "open": 4, "withdrawn": 1, "waiting": 4}
+        assert (overall.taken.part, overall.taken.whole, overall.unchanged.part) == (2, 3, 1)
+        assert set(by["detector"]) == {"patterns"}
+        decided = {name: one.counts["accepted"] + one.counts["refused"] for name, one in by["type"].items()}
+        assert decided == {"name": 1, "age": 0, "belief": 1, "code": 0}
+        assert list(by["score"]) == ["0.1–0.2", "0.5–0.6", "0.9–1.0", "no score"]
+        assert by["score"]["0.5–0.6"].counts["changed"] == 1
 
 
 @pytest.mark.long
@@ -86,7 +87,7 @@ def test_the_history_tells_it_in_words(tmp_path):
         offer(services, {"r000": FOUND})
         names = ids(services, "r000")
         does(services, "ana", "r000", take(names["name"], 0, 2, "age"), {"op": "refuse", "suggestions": [names["age"]]})
-        told = [described(event) for event in services.documents.history("r000")]
+        told = [event_words(event) for event in services.documents.history("r000")]
     assert told == ["suggestions accepted: 1, 1 of them changed (age, low relevance, 0–2)", "suggestions refused: 1"]
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from piiloom.annotation_app.sync.results import Refused, Stale
+from piiloom.annotation_app.sync.batch import RefusedEdit, StaleEdit
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from tests.annotation_app.sync_stories import CONTEXT, Tab, documents, events, insert, relevance, service_over
+from tests.longer import case_by_case
 
 
 def test_an_edit_is_applied_kept_and_acknowledged(shared: SharedStore, service: DocumentService) -> None:
@@ -85,9 +84,9 @@ def test_two_tabs_of_one_person(shared: SharedStore, service: DocumentService) -
     result = service.deliver("ada", late)
     assert result.acknowledged == {"right": 2}
     assert result.stale == (
-        Stale(client="right", sequence=1, record_id="r1", base=0, version=1),
+        StaleEdit(client="right", sequence=1, record_id="r1", base=0, version=1),
         # Its base fits the version by chance, but it was made on what the tab saw.
-        Stale(client="right", sequence=2, record_id="r1", base=1, version=1),
+        StaleEdit(client="right", sequence=2, record_id="r1", base=1, version=1),
     )
     assert service.open("ada", "r1").state.document.context == "left " + CONTEXT
     kept = [event for event in events(shared) if event.kind == "stale"]
@@ -126,15 +125,13 @@ def test_a_refused_operation_is_told_kept_and_not_done(shared: SharedStore, serv
     assert [one.sequence for one in service.deliver("ada", tab.send("r1", 1, insert("a"))).stale] == [2]
 
 
-@pytest.mark.parametrize(
-    "junk", [None, 3, "undo", [], {}, {"op": "drop"}, {"op": "revert", "event": 10**30}, {"op": "accept", "by": "root"}]
-)
+@case_by_case("junk", [None, 3, "undo", [], {}, {"op": "drop"}, {"op": "revert", "event": 10**30}, {"op": "accept", "by": "root"}])
 def test_what_makes_no_sense_is_refused_and_does_not_hold_up_the_rest(service: DocumentService, junk: Any) -> None:
-    tab = Tab("t")
-    sent = [*tab.send("r1", 0, junk), *tab.send("r1", 0, insert("a"))]
+    tab, version = Tab(f"a tab with {junk}"), service.open("ada", "r1").version
+    sent = [*tab.send("r1", version, junk), *tab.send("r1", version, insert("a"))]
     result = service.deliver("ada", sent)
     assert [(one.sequence, one.code) for one in result.refused] in ([(1, "malformed")], [(1, "no_longer_fits")])
-    assert service.open("ada", "r1").version == 1
+    assert service.open("ada", "r1").version == version + 1
 
 
 def test_who_may_not_edit_is_told_why(shared: SharedStore) -> None:
@@ -150,7 +147,7 @@ def test_who_may_not_edit_is_told_why(shared: SharedStore) -> None:
     sent = [*tab.send("r1", 0, insert("a"), insert("b")), *tab.send("r2", 0, insert("c"))]
     result = service.deliver("ada", sent)
     assert result.refused == (
-        Refused(client="t", sequence=3, record_id="r2", code="not_allowed", sentence="Bo has this record now. Take the next one"),
+        RefusedEdit(client="t", sequence=3, record_id="r2", code="not_allowed", sentence="Bo has this record now. Take the next one"),
     )
     assert sorted(asked) == [("ada", "r1"), ("ada", "r2")]
     assert service.open("ada", "r2").version == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.annotation_app.sync.replaying import replayed_documents
+from piiloom.annotation_app.sync.service import replayed_documents
 from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore

@@ -11,12 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from piiloom.annotation_app.documents.document import State, document_of
-from piiloom.annotation_app.documents.history import EDITS, History
-from piiloom.annotation_app.documents.operations import parse_operation
-from piiloom.annotation_app.documents.refusals import Refusal
-from piiloom.annotation_app.sync.outbox import Sent
-from piiloom.annotation_app.sync.replaying import documents_from, rebuild_documents
-from piiloom.annotation_app.sync.service import DocumentService
+from piiloom.annotation_app.documents.history import EDITS, EditHistory
+from piiloom.annotation_app.documents.operations import Refusal, parse_operation
+from piiloom.annotation_app.sync.batch import Sent
+from piiloom.annotation_app.sync.service import DocumentService, documents_from, rebuild_documents
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, load_documents, read_events, replace_documents
 from piiloom.corpus.store.annotation_items import base_records
@@ -87,7 +85,7 @@ def check(shared: SharedStore, service: DocumentService, record_id: str, sent: d
     for row in held:
         assert service.open(row.annotator, record_id).state.to_json() == row.state
         # Doing the operations again leads there too.
-        history = History(document_of(bases[record_id]))
+        history = EditHistory(document_of(bases[record_id]))
         for event in events:
             if event.kind in EDITS and event.owner == row.annotator:
                 history.do(parse_operation(event.entry["operation"]), shipped_taxonomy().types)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from piiloom.annotation_app.screens import tables
+from piiloom.annotation_app.screens import showing
 from tests.longer import case_by_case
 
 
@@ -32,14 +32,16 @@ from tests.longer import case_by_case
     ],
 )
 def test_a_cell_is_no_formula(cell, safe):
-    assert tables.safe_cell(cell) == safe
+    assert showing.safe_cell(cell) == safe
 
 
 def test_rows_and_names_of_columns():
-    assert tables.safe_rows([{"=a": "=b", "c": 1}]) == [{"'=a": "'=b", "c": 1}]
+    assert showing.safe_rows([{"=a": "=b", "c": 1}]) == [{"'=a": "'=b", "c": 1}]
 
 
 def test_no_page_shows_a_table_another_way():
     # st.table can be saved as no CSV.
-    texts = {path.name: path.read_text(encoding="utf-8") for path in Path(tables.__file__).parent.glob("*.py") if path.name != "tables.py"}
+    texts = {
+        path.name: path.read_text(encoding="utf-8") for path in Path(showing.__file__).parent.glob("*.py") if path.name != "showing.py"
+    }
     assert [name for name, text in texts.items() if "st.dataframe" in text or "st.data_editor" in text] == []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.worklist.assigning import deal
+from piiloom.annotation_app.worklist.assigning import dealt_out
 from piiloom.corpus.store.annotation_events import AnnotationEvent, list_heads, read_events
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
@@ -199,13 +199,13 @@ def test_assigned_records_are_dealt_evenly_and_wait_for_their_people(store: Stor
 
 def test_dealing_mixes_whom_people_share_records_with() -> None:
     people = ["a", "b", "c", "d"]
-    dealt = deal({str(n): 2 for n in range(60)}, people, {"d": 12}, {})
+    dealt = dealt_out({str(n): 2 for n in range(60)}, people, {"d": 12}, {})
     load = Counter(name for names in dealt.values() for name in names)
     assert (load["a"], load["d"]) == (33, 21)
     pairs = Counter(frozenset(names) for names in dealt.values())
     assert len(pairs) == 6
     assert all(len(set(names)) == 2 for names in dealt.values())
-    assert deal({"x": 3}, ["a", "b"], {}, {"x": {"a"}}) == {"x": ["b"]}
+    assert dealt_out({"x": 3}, ["a", "b"], {}, {"x": {"a"}}) == {"x": ["b"]}
 
 
 def test_work_begins_with_the_test_where_the_project_says_so(project: WorkProject) -> None:

@@ -9,15 +9,16 @@ import pytest
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
-from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.worklist.priorities import explained
+from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.worklist.pool import explained
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
-BOSS, ANN, BEN = Person("boss", "boss", "admin"), Person("ann", "ann", "annotator"), Person("ben", "ben", "annotator")
-JUDGE = Person("judy", "judy", "adjudicator")
+BOSS, ANN, BEN = AppUser("boss", "boss", "admin"), AppUser("ann", "ann", "annotator"), AppUser("ben", "ben", "annotator")
+JUDGE = AppUser("judy", "judy", "adjudicator")
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def project() -> Iterator[WorkProject]:
         yield WorkProject(store, [*(composed(n) for n in range(7)), special], overlap=2)
 
 
-def ids(project: WorkProject, viewer: Person = BOSS, **query: object) -> list[str]:
+def ids(project: WorkProject, viewer: AppUser = BOSS, **query: object) -> list[str]:
     wanted = ListQuery(sort="record", descending=False, **query)  # type: ignore[arg-type]
     return [line.record_id[-1] for line in project.lists.find(viewer, wanted).lines]
 
@@ -57,7 +58,7 @@ def test_each_filter_by_itself(project: WorkProject) -> None:
     assert project.lists.counts() == {"generated": 6, "annotated": 1, "validated": 1}
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("text", "found"),
     [
         ("straße", ["7"]),
@@ -103,7 +104,7 @@ def test_annotators_see_nobody_else_and_no_reasons_unless_the_project_allows(pro
     project.finish("ben", composed(1).id, flagged=True)
     project.next("ben")
 
-    def line(viewer: Person) -> tuple[object, ...]:
+    def line(viewer: AppUser) -> tuple[object, ...]:
         found = project.lists.find(viewer, ListQuery(sort="record", descending=False)).lines[1]
         return found.worked, found.flags, "pair" in found.facts, found.priority > 0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.worklist.priorities import Signals, explained, scored, screening_doubts
+from piiloom.annotation_app.worklist.pool import Signals, explained, scored, screening_doubts
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record, Span

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.worklist.work_events import later, replayed
+from piiloom.annotation_app.event_log import later, replayed_tables
 from piiloom.corpus.store.annotation_assignments import load_assignments
 from piiloom.corpus.store.annotation_events import NewEvent, list_heads, read_events
 from piiloom.corpus.store.annotation_items import load_items, set_status
@@ -141,6 +141,6 @@ def test_events_of_other_kinds_and_records_are_left_aside() -> None:
                 NewEvent(actor="x", kind="reopened", record_id=RECORDS[1].id, entry={"status": "annotated"}),
             ]
             project.log.append(writing, strange)
-        tables = replayed(read_events(store))
+        tables = replayed_tables(read_events(store))
         assert tables.items[RECORDS[1].id].status == "annotated"
         assert set(tables.items) == {record.id for record in RECORDS}

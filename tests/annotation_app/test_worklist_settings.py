@@ -10,6 +10,7 @@ from worklist_stories import WorkProject
 from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore, settings_from
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
+from tests.longer import case_by_case
 
 
 def test_settings_have_defaults_and_keep_what_was_changed() -> None:
@@ -24,7 +25,7 @@ def test_settings_have_defaults_and_keep_what_was_changed() -> None:
         project.assert_replay_equals_tables()
 
 
-@pytest.mark.parametrize(
+@case_by_case(
     ("name", "value"),
     [
         ("overlap", 0),

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 from worklist_stories import WorkProject, composed
 
-from piiloom.annotation_app.onboarding.control_results import control_results
-from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.sync.outbox import Sent
+from piiloom.annotation_app.onboarding.controls import control_results
+from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.sync.batch import Sent
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.record_lists import ListQuery
 from piiloom.corpus.store.annotation_assignments import load_controls
@@ -123,5 +123,5 @@ def test_a_control_is_worked_on_like_any_record_and_tells_nobody(project: WorkPr
     service.deliver("ann", sent("ann", 2, row.record_id, ACCEPT, 1))
     (ann,) = control_results(project.shared)
     assert (ann.found.part, ann.other_changes) == (1, 0)
-    seen = project.lists.find(Person("ann", "ann", "annotator"), ListQuery(own="finished")).lines
+    seen = project.lists.find(AppUser("ann", "ann", "annotator"), ListQuery(own="finished")).lines
     assert [(line.record_id, line.role, line.status) for line in seen] == [(row.record_id, "work", "annotated")]

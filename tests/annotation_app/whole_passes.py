@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from piiloom.annotation_app.documents.document import document_of
-from piiloom.annotation_app.documents.history import replayed
+from piiloom.annotation_app.documents.history import replayed_history
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
@@ -139,12 +139,12 @@ def _hold(path: Path, text: HardText, record: Record) -> None:
         assert read_events(store, record_ids=[record.id], actor="ana", kinds=["stale", "refused"]) == []
         [found] = load_documents(store, record_ids=[record.id])
     first = document_of(base)
-    passed = [labels_of(replayed(first, events[:count]).state.document.to_json()) for count in range(len(events) + 1)]
+    passed = [labels_of(replayed_history(first, events[:count]).state.document.to_json()) for count in range(len(events) + 1)]
     wanted: list[list[Label]] = [[(text.value, "name", "low")], *(step.leaves(text) for step in STEPS if step.leaves)]
     last = wanted[-1]
     turned = [(last[0][0], last[0][1], "high"), *last[1:]]
     assert _changes(passed) == _changes([*wanted, turned, last])
-    state = replayed(first, events).state
+    state = replayed_history(first, events).state
     assert state.to_json() == found.state
     assert (found.verdict, found.state["flag"], found.state["document"]["question"]) == ("accepted", "look", "What is it? Now?")
     at = record.context.index(text.value) + len(text.value) - 1

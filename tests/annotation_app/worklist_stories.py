@@ -6,19 +6,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from piiloom.annotation_app.documents.document import Document, State, document_of
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.documents.document import EditedDocument, State, document_of
+from piiloom.annotation_app.event_log import EventLog, replayed_tables
 from piiloom.annotation_app.onboarding.controls import Controls
+from piiloom.annotation_app.onboarding.exercises import Practice, QualifyingTest
 from piiloom.annotation_app.onboarding.guidelines import Guidelines
-from piiloom.annotation_app.onboarding.onboarding_events import replayed as replayed_onboarding
-from piiloom.annotation_app.onboarding.practice import Practice
-from piiloom.annotation_app.onboarding.qualifying import QualifyingTest
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.annotation_app.worklist.assigning import WorkList
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.annotation_app.worklist.record_lists import RecordLists
-from piiloom.annotation_app.worklist.work_events import replayed
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.annotation_assignments import load_assignments, load_controls
 from piiloom.corpus.store.annotation_events import AnnotationDocument, read_events, save_documents
@@ -89,11 +86,13 @@ class WorkProject:
         offer = self.work.next_for(person, besides)
         return offer and offer.record_id
 
-    def base(self, record_id: str) -> Document:
+    def base(self, record_id: str) -> EditedDocument:
         with self.shared.reading() as store:
             return document_of(base_records(store, [record_id])[record_id])
 
-    def finish(self, person: str, record_id: str, document: Document | None = None, verdict: str = "accepted", **changes: object) -> None:
+    def finish(
+        self, person: str, record_id: str, document: EditedDocument | None = None, verdict: str = "accepted", **changes: object
+    ) -> None:
         """What the service writes when *person* is done; the service itself has tests of its own."""
         state = replace(State(document=document or self.base(record_id)), verdict=verdict, reason="x" if verdict == "rejected" else "")  # type: ignore[arg-type]
         with self.shared.writing() as store:
@@ -117,10 +116,10 @@ class WorkProject:
     def assert_replay_equals_tables(self) -> None:
         with self.shared.reading() as store:
             events = read_events(store)
-            work, onboarding = replayed(events), replayed_onboarding(events)
-            assert sorted(work.items.values(), key=lambda i: (i.record_order, i.record_id)) == load_items(store)
-            assert [work.assignments[key] for key in sorted(work.assignments)] == load_assignments(store)
-            assert work.settings == read_settings(store)
-            assert onboarding.guidelines == load_guidelines(store)
-            assert [onboarding.questions[n] for n in sorted(onboarding.questions)] == load_questions(store)
-            assert [onboarding.controls[name] for name in sorted(onboarding.controls)] == load_controls(store)
+            tables = replayed_tables(events)
+            assert sorted(tables.items.values(), key=lambda i: (i.record_order, i.record_id)) == load_items(store)
+            assert [tables.assignments[key] for key in sorted(tables.assignments)] == load_assignments(store)
+            assert tables.settings == read_settings(store)
+            assert tables.guidelines == load_guidelines(store)
+            assert [tables.questions[n] for n in sorted(tables.questions)] == load_questions(store)
+            assert [tables.controls[name] for name in sorted(tables.controls)] == load_controls(store)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app.screens.dashboard import PARTS
+from piiloom.annotation_app.screens.dashboard import DASHBOARD_PARTS
 from tests.longer import EXPLORE, explored
 
 ROOT = Path(__file__).parents[2]
@@ -38,4 +38,4 @@ def test_figures_over_a_store() -> None:
     assert {"list, admin", "next_for", "readings, first", "agreement", "errors left"} <= asked.keys()
     assert all(taken > 0 for taken in asked.values())
     views = [(line["view"], line["cold"]) for line in printed if "view" in line]
-    assert views == [(part, cold) for cold in (True, False) for part in PARTS]
+    assert views == [(part, cold) for cold in (True, False) for part in DASHBOARD_PARTS]

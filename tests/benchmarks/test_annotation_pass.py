@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app.documents.document import Document, document_of
+from piiloom.annotation_app.documents.document import EditedDocument, document_of
 from piiloom.corpus.record import Record, Span
 
 pytest.importorskip("playwright", reason="playwright is not installed")
@@ -53,7 +53,7 @@ def test_the_model_of_key_strokes() -> None:
 
 @pytest.mark.long
 def test_corrections_by_keys_end_at_the_validated_rows(tmp_path: Any) -> None:
-    found: list[tuple[Record, Document]] = [*pairs(RAW, VALIDATED), (RAW[2], document_of(RAW[2]))]
+    found: list[tuple[Record, EditedDocument]] = [*pairs(RAW, VALIDATED), (RAW[2], document_of(RAW[2]))]
     took, unlike = one_pass(tmp_path / "s.duckdb", found)
     assert unlike == []
     assert took["c"].presses == 1

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist import detection_runs, priorities
+from piiloom.annotation_app.worklist import detection_runs, pool
 from piiloom.annotation_app.worklist.pool import Pool
 from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.record import Record, Span
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.usefixtures("only_own")
 
 @pytest.fixture
 def workspace(tmp_path, monkeypatch):
-    monkeypatch.setattr(priorities, "screening_doubts", lambda *_: ())  # the gates need the entities that ship
+    monkeypatch.setattr(pool, "screening_doubts", lambda *_: ())  # the gates need the entities that ship
     path = tmp_path / "work.duckdb"
     with Store.open(path) as store:
         spans = (Span(id="s", start=0, end=4, entity_type="name"),)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, TypeVar
+from functools import cache
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -16,7 +17,7 @@ from piiloom.foundation.errors import DataError
 
 Verdict = Literal["open", "accepted", "rejected"]
 # What came of a suggestion: a span as it was suggested, a span that differs from it, or none.
-Outcome = Literal["accepted", "changed", "refused"]
+SuggestionOutcome = Literal["accepted", "changed", "refused"]
 _Form = TypeVar("_Form")
 
 
@@ -24,8 +25,37 @@ def _is_empty(found: tuple[object, ...]) -> bool:
     return not found
 
 
+class StoredForm:
+    """A class with a JSON form, in which names of fields may differ (``type`` for ``entity_type``)."""
+
+    __slots__ = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        found: dict[str, Any] = _adapter(type(self)).dump_python(self, mode="json", by_alias=True)  # type: ignore[arg-type] # classes can be hashed
+        return found
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Self:
+        """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
+        try:
+            found: Self = _adapter(cls).validate_python(value)  # type: ignore[arg-type] # as above
+        except ValidationError as error:
+            remedy = "The store may have been changed by another program."
+            raise DataError(f"a stored {_STORED[cls.__name__]} of the annotation app cannot be read", remedy=remedy) from error
+        return found
+
+
+@cache
+def _adapter(form: type[_Form]) -> TypeAdapter[_Form]:
+    return TypeAdapter(form)
+
+
+_STORED = {"SpanMark": "span", "EditedDocument": "document", "State": "state"}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class SpanMark(StoredForm):
     """A span that is being annotated. ``doubt`` means that its text was edited and nobody has confirmed the span since."""
 
     id: str
@@ -38,18 +68,9 @@ class Mark:
     value_id: str | None = None
     subject: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON form, with ``type`` for ``entity_type``."""
-        return _written(_MARK, self)
-
-    @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Mark:
-        """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
-        return _read(_MARK, value, "span")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class EditedDocument(StoredForm):
     """The texts and spans being annotated.
 
     Raises ``DataError`` unless the marks are sorted, disjoint, non-empty, inside the context and have unique ids.
@@ -57,7 +78,7 @@ class Document:
 
     context: str
     question: str | None = None
-    marks: Annotated[tuple[Mark, ...], Field(alias="spans")] = ()
+    marks: Annotated[tuple[SpanMark, ...], Field(alias="spans")] = ()
 
     def __post_init__(self) -> None:
         previous = 0
@@ -70,18 +91,9 @@ class Document:
         if len({mark.id for mark in self.marks}) != len(self.marks):
             raise DataError("a span id is used twice")
 
-    def mark(self, mark_id: str) -> Mark | None:
+    def mark(self, mark_id: str) -> SpanMark | None:
         """Return the mark with that id, or None."""
         return next((mark for mark in self.marks if mark.id == mark_id), None)
-
-    def to_json(self) -> dict[str, Any]:
-        """The JSON form: ``context``, ``question``, ``spans``."""
-        return _written(_DOCUMENT, self)
-
-    @staticmethod
-    def from_json(value: Mapping[str, Any]) -> Document:
-        """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
-        return _read(_DOCUMENT, value, "document")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,40 +101,28 @@ class Decided:
     """What a person decided on the suggestion with the id ``suggestion``. ``span`` is the id of the span that came of it, if any."""
 
     suggestion: str
-    how: Outcome
+    how: SuggestionOutcome
     span: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class State(StoredForm):
     """One person's work on one record. ``reason`` belongs to a rejection; ``flag`` is the comment of a flag, empty if not flagged.
 
     ``decided`` are the decisions on suggestions, sorted by suggestion.
     """
 
-    document: Document
+    document: EditedDocument
     verdict: Verdict = "open"
     reason: str = ""
     flag: str = ""
     decided: Annotated[tuple[Decided, ...], Field(exclude_if=_is_empty)] = ()
 
-    def to_json(self) -> dict[str, Any]:
-        """The JSON form."""
-        return _written(_STATE, self)
 
-    @staticmethod
-    def from_json(value: Mapping[str, Any]) -> State:
-        """Read what ``to_json`` wrote; raises ``DataError`` when it is something else."""
-        return _read(_STATE, value, "state")
-
-
-_MARK, _DOCUMENT, _STATE = TypeAdapter(Mark), TypeAdapter(Document), TypeAdapter(State)
-
-
-def document_of(record: Record) -> Document:
+def document_of(record: Record) -> EditedDocument:
     """Convert *record* to the document that annotation starts from."""
     marks = tuple(
-        Mark(
+        SpanMark(
             id=span.id,
             start=span.start,
             end=span.end,
@@ -134,10 +134,10 @@ def document_of(record: Record) -> Document:
         )
         for span in record.spans
     )
-    return Document(context=record.context, question=record.question, marks=marks)
+    return EditedDocument(context=record.context, question=record.question, marks=marks)
 
 
-def record_of(document: Document, base: Record) -> Record:
+def next_revision(document: EditedDocument, base: Record) -> Record:
     """Return the next revision of *base*, with the texts and spans of *document*; all other fields are kept.
 
     If *base* has no question and the document's question is empty, the result has no question (None).
@@ -157,16 +157,3 @@ def record_of(document: Document, base: Record) -> Record:
     )
     question = None if base.question is None and not document.question else document.question
     return replace(base, context=document.context, question=question, spans=spans, revision=base.revision + 1)
-
-
-def _written(form: TypeAdapter[_Form], value: _Form) -> dict[str, Any]:
-    found: dict[str, Any] = form.dump_python(value, mode="json", by_alias=True)
-    return found
-
-
-def _read(form: TypeAdapter[_Form], value: Mapping[str, Any], what: str) -> _Form:
-    try:
-        return form.validate_python(value)
-    except ValidationError as error:
-        remedy = "The store may have been changed by another program."
-        raise DataError(f"a stored {what} of the annotation app cannot be read", remedy=remedy) from error

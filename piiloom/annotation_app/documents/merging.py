@@ -1,4 +1,4 @@
-"""Three-way merge of documents: two versions that were both edited from the same base.
+"""Compare two versions of a record, and merge two that were both edited from the same base.
 
 Texts are merged by changed region; spans are matched by id and merged field by field. If both sides changed the same thing
 differently, our version is kept and a conflict is reported.
@@ -6,13 +6,114 @@ differently, our version is kept and a conflict is reported.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from piiloom.annotation_app.documents.document import Document, Mark
-from piiloom.annotation_app.documents.merged_texts import MergedText, merge_texts
-from piiloom.annotation_app.documents.realigning import realigned_through
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
+from piiloom.annotation_app.documents.text_edits import MergedText, TextEdit, edits_between, merge_texts, realigned_through
+from piiloom.foundation.words import Range
+
+DifferenceKind = Literal["text", "question", "only_left", "only_right", "boundary", "type", "relevance"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One difference between a left and a right document.
+
+    ``left_range`` and ``right_range`` are (start, end) offsets in the context of the respective document, or in its question if
+    the kind is "question". A pair of spans has up to three differences: boundary, type, relevance. A span that only shifted
+    because the text was edited has no ``boundary`` difference.
+    """
+
+    kind: DifferenceKind
+    left_range: Range | None = None
+    right_range: Range | None = None
+    left: SpanMark | None = None
+    right: SpanMark | None = None
+
+
+def differences_between(a: EditedDocument, b: EditedDocument) -> list[Difference]:
+    """The differences between *a* (left) and *b* (right): texts first, then spans in text order."""
+    edits = edits_between(a.context, b.context)
+    found = list(_of_text("text", edits))
+    if a.question != b.question:
+        in_question = edits_between(a.question or "", b.question or "")
+        found += list(_of_text("question", in_question or [TextEdit(0, 0, "")]))  # None versus "" is a difference, too
+    return found + _of_marks(paired(a, b, edits))
+
+
+def paired(
+    a: EditedDocument, b: EditedDocument, edits: Sequence[TextEdit] | None = None
+) -> list[tuple[SpanMark | None, SpanMark | None, bool]]:
+    """Align the spans of *a* and *b*: return (span of *a*, span of *b*, whether both have the same ends), in text order.
+
+    Each span is in one row; its partner is None if it has none. To compare, the spans of *a* are first moved to the text of
+    *b*. Overlapping spans are paired greedily: equal ends first, then equal ids, then the largest overlap. *edits* turn the
+    context of *a* into that of *b*; they are computed if not given.
+    """
+    if edits is None:
+        edits = edits_between(a.context, b.context)
+    moved = {mark.id: mark for mark in realigned_through(a.marks, edits)}
+    originals = {mark.id: mark for mark in a.marks}
+    closest = sorted(_meetings(moved.values(), b.marks), key=lambda meeting: meeting[0])
+    partners: dict[str, SpanMark] = {}
+    taken: set[str] = set()
+    for _, near, other in closest:
+        if near.id not in partners and other.id not in taken:
+            partners[near.id] = other
+            taken.add(other.id)
+    rows: list[tuple[int, SpanMark | None, SpanMark | None, bool]] = []
+    last = 0
+    for name, original in originals.items():
+        left, right = moved.get(name), partners.get(name)
+        last = left.start if left else last
+        rows.append((last, original, right, bool(left and right and _ends(left) == _ends(right))))
+    rows += [(mark.start, None, mark, False) for mark in b.marks if mark.id not in taken]
+    return [(left, right, same) for _, left, right, same in sorted(rows, key=lambda row: row[0])]
+
+
+def _meetings(lefts: Iterable[SpanMark], rights: Sequence[SpanMark]) -> Iterator[tuple[tuple[bool, bool, int], SpanMark, SpanMark]]:
+    """Yield each overlapping pair with its sort key; better matches have lower keys."""
+    for left in lefts:
+        for right in rights:
+            shared = min(left.end, right.end) - max(left.start, right.start)
+            if shared > 0:
+                yield (_ends(left) != _ends(right), left.id != right.id, -shared), left, right
+
+
+def _of_text(kind: DifferenceKind, edits: Sequence[TextEdit]) -> Iterator[Difference]:
+    shift = 0
+    for edit in edits:
+        start = edit.start + shift
+        yield Difference(kind=kind, left_range=(edit.start, edit.end), right_range=(start, start + len(edit.inserted)))
+        shift += edit.growth
+
+
+def _of_marks(pairs: Sequence[tuple[SpanMark | None, SpanMark | None, bool]]) -> list[Difference]:
+    found: list[Difference] = []
+    for left, right, same_ends in pairs:
+        for kind in _kinds(left, right, same_ends):
+            ranges = [None if mark is None else _ends(mark) for mark in (left, right)]
+            found.append(Difference(kind=kind, left_range=ranges[0], right_range=ranges[1], left=left, right=right))
+    return found
+
+
+def _kinds(left: SpanMark | None, right: SpanMark | None, same_ends: bool) -> Iterator[DifferenceKind]:
+    if left is None or right is None:
+        yield "only_left" if right is None else "only_right"
+        return
+    if not same_ends:
+        yield "boundary"
+    if left.entity_type != right.entity_type:
+        yield "type"
+    if left.relevance != right.relevance:
+        yield "relevance"
+
+
+def _ends(mark: SpanMark) -> Range:
+    return mark.start, mark.end
+
 
 _FIELDS = ("entity_type", "relevance", "subtype", "value_id", "subject")
 
@@ -36,7 +137,7 @@ class Conflict:
 class Merged:
     """The merged document and the conflicts."""
 
-    document: Document
+    document: EditedDocument
     conflicts: tuple[Conflict, ...] = ()
 
 
@@ -48,9 +149,9 @@ class _Side:
     side's marks moved to the merged text.
     """
 
-    marks: dict[str, Mark]
-    expected: dict[str, Mark]
-    mapped: dict[str, Mark]
+    marks: dict[str, SpanMark]
+    expected: dict[str, SpanMark]
+    mapped: dict[str, SpanMark]
 
     def moved(self, name: str) -> bool:
         """Whether this side moved the ends of the mark (or added it), beyond what its text edits did."""
@@ -62,14 +163,14 @@ class _Side:
         return self.marks.get(name) != self.expected.get(name)
 
 
-def merge(base: Document, ours: Document, theirs: Document) -> Merged:
+def merge_documents(base: EditedDocument, ours: EditedDocument, theirs: EditedDocument) -> Merged:
     """Merge *ours* and *theirs*, which were both edited from *base*."""
     texts = merge_texts(base.context, ours.context, theirs.context)
     question, question_clash = _merged_question(base.question, ours.question, theirs.question)
     conflicts = [Conflict(kind="context", ours=clash.ours, theirs=clash.theirs) for clash in texts.clashes]
     conflicts += [Conflict(kind="question")] * question_clash
     marks, span_conflicts = _merged_marks(base, ours, theirs, texts)
-    return Merged(document=Document(context=texts.text, question=question, marks=marks), conflicts=(*conflicts, *span_conflicts))
+    return Merged(document=EditedDocument(context=texts.text, question=question, marks=marks), conflicts=(*conflicts, *span_conflicts))
 
 
 def _merged_question(base: str | None, ours: str | None, theirs: str | None) -> tuple[str | None, bool]:
@@ -83,7 +184,9 @@ def _merged_question(base: str | None, ours: str | None, theirs: str | None) -> 
     return merged.text, bool(merged.clashes)
 
 
-def _merged_marks(base: Document, ours: Document, theirs: Document, texts: MergedText) -> tuple[tuple[Mark, ...], list[Conflict]]:
+def _merged_marks(
+    base: EditedDocument, ours: EditedDocument, theirs: EditedDocument, texts: MergedText
+) -> tuple[tuple[SpanMark, ...], list[Conflict]]:
     known = _named(base.marks)
     our = _Side(
         _named(ours.marks),
@@ -95,8 +198,8 @@ def _merged_marks(base: Document, ours: Document, theirs: Document, texts: Merge
         _named(realigned_through(base.marks, texts.edits_of_theirs)),
         _named(realigned_through(theirs.marks, texts.theirs_to_merged)),
     )
-    kept: dict[str, Mark] = {}  # marks at the position that ours gives them
-    taken: dict[str, Mark] = {}  # marks at a position that only theirs gives them
+    kept: dict[str, SpanMark] = {}  # marks at the position that ours gives them
+    taken: dict[str, SpanMark] = {}  # marks at a position that only theirs gives them
     at_odds: dict[str, list[str]] = {}
     for name in known | our.marks | their.marks:
         mark, from_theirs, fields = _merged_mark(name, known.get(name), our, their)
@@ -110,7 +213,7 @@ def _merged_marks(base: Document, ours: Document, theirs: Document, texts: Merge
     return marks, [Conflict(kind="span", span=name, fields=tuple(fields)) for name, fields in at_odds.items()]
 
 
-def _merged_mark(name: str, base: Mark | None, our: _Side, their: _Side) -> tuple[Mark | None, bool, list[str]]:
+def _merged_mark(name: str, base: SpanMark | None, our: _Side, their: _Side) -> tuple[SpanMark | None, bool, list[str]]:
     """Merge one mark: return it in the merged text (None if it is gone), whether its position is theirs, and the conflicting fields."""
     ours, theirs = our.marks.get(name), their.marks.get(name)
     if ours is None or theirs is None:
@@ -128,20 +231,20 @@ def _merged_mark(name: str, base: Mark | None, our: _Side, their: _Side) -> tupl
     return replace(place, **values | {"doubt": values["doubt"] or (moved and place.doubt)}), from_theirs, fields
 
 
-def _place(name: str, base: Mark | None, our: _Side, their: _Side) -> tuple[Mark | None, bool, bool]:
+def _place(name: str, base: SpanMark | None, our: _Side, their: _Side) -> tuple[SpanMark | None, bool, bool]:
     """Choose the position of a mark that both sides have.
 
     Return the mark there (None if its text is gone), whether the position is theirs, and whether the positions conflict.
     """
     mine, yours = our.mapped.get(name), their.mapped.get(name)
     if our.moved(name):
-        return mine, False, mine is None or (their.moved(name) and _ends(mine) != _ends(yours))
+        return mine, False, mine is None or (their.moved(name) and (yours is None or _ends(mine) != _ends(yours)))
     if base is None or not their.moved(name):
         return mine, False, False
     return (mine, False, True) if yours is None else (yours, True, False)
 
 
-def _on_one_side(name: str, base: Mark | None, our: _Side, their: _Side) -> tuple[Mark | None, bool, list[str]]:
+def _on_one_side(name: str, base: SpanMark | None, our: _Side, their: _Side) -> tuple[SpanMark | None, bool, list[str]]:
     """Merge a mark that at least one side lacks (added by the other side, or removed); returns the same as ``_merged_mark``."""
     has, lacks = (our, their) if name in our.marks else (their, our)
     if name not in has.marks:
@@ -161,7 +264,7 @@ def _three_way(base: Any, ours: Any, theirs: Any, *, new: bool) -> tuple[Any, bo
     return (ours, True) if new or ours != base else (theirs, False)
 
 
-def _settled(kept: dict[str, Mark], taken: dict[str, Mark], ours: Mapping[str, Mark]) -> list[str]:
+def _settled(kept: dict[str, SpanMark], taken: dict[str, SpanMark], ours: Mapping[str, SpanMark]) -> list[str]:
     """Resolve overlaps in place: move marks of *taken* that overlap one of *kept* to *kept*, at our position, until none overlap.
 
     A mark without a position in *ours* is dropped. Marks of the same side never overlap, so only pairs across the sides are
@@ -179,9 +282,5 @@ def _settled(kept: dict[str, Mark], taken: dict[str, Mark], ours: Mapping[str, M
         sent_back += clashing
 
 
-def _named(marks: tuple[Mark, ...]) -> dict[str, Mark]:
+def _named(marks: tuple[SpanMark, ...]) -> dict[str, SpanMark]:
     return {mark.id: mark for mark in marks}
-
-
-def _ends(mark: Mark | None) -> tuple[int, int] | None:
-    return None if mark is None else (mark.start, mark.end)

@@ -1,4 +1,4 @@
-"""The operations on a document, as data classes, and their JSON form.
+"""The operations on a document, as data classes, their JSON form, and the reasons why one is refused.
 
 ``parse_operation`` validates everything, because the browser's input may be forged. Unknown fields, numbers of the wrong type
 and text with lone surrogates are refused as "malformed".
@@ -11,9 +11,58 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, StrictInt, StrictStr, TypeAdapter, ValidationError
 
-from piiloom.annotation_app.documents.document import Mark
-from piiloom.annotation_app.documents.refusals import Refusal
+from piiloom.annotation_app.documents.document import SpanMark
 from piiloom.corpus.record import Relevance
+from piiloom.foundation.errors import UsageError
+
+RefusalCode = Literal[
+    "overlap",
+    "outside",
+    "empty",
+    "unknown_span",
+    "id_taken",
+    "text_differs",
+    "unknown_type",
+    "bad_relevance",
+    "in_doubt",
+    "no_question",
+    "no_reason",
+    "nothing_to_undo",
+    "nothing_to_redo",
+    "no_longer_fits",
+    "no_suggestion",
+    "already_decided",
+    "malformed",
+]
+REFUSAL_SENTENCES: dict[RefusalCode, str] = {
+    "overlap": "The span would overlap another one. Spans cannot overlap: shorten or remove the other one first.",
+    "outside": "That place lies outside the text.",
+    "empty": "A span needs at least one character.",
+    "unknown_span": "That span is no longer there.",
+    "id_taken": "A span of that name is already there.",
+    "text_differs": "The text at that place is no longer what it was when you edited it.",
+    "unknown_type": "That type is not one of the known types.",
+    "bad_relevance": "Relevance is high, low or not set.",
+    "in_doubt": "The text of a span has changed. Confirm, move or remove each marked span before you accept the record.",
+    "no_question": "The question is empty. Write one, or reject the record.",
+    "no_reason": "Please say why.",
+    "nothing_to_undo": "There is nothing to undo.",
+    "nothing_to_redo": "There is nothing to redo.",
+    "no_longer_fits": "This step can't be taken back: what it changed has been changed again since.",
+    "no_suggestion": "That suggestion is no longer there: the text has changed, or its detector has taken it back.",
+    "already_decided": "That suggestion is decided already.",
+    "malformed": "The app did not understand this step. Reload the page.",
+}
+
+
+class Refusal(UsageError):
+    """Raised when an operation is refused; the document stays unchanged. *sentence* defaults to the standard one of *code*."""
+
+    def __init__(self, code: RefusalCode, sentence: str | None = None) -> None:
+        self.code = code
+        self.sentence = sentence or REFUSAL_SENTENCES[code]
+        super().__init__(self.sentence)
+
 
 _Step = TypeVar("_Step")
 
@@ -33,28 +82,28 @@ def _is_none(value: object) -> bool:
     return value is None
 
 
-Text = Annotated[StrictStr, AfterValidator(_well_formed)]
-Name = Annotated[Text, Field(min_length=1)]
-TextOrNone = Annotated[Text | None, Field(exclude_if=_is_none)]
+CleanText = Annotated[StrictStr, AfterValidator(_well_formed)]
+IdText = Annotated[CleanText, Field(min_length=1)]
+TextOrNone = Annotated[CleanText | None, Field(exclude_if=_is_none)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSpan:
     """A span as it is added: not in doubt. Only ``relevance`` may be None in JSON; the other optional fields are left out then."""
 
-    id: Name
+    id: IdText
     start: StrictInt
     end: StrictInt
-    entity_type: Annotated[Text, Field(alias="type")]
+    entity_type: Annotated[CleanText, Field(alias="type")]
     relevance: Relevance | None
     subtype: TextOrNone = None
     value_id: TextOrNone = None
     subject: TextOrNone = None
 
     @property
-    def mark(self) -> Mark:
+    def mark(self) -> SpanMark:
         """The span as a document holds it."""
-        return Mark(**asdict(self))
+        return SpanMark(**asdict(self))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +113,8 @@ class EditText:
     op: Literal["text"] = "text"
     field: Literal["context", "question"]
     at: StrictInt
-    removed: Text
-    inserted: Text
+    removed: CleanText
+    inserted: CleanText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +130,7 @@ class MoveMark:
     """Change the ends of a span; this also clears its doubt."""
 
     op: Literal["move"] = "move"
-    id: Name
+    id: IdText
     start: StrictInt
     end: StrictInt
 
@@ -91,8 +140,8 @@ class SetType:
     """Change the type of a span and clear its doubt. The subtype is removed unless the type stays the same."""
 
     op: Literal["type"] = "type"
-    id: Name
-    entity_type: Annotated[Text, Field(alias="type")]
+    id: IdText
+    entity_type: Annotated[CleanText, Field(alias="type")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +149,7 @@ class SetRelevance:
     """Change the relevance of a span; None unsets it."""
 
     op: Literal["relevance"] = "relevance"
-    id: Name
+    id: IdText
     relevance: Relevance | None
 
 
@@ -109,7 +158,7 @@ class RemoveMark:
     """Remove a span; the text stays."""
 
     op: Literal["remove"] = "remove"
-    id: Name
+    id: IdText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +166,7 @@ class ConfirmMark:
     """Clear the doubt of a span: it is still right although its text has changed."""
 
     op: Literal["confirm"] = "confirm"
-    id: Name
+    id: IdText
 
 
 ContentOperation = EditText | AddMark | MoveMark | SetType | SetRelevance | RemoveMark | ConfirmMark
@@ -135,10 +184,10 @@ class Many:
 class Taken:
     """A span that comes of suggestions (several, if detectors agree). The server knows from them what was suggested."""
 
-    suggestions: Annotated[tuple[Name, ...], AfterValidator(_not_empty)]
+    suggestions: Annotated[tuple[IdText, ...], AfterValidator(_not_empty)]
     start: StrictInt
     end: StrictInt
-    entity_type: Annotated[Text, Field(alias="type")]
+    entity_type: Annotated[CleanText, Field(alias="type")]
     relevance: Relevance | None
 
 
@@ -155,7 +204,7 @@ class RefuseSuggestions:
     """Refuse suggestions."""
 
     op: Literal["refuse"] = "refuse"
-    suggestions: Annotated[tuple[Name, ...], AfterValidator(_not_empty)]
+    suggestions: Annotated[tuple[IdText, ...], AfterValidator(_not_empty)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +219,7 @@ class Reject:
     """Reject the record as unusable; ``reason`` must not be blank."""
 
     op: Literal["reject"] = "reject"
-    reason: Text
+    reason: CleanText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,7 +234,7 @@ class Flag:
     """Flag the record for somebody else to look at; ``comment`` must not be blank."""
 
     op: Literal["flag"] = "flag"
-    comment: Text
+    comment: CleanText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,12 +1,21 @@
-"""Text edits: applying them, and computing the edits that lead from one text to another."""
+"""Text edits: computing and applying them, moving spans along, and merging two edited texts.
+
+Text inserted directly before or after a span does not become part of it. A span whose own text changed is marked as in doubt. A
+span is removed if its text was deleted, or replaced together with text around it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import accumulate
+
+from rapidfuzz.distance import Postfix, Prefix
+
+from piiloom.annotation_app.documents.document import SpanMark
 
 # The diff's tokens: a word or a single other character, each with the white space after it. White space as a token of its own
 # would match everywhere.
@@ -61,30 +70,13 @@ def _edits_between(a: str, b: str) -> tuple[TextEdit, ...]:
 
 def common_edges(a: str, b: str) -> tuple[int, int]:
     """Return the lengths of the common prefix and common suffix of *a* and *b*, in code points; the two never overlap."""
-    shorter = min(len(a), len(b))
-    head = _agreeing(shorter, lambda low, high: a[low:high] == b[low:high])
-    tail = _agreeing(shorter - head, lambda low, high: a[len(a) - high : len(a) - low] == b[len(b) - high : len(b) - low])
-    return head, tail
-
-
-def _agreeing(limit: int, equal: Callable[[int, int], bool]) -> int:
-    """Return the greatest length up to *limit* for which all is equal.
-
-    Binary search over slices, which is faster than a loop over characters. ``equal(low, high)`` compares offsets low to high.
-    """
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if equal(low, middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    head = Prefix.similarity(a, b)
+    return head, min(Postfix.similarity(a, b), len(a) - head, len(b) - head)
 
 
 def _edits_of_pieces(old: str, new: str, offset: int) -> Iterator[TextEdit]:
     left, right = _PIECE.findall(old), _PIECE.findall(new)
-    places, others = _offsets(left), _offsets(right)
+    places, others = ([0, *accumulate(map(len, pieces))] for pieces in (left, right))
     matcher = SequenceMatcher(None, left, right, autojunk=max(len(left), len(right)) > _EXACT_UP_TO)
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag != "equal":
@@ -94,8 +86,118 @@ def _edits_of_pieces(old: str, new: str, offset: int) -> Iterator[TextEdit]:
             yield TextEdit(start, end, after[head : len(after) - tail])
 
 
-def _offsets(pieces: Sequence[str]) -> list[int]:
-    found = [0]
-    for piece in pieces:
-        found.append(found[-1] + len(piece))
+def realigned(marks: Sequence[SpanMark], edit: TextEdit) -> tuple[SpanMark, ...]:
+    """Return *marks* (sorted, disjoint) after *edit*, which must change the text; marks whose text is gone are left out."""
+    return tuple(moved for mark in marks if (moved := _after(mark, edit)) is not None)
+
+
+def realigned_through(marks: Sequence[SpanMark], edits: Iterable[TextEdit]) -> tuple[SpanMark, ...]:
+    """Return *marks* after several disjoint *edits*, given in text order and with offsets of the original text."""
+    found = tuple(marks)
+    for edit in reversed(list(edits)):  # from the right, so that the offsets of the remaining edits stay valid
+        found = realigned(found, edit)
     return found
+
+
+def _after(mark: SpanMark, edit: TextEdit) -> SpanMark | None:
+    if edit.start >= mark.end:
+        return mark
+    if edit.end <= mark.start:
+        return replace(mark, start=mark.start + edit.growth, end=mark.end + edit.growth)
+    start, end = _ends(mark, edit)
+    return replace(mark, start=start, end=end, doubt=True) if start < end else None
+
+
+def _ends(mark: SpanMark, edit: TextEdit) -> tuple[int, int]:
+    """Return the new ends of a mark that *edit* overlaps; start equals end if nothing is left of it."""
+    if mark.start <= edit.start and edit.end <= mark.end:
+        return mark.start, mark.end + edit.growth
+    if edit.start <= mark.start and mark.end <= edit.end:
+        return mark.start, mark.start
+    if edit.start < mark.start:
+        return edit.start + len(edit.inserted), mark.end + edit.growth
+    return mark.start, edit.start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """A region that both sides changed differently, as (start, end) in our text and in their text."""
+
+    ours: tuple[int, int]
+    theirs: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergedText:
+    """The merged text; at a clash it has our version.
+
+    ``edits_of_ours`` and ``edits_of_theirs`` lead from the base to each side (offsets of the base); ``ours_to_merged`` and
+    ``theirs_to_merged`` lead from each side to the merged text (offsets of that side).
+    """
+
+    text: str
+    clashes: tuple[Clash, ...]
+    edits_of_ours: tuple[TextEdit, ...]
+    edits_of_theirs: tuple[TextEdit, ...]
+    ours_to_merged: tuple[TextEdit, ...]
+    theirs_to_merged: tuple[TextEdit, ...]
+
+
+@dataclass(slots=True)
+class _EditedRegion:
+    """A range of the base text, with the edits of both sides that lie in it."""
+
+    start: int
+    end: int
+    ours: list[TextEdit]
+    theirs: list[TextEdit]
+
+    def of(self, edits: Sequence[TextEdit], base: str) -> str:
+        """Return the text of this region of *base* after *edits*."""
+        shifted = [TextEdit(edit.start - self.start, edit.end - self.start, edit.inserted) for edit in edits]
+        return edited(base[self.start : self.end], shifted)
+
+
+def merge_texts(base: str, ours: str, theirs: str) -> MergedText:
+    """Merge two texts that were both edited from *base*. Changes to adjacent ranges that share no character do not clash."""
+    of_ours, of_theirs = edits_between(base, ours), edits_between(base, theirs)
+    pieces: list[str] = []
+    clashes: list[Clash] = []
+    to_merged: tuple[list[TextEdit], list[TextEdit]] = ([], [])
+    position = our_shift = their_shift = 0
+    for region in _regions(of_ours, of_theirs):
+        mine, yours = region.of(region.ours, base), region.of(region.theirs, base)
+        merged = mine if region.ours else yours
+        pieces += [base[position : region.start], merged]
+        position = region.end
+        my_range = (region.start + our_shift, region.start + our_shift + len(mine))
+        your_range = (region.start + their_shift, region.start + their_shift + len(yours))
+        if region.ours and region.theirs and mine != yours:
+            clashes.append(Clash(ours=my_range, theirs=your_range))
+        for found, (start, end), text in ((to_merged[0], my_range, mine), (to_merged[1], your_range, yours)):
+            if text != merged:
+                found.append(TextEdit(start, end, merged))
+        our_shift += len(mine) - (region.end - region.start)
+        their_shift += len(yours) - (region.end - region.start)
+    return MergedText(
+        text="".join((*pieces, base[position:])),
+        clashes=tuple(clashes),
+        edits_of_ours=tuple(of_ours),
+        edits_of_theirs=tuple(of_theirs),
+        ours_to_merged=tuple(to_merged[0]),
+        theirs_to_merged=tuple(to_merged[1]),
+    )
+
+
+def _regions(ours: Iterable[TextEdit], theirs: Iterable[TextEdit]) -> list[_EditedRegion]:
+    """Group the edits of both sides into regions, in text order. Overlapping edits, and insertions at one place, share a region."""
+    both = sorted([(edit.start, edit.end, side, edit) for side, edits in enumerate((ours, theirs)) for edit in edits], key=lambda e: e[:3])
+    regions: list[_EditedRegion] = []
+    for start, end, side, edit in both:
+        last = regions[-1] if regions else None
+        same_place = last is not None and last.start == last.end == start == end
+        if last is None or (start >= last.end and not same_place):
+            regions.append(last := _EditedRegion(start, end, [], []))
+        last.end = max(last.end, end)
+        (last.theirs if side else last.ours).append(edit)
+    return regions

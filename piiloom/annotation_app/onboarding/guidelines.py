@@ -1,15 +1,15 @@
-"""The versioned guidelines of a project, and people's questions about them."""
+"""The versioned guidelines of a project, their passages on a type, and people's questions about them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from difflib import unified_diff
 from importlib.resources import files
 from pathlib import Path
+from typing import Final
 
-from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.onboarding.guideline_passages import passages_of
-from piiloom.annotation_app.onboarding.onboarding_events import guideline_of, question_of
+from piiloom.annotation_app.event_log import EventLog, StoreService, guideline_of, question_of
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_project import (
     Guideline,
@@ -24,6 +24,44 @@ from piiloom.corpus.store.annotation_project import (
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import data_folder
+
+_HEADING: Final = re.compile(r"#{1,6}\s")
+_ITEM: Final = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
+_RULE: Final = re.compile(r"[\s|:-]+")
+_LONGEST: Final = 400
+
+
+def passages_of(markdown: str, names: Collection[str]) -> dict[str, list[str]]:
+    """Return, for each of *names*, the passages of *markdown* that name it as whole words, in their order, as Markdown of one line each.
+
+    Headings are left out, and passages longer than a screen can spare.
+    """
+    passages = [one for one in _passages(markdown) if len(one) <= _LONGEST]
+    wanted = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in names}
+    return {name: [one for one in passages if pattern.search(one)] for name, pattern in wanted.items()}
+
+
+def _passages(markdown: str) -> list[str]:
+    """Split *markdown* into passages. A row of a table becomes its cells, with a dot between them."""
+    found: list[str] = []
+    open_paragraph = False
+    for line in markdown.splitlines():
+        words = line.strip().removeprefix(">").strip()
+        if not words or _HEADING.match(words) or (words.startswith("|") and _RULE.fullmatch(words)):
+            open_paragraph = False
+        elif words.startswith("|"):
+            found.append(" · ".join(cell for cell in map(str.strip, words.strip("|").split("|")) if cell))
+            open_paragraph = False
+        elif item := _ITEM.match(line):
+            found.append(line[item.end() :].strip())
+            open_paragraph = True
+        elif open_paragraph:
+            found[-1] += f" {words}"
+        else:
+            found.append(words)
+            open_paragraph = True
+    return found
+
 
 # The tour of the app in a wheel, and in a checkout, which ``docs.making.tour`` records.
 TOURS = (data_folder("annotation_app") / "tour.webm", data_folder("docs") / "images" / "annotation-tour.webm")
@@ -41,12 +79,11 @@ def tour_video(places: Sequence[Path] = TOURS) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-class Guidelines:
+class Guidelines(StoreService):
     """The guidelines in the store *shared*."""
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
-        self._shared = shared
-        self._log = log
+        super().__init__(shared, log)
         self._read: tuple[int, str] | None = None  # the version in force and its Markdown, as last read
 
     def passages(self, names: Collection[str]) -> dict[str, list[str]]:

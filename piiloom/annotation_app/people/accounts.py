@@ -1,14 +1,21 @@
-"""The accounts of the people who work on a store. Each change is one transaction together with its event."""
+"""The accounts of the people who work on a store, with argon2id password hashes. Each change is one transaction with its event.
+
+No event contains a secret. A password check takes the same time for unknown names as for known ones.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Final
 
-from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.account_events import Account, account_of, added, changed
-from piiloom.annotation_app.people.identity import LOCAL, Person, as_role
-from piiloom.annotation_app.people.names import folded, person_name, tidy
-from piiloom.annotation_app.people.passwords import Passwords
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from piiloom.annotation_app.event_log import EventLog, StoreService
+from piiloom.annotation_app.people.identity import LOCAL_USER, AppRole, AppUser, as_role, folded_name, normalized_name, person_name
+from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent
 from piiloom.corpus.store.annotation_project import (
     AnnotatorRow,
     add_annotator,
@@ -21,20 +28,130 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
+SHORTEST_PASSWORD: Final = 10
+LONGEST_PASSWORD: Final = 1024
 
-class Accounts:
+
+def checked_password(password: str) -> str:
+    """Return *password* in NFC, the form that is hashed.
+
+    Raises ``UsageError`` if it is too short or too long, has fewer than four different characters, or holds a control character.
+    """
+    normal = unicodedata.normalize("NFC", password)
+    if not SHORTEST_PASSWORD <= len(normal) <= LONGEST_PASSWORD:
+        raise UsageError(
+            f"a password has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters", remedy="Three or four random words make a good one"
+        )
+    if len(set(normal)) < 4:
+        raise UsageError("the password has hardly any different characters", remedy="Three or four random words make a good one")
+    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in normal):
+        raise UsageError("the password holds a control character", remedy="Type it again")
+    return normal
+
+
+class Passwords:
+    """Makes and checks password hashes. The default *hasher* is argon2id with the low-memory parameters of RFC 9106 (64 MiB)."""
+
+    def __init__(self, hasher: PasswordHasher | None = None) -> None:
+        self._hasher = hasher or PasswordHasher()
+        # A dummy hash with the same parameters, to verify against when there is no account, so that it takes the same time.
+        self._nobody = self._hasher.hash("nobody's password")
+
+    def hashed(self, password: str) -> str:
+        """Return the hash of a new password. Raises what ``checked_password`` raises."""
+        return self._hasher.hash(checked_password(password))
+
+    def fits(self, kept: str | None, password: str) -> bool:
+        """Return whether *password* matches the hash *kept*. If *kept* is None, compute a hash all the same and return False."""
+        try:
+            normal = unicodedata.normalize("NFC", password[:LONGEST_PASSWORD])
+            fits = self._hasher.verify(self._nobody if kept is None else kept, normal.encode("utf-8", "replace"))
+        except (VerificationError, InvalidHashError):
+            return False
+        return fits and kept is not None
+
+    def outdated(self, kept: str) -> bool:
+        """Return whether *kept* was made with other parameters than new hashes."""
+        return self._hasher.check_needs_rehash(kept)
+
+
+ACCOUNT_KINDS: Final = ("account_added", "account_changed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """An account as stored, without the password hash. ``oidc`` is an e-mail address or a subject."""
+
+    name: str
+    display: str
+    role: AppRole
+    oidc: str | None
+    active: bool
+    has_password: bool
+    made_at: str
+
+    @property
+    def person(self) -> AppUser:
+        """The ``AppUser`` who acts under this account."""
+        return AppUser(self.name, self.display, self.role)
+
+    @property
+    def can_log_in(self) -> bool:
+        """Whether the account is active and has a password or an OIDC identity."""
+        return self.active and (self.has_password or self.oidc is not None)
+
+
+def account_of(row: AnnotatorRow) -> Account:
+    """Return the account stored in *row*."""
+    return Account(
+        name=row.name,
+        display=row.display,
+        role=as_role(row.role),
+        oidc=row.oidc,
+        active=row.active,
+        has_password=row.password_hash is not None,
+        made_at=row.made_at,
+    )
+
+
+def account_added(account: Account, by: str) -> NewEvent:
+    """Return the event of a new account."""
+    entry = {key: value for key, value in asdict(account).items() if key != "made_at"}
+    return NewEvent(actor=by, kind="account_added", entry=entry)
+
+
+def account_changed(before: Account, after: Account, by: str, *, password: bool = False) -> NewEvent:
+    """Return the event of a change; it holds the fields that differ. *password*: also note that there is a new password."""
+    old = asdict(before)
+    entry = {key: value for key, value in asdict(after).items() if old[key] != value}
+    if password:
+        entry["has_password"] = after.has_password
+    return NewEvent(actor=by, kind="account_changed", entry={"name": after.name, **entry})
+
+
+def replayed_accounts(events: Iterable[AnnotationEvent]) -> list[Account]:
+    """Return the accounts after *events*, oldest first. Events of other kinds are ignored."""
+    known: dict[str, Account] = {}
+    for event in events:
+        if event.kind == "account_added":
+            known[event.entry["name"]] = Account(**event.entry, made_at=event.at)
+        elif event.kind == "account_changed":
+            known[event.entry["name"]] = replace(known[event.entry["name"]], **event.entry)
+    return sorted(known.values(), key=lambda account: (account.made_at, account.name))
+
+
+class Accounts(StoreService):
     """The accounts of the store *shared*.
 
     *by* is always the name of the person who asks for a change. Permissions are not checked here: the caller does that.
     """
 
     def __init__(self, shared: SharedStore, log: EventLog, passwords: Passwords | None = None) -> None:
-        self._shared = shared
-        self._log = log
+        super().__init__(shared, log)
         self._passwords = passwords or Passwords()
 
     def add(
-        self, name: str, role: str, *, display: str = "", password: str | None = None, oidc: str | None = None, by: str = LOCAL.name
+        self, name: str, role: str, *, display: str = "", password: str | None = None, oidc: str | None = None, by: str = LOCAL_USER.name
     ) -> Account:
         """Create an account and return it.
 
@@ -47,31 +164,31 @@ class Accounts:
         kept = None if password is None else self._passwords.hashed(password)
         with self._shared.writing() as store:
             rows = list_annotators(store)
-            if any(folded(row.name) == folded(name) for row in rows):
+            if any(folded_name(row.name) == folded_name(name) for row in rows):
                 raise UsageError(f"there is an account {name!r} already", remedy="Choose another name")
             _check_identity_free(rows, identity)
             row = AnnotatorRow(name=name, display=shown, role=as_role(role), password_hash=kept, oidc=identity, made_at=self._log.now())
             add_annotator(store, row)
-            self._log.append(store, [added(account_of(row), by)])
+            self._log.append(store, [account_added(account_of(row), by)])
         return account_of(row)
 
-    def change_role(self, name: str, role: str, *, by: str = LOCAL.name) -> Account:
+    def change_role(self, name: str, role: str, *, by: str = LOCAL_USER.name) -> Account:
         """Change a person's role and end that person's sessions. Raises ``UsageError`` if no admin would be left."""
         return self._change(name, by, role=as_role(role))
 
-    def set_password(self, name: str, password: str, *, by: str = LOCAL.name) -> Account:
+    def set_password(self, name: str, password: str, *, by: str = LOCAL_USER.name) -> Account:
         """Set a new password and end the person's sessions. Raises ``UsageError`` for an unsuitable password."""
         return self._change(name, by, password_hash=self._passwords.hashed(password))
 
-    def set_oidc(self, name: str, oidc: str | None, *, by: str = LOCAL.name) -> Account:
+    def set_oidc(self, name: str, oidc: str | None, *, by: str = LOCAL_USER.name) -> Account:
         """Set the OIDC identity with which a person logs in, None for none, and end the person's sessions."""
         return self._change(name, by, oidc=_identity(oidc))
 
-    def deactivate(self, name: str, *, by: str = LOCAL.name) -> Account:
+    def deactivate(self, name: str, *, by: str = LOCAL_USER.name) -> Account:
         """Block a person from logging in; that person's work stays. Raises ``UsageError`` if no admin would be left."""
         return self._change(name, by, active=False)
 
-    def reactivate(self, name: str, *, by: str = LOCAL.name) -> Account:
+    def reactivate(self, name: str, *, by: str = LOCAL_USER.name) -> Account:
         """Let a deactivated person log in again, with the previous password."""
         return self._change(name, by, active=True)
 
@@ -85,13 +202,13 @@ class Accounts:
         with self._shared.reading() as store:
             return account_of(_named(list_annotators(store), name))
 
-    def person(self, name: str) -> Person | None:
+    def person(self, name: str) -> AppUser | None:
         """Return the person called *name*, or None if there is none or the account is deactivated."""
         with self._shared.reading() as store:
             row = find_annotator(store, name)
         return account_of(row).person if row is not None and row.active else None
 
-    def person_of_identity(self, *identities: str) -> Person | None:
+    def person_of_identity(self, *identities: str) -> AppUser | None:
         """Return the active person with one of these OIDC identities (e-mail address, subject).
 
         Returns None if there is no such person, or more than one.
@@ -109,7 +226,7 @@ class Accounts:
         """
         with self._shared.reading() as store:
             rows = list_annotators(store)
-        known = {folded(row.name): row for row in rows if row.active}.get(folded(name))
+        known = {folded_name(row.name): row for row in rows if row.active}.get(folded_name(name))
         kept = None if known is None else known.password_hash
         if not self._passwords.fits(kept, password) or known is None:
             return None
@@ -146,7 +263,7 @@ class Accounts:
                 _check_identity_free(others, fresh.oidc)
             change_annotator(store, fresh)
             end_sessions(store, row.name)
-            event = changed(account_of(row), account_of(fresh), by, password="password_hash" in fields)
+            event = account_changed(account_of(row), account_of(fresh), by, password="password_hash" in fields)
             self._log.append(store, [event])
         return account_of(fresh)
 
@@ -157,16 +274,16 @@ def _is_admin(row: AnnotatorRow) -> bool:
 
 def _named(rows: list[AnnotatorRow], name: str) -> AnnotatorRow:
     for row in rows:
-        if folded(row.name) == folded(name):
+        if folded_name(row.name) == folded_name(name):
             return row
     there = ", ".join(row.name for row in rows) if rows else "nobody yet"
-    raise UsageError(f"there is no account {tidy(name)[:64]!r}", remedy=f"There are: {there}")
+    raise UsageError(f"there is no account {normalized_name(name)[:64]!r}", remedy=f"There are: {there}")
 
 
 def _identity(oidc: str | None) -> str | None:
     if oidc is None:
         return None
-    identity = tidy(oidc)
+    identity = normalized_name(oidc)
     if not 1 <= len(identity) <= 255 or " " in identity or not identity.isprintable():
         raise UsageError(
             "this is not an OIDC identity",
@@ -178,7 +295,7 @@ def _identity(oidc: str | None) -> str | None:
 
 def _comparable(identity: str) -> str:
     """Return *identity* in the form for comparison: e-mail addresses ignore letter case, subjects do not."""
-    return folded(identity) if "@" in identity else identity
+    return folded_name(identity) if "@" in identity else identity
 
 
 def _check_identity_free(rows: list[AnnotatorRow], identity: str | None) -> None:

@@ -1,20 +1,65 @@
-"""What all tabs of the process share: a cache of expensive figures, and background work that page views trigger now and then.
+"""What all tabs of the process share: figures, background work that page views trigger, and libraries loaded beforehand.
 
-A figure is computed again when its input has changed.
+A figure is computed again when its input has changed. One thread at a time imports the libraries for tables and charts, which takes
+seconds. Two threads that import parts of one library at once can deadlock on import locks, after which the import fails for good. So call
+``ready`` before drawing a chart.
 """
 
 from __future__ import annotations
 
+import importlib
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from piiloom.annotation_app.adjudication.resolving import Settled
-from piiloom.annotation_app.agreement.finished_records import FinishedRecord
+from piiloom.annotation_app.adjudication.resolving import SettledRecords
+from piiloom.annotation_app.figures.spans import FinishedRecord
 from piiloom.annotation_app.serving.services import Services
 from piiloom.foundation.errors import PiiloomError
+
+CHARTS: Final = ("pandas", "altair")
+# Delay in seconds, so that the page that was just opened is served first.
+_AFTER_S: Final = 5.0
+_loading = threading.Lock()
+_loaded: set[str] = set()
+_beside: list[threading.Timer] = []
+
+
+def ready(*names: str) -> None:
+    """Import the libraries *names* if that has not been done."""
+    if _loaded.issuperset(names):
+        return
+    with _loading:
+        for name in names:
+            importlib.import_module(name)
+            _loaded.add(name)
+
+
+def load_beside(and_then: Callable[[], None], after_s: float = _AFTER_S) -> None:
+    """Import all libraries in a background thread, *after_s* seconds from now, then call *and_then*.
+
+    Only the first call in the life of the process has an effect.
+    """
+    with _loading:
+        if _beside:
+            return
+        timer = threading.Timer(after_s, _beside_the_pages, [and_then])
+        timer.daemon = True
+        _beside.append(timer)
+    timer.start()
+
+
+def load_all() -> None:
+    """Import all libraries in this thread."""
+    ready(*CHARTS)
+
+
+def _beside_the_pages(and_then: Callable[[], None]) -> None:
+    load_all()
+    and_then()
+
 
 _Made = TypeVar("_Made")
 _EVERY_S: Final = 60.0
@@ -25,7 +70,7 @@ _WAIT_S: Final = 0.4
 class PeriodicSettling:
     """Runs *settle* in a background thread, one at a time and at most once in *every_s* seconds. ``fault`` is its last error."""
 
-    def __init__(self, settle: Callable[[], Settled], every_s: float = _EVERY_S) -> None:
+    def __init__(self, settle: Callable[[], SettledRecords], every_s: float = _EVERY_S) -> None:
         self._settle = settle
         self._every_s = every_s
         self._lock = threading.Lock()
@@ -55,7 +100,7 @@ class PeriodicSettling:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedFigures:
     finished_records: Sequence[FinishedRecord]
     value: Any
 
@@ -66,7 +111,7 @@ class AppCache:
 
     services: Services
     settling: PeriodicSettling
-    kept: dict[str, _Kept] = field(default_factory=dict)
+    kept: dict[str, _CachedFigures] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def figures(self, name: str, finished_records: Sequence[FinishedRecord], make: Callable[[], _Made]) -> _Made:
@@ -74,7 +119,7 @@ class AppCache:
         with self.lock:  # two tabs that open at once compute the figures only once
             found = self.kept.get(name)
             if found is None or not _same(found.finished_records, finished_records):
-                found = self.kept[name] = _Kept(finished_records, make())
+                found = self.kept[name] = _CachedFigures(finished_records, make())
         value: _Made = found.value
         return value
 

@@ -9,23 +9,27 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from piiloom.annotation_app.editor.component import mount_page
-from piiloom.annotation_app.people.identity import Person, Role
+from piiloom.annotation_app.people.identity import AppRole, AppUser
 from piiloom.annotation_app.screens.adjudication import adjudication_page
 from piiloom.annotation_app.screens.admin import admin_page
-from piiloom.annotation_app.screens.dashboard import dashboard_page, read_ahead
-from piiloom.annotation_app.screens.escaping import escape_markdown
-from piiloom.annotation_app.screens.guidelines import guidelines_page
-from piiloom.annotation_app.screens.own_work import own_work_page
-from piiloom.annotation_app.screens.preloading import load_beside
-from piiloom.annotation_app.screens.record_address import address_of, addressed_record
+from piiloom.annotation_app.screens.app_cache import load_beside
+from piiloom.annotation_app.screens.dashboard import dashboard_page, own_work_page, read_ahead
+from piiloom.annotation_app.screens.editor import mount_page
+from piiloom.annotation_app.screens.learning import guidelines_page, training_page
 from piiloom.annotation_app.screens.records import records_page
-from piiloom.annotation_app.screens.tab_state import this_tab
-from piiloom.annotation_app.screens.training import training_page
+from piiloom.annotation_app.screens.showing import escape_markdown
+from piiloom.annotation_app.screens.tab_state import address_of, addressed_record, this_tab
 from piiloom.annotation_app.screens.work import work_page
-from piiloom.annotation_app.serving.current_user import current_person, login_config, logout_form, page_was_anothers
-from piiloom.annotation_app.serving.login_config import LOGIN_PATH
-from piiloom.annotation_app.serving.oidc import log_out_of_provider, providers, stranger
+from piiloom.annotation_app.serving.current_user import (
+    LOGIN_PATH,
+    current_person,
+    log_out_of_provider,
+    login_config,
+    logout_form,
+    page_was_anothers,
+    providers,
+    stranger,
+)
 
 _LONE = "You are not logged in"
 # Less padding than Streamlit's own, and the name of the person in the corner of the navigation bar. Streamlit draws captions and what is
@@ -50,28 +54,28 @@ _STYLE = """<style>
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
+class NavigationPage:
     """One page: its URL path, its title, the role it needs, and the function that draws it."""
 
     path: str
     title: str
-    role: Role
-    draw: Callable[[Person], None]
+    role: AppRole
+    draw: Callable[[AppUser], None]
 
 
 SCREENS = (
-    Screen("work", "Annotate", "annotator", work_page),
-    Screen("records", "Records", "annotator", records_page),
-    Screen("adjudicate", "Adjudicate", "adjudicator", adjudication_page),
-    Screen("guidelines", "Guidelines", "annotator", guidelines_page),
-    Screen("training", "Training", "annotator", training_page),
-    Screen("mine", "My work", "annotator", own_work_page),
-    Screen("dashboard", "Dashboard", "adjudicator", dashboard_page),
-    Screen("admin", "Admin", "admin", admin_page),
+    NavigationPage("work", "Annotate", "annotator", work_page),
+    NavigationPage("records", "Records", "annotator", records_page),
+    NavigationPage("adjudicate", "Adjudicate", "adjudicator", adjudication_page),
+    NavigationPage("guidelines", "Guidelines", "annotator", guidelines_page),
+    NavigationPage("training", "Training", "annotator", training_page),
+    NavigationPage("mine", "My work", "annotator", own_work_page),
+    NavigationPage("dashboard", "Dashboard", "adjudicator", dashboard_page),
+    NavigationPage("admin", "Admin", "admin", admin_page),
 )
 
 
-def run() -> None:
+def draw_app() -> None:
     """Draw the requested page if the person may see it, or the login page if nobody is logged in."""
     st.set_page_config(page_title="piiloom", layout="wide", initial_sidebar_state="collapsed")
     st.html(_STYLE)
@@ -109,7 +113,7 @@ def _to_work() -> None:
     st.switch_page(this_tab().pages[SCREENS[0].path])
 
 
-def _drawn(screen: Screen) -> None:
+def _drawn(screen: NavigationPage) -> None:
     """Draw *screen* after checking the person again: the page may run long after the frame."""
     person = current_person()
     if person is None or not person.may(screen.role):
@@ -139,7 +143,7 @@ def _way_in() -> None:
             )
 
 
-def _show_person(person: Person) -> None:
+def _show_person(person: AppUser) -> None:
     st.text(f"Logged in as {person.display} ({person.role})")
     form = logout_form()
     if form is not None:

@@ -1,12 +1,36 @@
-"""Session state of one browser tab, kept between page runs: where it is, what it has delivered, what to tell the person."""
+"""The state of one browser tab: where it is, the record in its address, what it has delivered, and what its buttons did.
+
+A reload, a second tab, a sent link, Back and Forward lead to the record in the address (``/work?record=…``, ``/adjudicate?record=…``).
+What the browser says of its address may lag behind a quick step to the next record, or a message to it was lost with the connection. So
+while the work page shows a record, its editor says when the person goes back or forward (``go: record``), and the address is obeyed only
+when the page is entered or shows none.
+
+A click has Streamlit draw the page anew, and the next click stops that drawing. What a page does when its drawing comes to the button is
+lost if somebody is quick. So buttons act in their callbacks, before anything is drawn. There the fields of a form are read by their keys.
+A callback is stopped too if it draws, or if it reads or writes an item of the session state; so ``act`` does neither once it has begun,
+and ``fields`` reads all at once. The browser holds the next click until then (``page_clicks.js``).
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from typing import Any, Final
+from urllib.parse import quote
 
 import streamlit as st
+
+from piiloom.annotation_app.people.identity import AppRole, AppUser, require
+from piiloom.annotation_app.screens.showing import escape_markdown
+from piiloom.annotation_app.serving.current_user import current_person
+from piiloom.annotation_app.serving.services import Services
+from piiloom.annotation_app.worklist.assigning import has_qualified
+from piiloom.corpus.store.annotation_items import base_records, find_item
+from piiloom.foundation.errors import PiiloomError
 
 _KEY: Final = "piiloom_tab"
 # How many notices of refused operations are kept; older ones have been read or never will be.
@@ -125,3 +149,118 @@ def this_tab() -> Tab:
         st.session_state[_KEY] = Tab()
     tab: Tab = st.session_state[_KEY]
     return tab
+
+
+PARAMETER: Final = "record"
+# Everybody may open these; other records of the work list are for practice and tests, which have a page of their own.
+_OPEN_ROLES: Final = frozenset({"work", "control"})
+_NOT_THERE: Final = "The record of this address is not in the work list, so you get the next one."
+_DELETED: Final = "The record of this address was deleted, so you get the next one."
+_NOT_YET: Final = "You have not passed the qualifying test of this project yet, so the record of this address is not shown."
+
+
+def addressed_record() -> str | None:
+    """Return the record that the address names, or None."""
+    found: str | None = st.query_params.get(PARAMETER)
+    return found or None
+
+
+def address_of(record_id: str | None) -> str:
+    """Return what follows the path in an address that leads to *record_id*."""
+    return f"?{PARAMETER}={quote(record_id, safe='')}" if record_id else ""
+
+
+def write_address(record_id: str | None) -> None:
+    """Have the address name *record_id*, or no record. A changed address is one more step for the browser's Back."""
+    tab = this_tab()
+    if tab.address == record_id:
+        return
+    if addressed_record() != record_id:
+        if record_id is None:
+            st.query_params.pop(PARAMETER, None)
+        else:
+            st.query_params[PARAMETER] = record_id
+    tab.address = record_id
+
+
+def follow_address(services: Services, person: AppUser, tab: Tab, trail: Trail) -> None:
+    """Go to the record that the address names, if the page was just entered or *trail* shows nothing."""
+    wanted = addressed_record()
+    if wanted is None or wanted == tab.address or not (tab.address == UNSEEN or trail.record is None):
+        return
+    go_to_record(services, person, tab, trail, wanted)
+
+
+def go_to_record(services: Services, person: AppUser, tab: Tab, trail: Trail, wanted: str) -> None:
+    """Go to *wanted*, which the address names, if *person* may see it. Otherwise ``tab.message`` says why not."""
+    tab.address = wanted
+    if wanted == trail.record:
+        return
+    with services.shared.reading() as store:
+        item = find_item(store, wanted)
+        is_there = wanted in base_records(store, [wanted])
+        barred = services.settings.current().qualifying_needed and not person.may("adjudicator") and not has_qualified(store, person.name)
+    if item is None or not (item.role in _OPEN_ROLES or person.may("admin")):
+        tab.message = _NOT_THERE
+    elif not is_there:
+        tab.message = _DELETED
+    elif barred:
+        tab.message = _NOT_YET
+    else:
+        trail.go_to(wanted)
+
+
+# A sentence, or a sentence and whether all went well, or nothing.
+DeedOutcome = str | tuple[str, bool] | None
+_numbers = count()
+
+
+def field_key(form: str, name: str) -> str:
+    """Return the key of the field *name* of *form*."""
+    return f"{form}:{name}"
+
+
+def choice_field(form: str, name: str, options: Sequence[object]) -> str:
+    """As ``field_key``, for a choice among *options*. Where there were none, the first ones begin a new field, with the first chosen."""
+    return field_key(form, name if options else f"{name}, of none")
+
+
+def fields(form: str) -> dict[str, Any]:
+    """Return what the fields of *form* hold, by name; in a callback that is what was sent by the click."""
+    start = field_key(form, "")
+    return {str(key).removeprefix(start): value for key, value in st.session_state.to_dict().items() if str(key).startswith(start)}
+
+
+def act(role: AppRole, deed: Callable[[AppUser], DeedOutcome]) -> None:
+    """Do *deed* for the current person; a callback. ``with_outcomes`` then says what *deed* returned, or the error that it raised.
+
+    The role is checked anew: a page may be older than the person's role.
+    """
+    outcomes = this_tab().outcomes
+    try:
+        said = deed(require(current_person(), role))
+    except PiiloomError as error:
+        said = str(error), False
+    if said:
+        sentence, went_well = (said, True) if isinstance(said, str) else said
+        outcomes[next(_numbers)] = sentence, went_well
+
+
+# ``act`` for the buttons of admins.
+BY_ADMIN: Final = partial(act, "admin")
+
+
+@contextmanager
+def with_outcomes() -> Iterator[None]:
+    """Say what the last clicks did, above what is drawn in this context; a decorator of pages and fragments.
+
+    What was said is forgotten when all is drawn: a drawing that another click stops may never have been seen.
+    """
+    outcomes = this_tab().outcomes
+    shown = dict(outcomes)
+    with st.container():  # always drawn, so that what follows keeps its place (tabs that move jump back to the first)
+        for sentence, went_well in shown.values():
+            (st.success if went_well else st.warning)(escape_markdown(sentence))
+    yield
+    for number in shown:
+        outcomes.pop(number, None)

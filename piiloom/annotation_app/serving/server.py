@@ -1,4 +1,7 @@
-"""Serving the app: one process, one store, Streamlit with our routes and middleware, on a socket that is bound beforehand."""
+"""Serving the app: one process, one store, Streamlit with our routes, middleware and settings, on a socket that is bound beforehand.
+
+The settings apply over any ``config.toml``. Its theme is kept; settings that weaken security are not.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +16,69 @@ from typing import Any, Final
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
+from starlette.routing import Route
+from streamlit import config
 from streamlit import config as streamlit_config
+from streamlit.logger import set_log_level
+from streamlit.runtime.pages_manager import PagesManager
 
-from piiloom.annotation_app.serving.current_user import use_login_config
-from piiloom.annotation_app.serving.download_routes import DownloadRoutes
-from piiloom.annotation_app.serving.editor_route import editor_route
-from piiloom.annotation_app.serving.host_config import HostConfig
-from piiloom.annotation_app.serving.login_config import LoginConfig
-from piiloom.annotation_app.serving.login_routes import LoginRoutes
-from piiloom.annotation_app.serving.request_filter import RequestFilter
-from piiloom.annotation_app.serving.security_headers import SecurityHeaders, content_policy, inline_hashes
+from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
+from piiloom.annotation_app.serving.middleware import HostConfig, RequestFilter, SecurityHeaders, content_policy, inline_hashes
+from piiloom.annotation_app.serving.routes import LoginRoutes, download_routes, editor_script
 from piiloom.annotation_app.serving.services import Services, set_services
-from piiloom.annotation_app.serving.streamlit_settings import apply_settings
 from piiloom.foundation.errors import PiiloomError, UsageError
 
-PAGE: Final = Path(__file__).parents[1] / "page.py"
+# Uploads are kept in memory. A record takes about a thousand characters.
+MOST_UPLOADED_MB: Final = 100
+
+_FIXED: Final[dict[str, Any]] = {
+    "browser.gatherUsageStats": False,
+    "client.showErrorDetails": "none",  # a traceback could quote a record
+    "client.showErrorLinks": False,
+    "client.toolbarMode": "minimal",
+    "global.developmentMode": False,
+    "runner.magicEnabled": False,
+    "runner.postScriptGC": False,  # a full collection after each run took as long as the run
+    "server.baseUrlPath": "",
+    "server.corsAllowedOrigins": [],
+    "server.enableAgentApi": False,
+    "server.enableCORS": True,  # despite the name, True turns the protection on
+    "server.enableStaticServing": False,
+    "server.enableXsrfProtection": True,
+    "server.fileWatcherType": "none",
+    "server.headless": True,
+    "server.maxUploadSize": MOST_UPLOADED_MB,
+    "server.runOnSave": False,
+    "server.showEmailPrompt": False,
+    "server.trustedUserHeaders": {},
+    "server.xsrfCookieSameSite": "strict",
+}
+
+
+def bound_address() -> tuple[str, int]:
+    """Return the host and port that ``streamlit run`` has bound. Raises ``UsageError`` if it was given no host: then it listens at all."""
+    host = config.get_option("server.address")
+    if host is None:
+        raise UsageError(
+            "Streamlit was given no address, and listens at all of this machine",
+            where="--server.address",
+            remedy="Give --server.address 127.0.0.1 before --, or keep .streamlit/config.toml beside app.py",
+        )
+    return host, config.get_option("server.port")
+
+
+def apply_settings() -> None:
+    """Configure Streamlit for this process. Call it before anything reads a setting; calling it again is harmless.
+
+    It also turns off Streamlit's folder ``pages``: a URL could run scripts in it without running ours. There is no such folder now.
+    """
+    PagesManager.uses_pages_directory = False
+    for name, value in _FIXED.items():
+        config.set_option(name, value, "piiloom")
+    set_log_level("WARNING")
+
+
+PAGE_SCRIPT: Final = Path(__file__).parents[1] / "page.py"
 # Seconds that requests in progress may take when the server is told to stop.
 _GRACE_S: Final = 3
 
@@ -73,8 +124,8 @@ def app_arguments(config: LoginConfig) -> dict[str, Any]:
     page = Path(st.__file__).parent / "static" / "index.html"
     policy = content_policy(inline_hashes(page.read_text(encoding="utf-8")))
     return {
-        "script_path": PAGE,
-        "routes": [*LoginRoutes(config).routes(), *DownloadRoutes(config).routes(), editor_route()],
+        "script_path": PAGE_SCRIPT,
+        "routes": [*LoginRoutes(config).routes(), *download_routes(config), Route("/editor/{name}", editor_script, methods=["GET"])],
         "middleware": [Middleware(SecurityHeaders, policy=policy), Middleware(RequestFilter, config=config), Middleware(HostConfig)],
     }
 

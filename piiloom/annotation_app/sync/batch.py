@@ -1,19 +1,232 @@
-"""Process one batch: each operation is applied, refused or found stale, and the outcome is recorded as an event."""
+"""One batch of operations that a browser sent: parsed, applied to the open documents, refused or found stale; each outcome is an event."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+import json
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from piiloom.annotation_app.documents.history import EDITS
-from piiloom.annotation_app.documents.operations import Operation, operation_to_json, parse_operation
-from piiloom.annotation_app.documents.refusals import Refusal
-from piiloom.annotation_app.sync.open_documents import OpenDocument, open_document_of
-from piiloom.annotation_app.sync.outbox import Sent
-from piiloom.annotation_app.sync.results import APPLIED, REFUSED, STALE, Refused, Stale
-from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationDocument, AnnotationEvent, NewEvent
+from pydantic import AfterValidator, Field, StrictInt, TypeAdapter, ValidationError
+
+from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.annotation_app.documents.history import EDITS, EditHistory, replayed_history
+from piiloom.annotation_app.documents.operations import IdText, Operation, Refusal, operation_to_json, parse_operation
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationDocument, AnnotationEvent, NewEvent, newest_edits, read_events
+from piiloom.corpus.store.annotation_items import base_records
+from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.suggestions import Suggestion
+from piiloom.foundation.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentView:
+    """One person's current work on a record. ``record`` is as before annotation; ``event`` is the last edit's number, 0 for none."""
+
+    record: Record
+    state: State
+    version: int
+    can_undo: bool
+    can_redo: bool
+    event: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDocument:
+    """A cached document. Only the thread that holds the store's write lock may use ``history``; ``view`` is safe for all threads."""
+
+    history: EditHistory
+    view: DocumentView
+
+
+def open_document_of(record: Record, history: EditHistory, event: int) -> OpenDocument:
+    """Build the cache entry for *history*, whose last edit has log number *event*."""
+    view = DocumentView(
+        record=record,
+        state=history.state,
+        version=history.version,
+        can_undo=history.can_undo,
+        can_redo=history.can_redo,
+        event=event,
+    )
+    return OpenDocument(history, view)
+
+
+class OpenDocuments:
+    """LRU cache of documents by person and record, at most *capacity* entries. Thread-safe.
+
+    An entry is valid only if its last edit is also the last one in the store, since a transaction may have been rolled back.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._kept: OrderedDict[tuple[str, str], OpenDocument] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def view(self, store: Store, actor: str, record_id: str) -> DocumentView | None:
+        """Return the current document, for reading only; None if the record is no longer on the work list."""
+        newest = newest_edits(store, [record_id], actor)
+        if record_id not in newest:
+            return None
+        with self._lock:
+            kept = self._kept.get((actor, record_id))
+        if kept is None or kept.view.event != newest[record_id]:
+            kept = load_open_documents(store, actor, [record_id]).get(record_id)
+            if kept is None:
+                return None
+        self.put(actor, kept)
+        return kept.view
+
+    def take(self, store: Store, actor: str, record_ids: Collection[str]) -> dict[str, OpenDocument]:
+        """Remove the entries of *record_ids* from the cache (or load them) and return them for writing; ``put`` puts them back.
+
+        Records that no longer exist are left out. Call this only with the store's write lock.
+        """
+        newest = newest_edits(store, record_ids, actor)
+        with self._lock:
+            kept = {record_id: self._kept.pop((actor, record_id), None) for record_id in newest}
+        good = {
+            record_id: document for record_id, document in kept.items() if document is not None and document.view.event == newest[record_id]
+        }
+        missing = newest.keys() - good.keys()
+        return good | (load_open_documents(store, actor, missing) if missing else {})
+
+    def put(self, actor: str, document: OpenDocument) -> None:
+        """Put *document* into the cache as the most recently used entry; the oldest ones are dropped if it is full."""
+        key = (actor, document.view.record.id)
+        with self._lock:
+            self._kept[key] = document
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._capacity:
+                self._kept.popitem(last=False)
+
+
+def load_open_documents(store: Store, actor: str, record_ids: Collection[str]) -> dict[str, OpenDocument]:
+    """Load the documents of *actor* by replaying the log; records that do not exist are left out."""
+    events: defaultdict[str, list[AnnotationEvent]] = defaultdict(list)
+    for event in read_events(store, record_ids=record_ids, owner=actor, kinds=EDITS):
+        events[str(event.record_id)].append(event)
+    documents: dict[str, OpenDocument] = {}
+    for record_id, record in base_records(store, record_ids).items():
+        own = events[record_id]
+        documents[record_id] = open_document_of(record, replayed_history(document_of(record), own), own[-1].event if own else 0)
+    return documents
+
+
+# A pasted text of about 100,000 words (in characters of JSON): more than our editor ever sends.
+_LONGEST_OPERATION = 4_000_000
+
+
+def _is_short(operation: Any) -> Any:
+    try:
+        if len(json.dumps(operation, allow_nan=False)) > _LONGEST_OPERATION:
+            raise ValueError("too long")
+    except (RecursionError, TypeError) as error:
+        raise ValueError("no JSON") from error
+    return operation
+
+
+ShortName = Annotated[IdText, Field(max_length=200)]
+WholeNumber = Annotated[StrictInt, Field(ge=0, lt=2**53)]  # JavaScript's exact integers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One operation as sent by a client (one tab of one browser).
+
+    ``sequence`` numbers all operations that the client ever sent. ``base`` is the document version that the operation was made
+    on; the client counts its own earlier operations as applied. ``operation`` is JSON that has not been validated yet.
+    """
+
+    client: str = ""
+    sequence: WholeNumber
+    record_id: Annotated[ShortName, Field(alias="record")]
+    base: WholeNumber
+    operation: Annotated[Any, AfterValidator(_is_short)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outbox:
+    client: ShortName
+    operations: list[Sent]
+
+
+_OUTBOX = TypeAdapter(_Outbox)
+
+
+def parse_outbox(value: object) -> list[Sent]:
+    """Parse ``{"client", "operations": [{"sequence", "record", "base", "operation"}]}``; other keys are ignored.
+
+    Raises ``UsageError`` for anything that our editor never sends. The operations themselves are validated when they are applied.
+    """
+    try:
+        found = _OUTBOX.validate_python(value)
+    except ValidationError as error:
+        raise UsageError("the browser sent something that the editor never sends", remedy="Reload the page") from error
+    return [replace(one, client=found.client) for one in found.operations]
+
+
+APPLIED, STALE, REFUSED = "edit", "stale", "refused"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedEdit:
+    """An operation that was refused, with a code and a sentence for the user. It is kept in the log.
+
+    ``code`` is one of ``documents.refusals``, "gone" (the record was deleted) or "not_allowed" (``may_edit`` raised an error).
+    """
+
+    client: str
+    sequence: int
+    record_id: str
+    code: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaleEdit:
+    """An operation that was not applied, because it was made on a version (``base``) other than the current one (``version``).
+
+    It is also stale if it follows a stale operation of the same client in the batch. It is kept in the log.
+    """
+
+    client: str
+    sequence: int
+    record_id: str
+    base: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryResult:
+    """The result of one batch.
+
+    ``acknowledged`` maps each client to the highest sequence number received from it: all operations up to it are on disk and
+    need not be sent again. If a refused or stale operation is sent again, it is reported again, since the browser may have
+    missed the first response.
+    """
+
+    acknowledged: Mapping[str, int]
+    refused: tuple[RefusedEdit, ...] = ()
+    stale: tuple[StaleEdit, ...] = ()
+
+
+def outcomes_of(events: Iterable[NewEvent | AnnotationEvent]) -> tuple[list[RefusedEdit], list[StaleEdit]]:
+    """Return what the *events* about operations that clients sent say of refused and of stale ones."""
+    refused: list[RefusedEdit] = []
+    stale: list[StaleEdit] = []
+    for event in events:
+        sent: dict[str, Any] = {"client": event.client, "sequence": event.sequence, "record_id": event.record_id}
+        if event.kind == REFUSED:
+            refused.append(RefusedEdit(**sent, code=event.entry["code"], sentence=event.entry["sentence"]))
+        elif event.kind == STALE:
+            stale.append(StaleEdit(**sent, base=event.entry["base"], version=event.entry["version"]))
+    return refused, stale
+
 
 NO_SUGGESTIONS: Final[Mapping[str, Sequence[Suggestion]]] = MappingProxyType({})
 # The code and the sentence of a refusal.
@@ -24,7 +237,7 @@ GONE: RefusalReason = (
 )
 
 
-class Batch:
+class EditBatch:
     """Batch processor: applies the operations of *actor* to *documents* (by record id) and collects the events.
 
     Operations on records in *blocked* are refused with the reason given there, those on records without a document as "gone".
@@ -42,12 +255,8 @@ class Batch:
         suggestions: Mapping[str, Sequence[Suggestion]] = NO_SUGGESTIONS,
     ) -> None:
         self.events: list[NewEvent] = []
-        self.refused: list[Refused] = []
-        self.stale: list[Stale] = []
-        self._actor = actor
-        self._documents = documents
-        self._blocked = blocked
-        self._guideline = guideline
+        self._actor, self._guideline = actor, guideline
+        self._documents, self._blocked = documents, blocked
         self._types, self._suggestions = types, suggestions
         self._out_of_step: set[tuple[str, str]] = set()
 
@@ -67,9 +276,6 @@ class Batch:
             # a version number matches by chance.
             self._out_of_step.add(step)
             self._note(sent, STALE, base=sent.base, version=history.version)
-            self.stale.append(
-                Stale(client=sent.client, sequence=sent.sequence, record_id=sent.record_id, base=sent.base, version=history.version)
-            )
             return
         try:
             change = history.do(parse_operation(sent.operation), self._types, self._suggestions.get(sent.record_id, ()))
@@ -117,7 +323,6 @@ class Batch:
 
     def _refuse(self, sent: Sent, code: str, sentence: str) -> None:
         self._note(sent, REFUSED, code=code, sentence=sentence)
-        self.refused.append(Refused(client=sent.client, sequence=sent.sequence, record_id=sent.record_id, code=code, sentence=sentence))
 
     def _note(self, sent: Sent, kind: str, **found: Any) -> None:
         self.events.append(

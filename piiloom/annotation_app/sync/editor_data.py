@@ -1,20 +1,56 @@
-"""The data that the editor component gets about one record: the document, check results, and the labels' origin."""
+"""The data that the editor component gets about one record, the origin of its labels, and its events in plain words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from piiloom.annotation_app.checks.live_checks import check
-from piiloom.annotation_app.documents.document import Document, document_of
-from piiloom.annotation_app.documents.suggestions import placements
-from piiloom.annotation_app.editor.palette import colours
-from piiloom.annotation_app.sync.open_documents import DocumentView
+from piiloom.annotation_app.documents.applying import placements
+from piiloom.annotation_app.documents.document import EditedDocument, document_of
+from piiloom.annotation_app.documents.live_checks import live_checks
+from piiloom.annotation_app.editor_assets import colours
+from piiloom.annotation_app.sync.batch import REFUSED, STALE, DocumentView
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
+from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import Judgement, load_judgements
 from piiloom.corpus.store.suggestions import Suggestion
 from piiloom.taxonomy.entity_types import Taxonomy
 
-Mode = Literal["annotate", "practice", "adjudicate", "view"]
+
+def label_origin(store: Store, record: Record) -> dict[str, Any]:
+    """Return what is known about the origin of *record*, as JSON values for the editor. Unknown values are None or empty.
+
+    ``judges`` has the verdicts in the order of ``load_judgements``; ``disagreements`` counts those that went against the plan.
+    """
+    plan, made, source = record.plan, record.provenance, record.source
+    said = [row.judgement for row in load_judgements(store, record_id=record.id)]
+    return {
+        "pair": list(plan.pair) if plan else None,
+        "topic": plan.topic if plan else None,
+        "subtopic": plan.subtopic if plan else None,
+        "scenario": plan.scenario if plan else None,
+        "rationale": plan.rationale if plan else None,
+        "register": plan.register if plan else None,
+        "cue_level": plan.cue_level if plan else None,
+        "judges": [_judged(one) for one in said],
+        "disagreements": sum(not one.agrees for one in said),
+        "stage": made.stage if made else None,
+        "provider": made.provider if made else None,
+        "model": made.model if made else None,
+        "templates": [{"name": name, "sha256": sha256} for name, sha256 in made.templates] if made else [],
+        "source": {"file": source.file, "line": source.line, "id": source.id} if source else None,
+        "revision": record.revision,
+    }
+
+
+def _judged(one: Judgement) -> dict[str, Any]:
+    names = ("kind", "span_id", "value_id", "planned", "verdict", "score", "agrees", "reason", "provider", "model")
+    return {name: getattr(one, name) for name in names}
+
+
+EditorMode = Literal["annotate", "practice", "adjudicate", "view"]
 # Languages that are written from right to left (ISO 639).
 _RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
 
@@ -30,7 +66,7 @@ class EditorOptions:
     newest navigation request that was carried out, by client.
     """
 
-    mode: Mode = "annotate"
+    mode: EditorMode = "annotate"
     readonly: bool = False
     acknowledged: Mapping[str, int] = field(default_factory=dict)
     notices: Sequence[Mapping[str, Any]] = ()
@@ -56,7 +92,7 @@ def editor_data(opened: DocumentView, person: str, options: EditorOptions, taxon
         "intents_done": dict(options.intents),
         "notices": [dict(notice) for notice in options.notices],
         "types": [{"name": name, "colour": colour} for name, colour in colours(types).items()],
-        "checks": [asdict(found) for found in check(document, record.locale, types, pair=pair)],
+        "checks": [asdict(found) for found in live_checks(document, record.locale, types, pair=pair)],
         "question_needed": bool(record.question and record.question.strip()),
         "can_undo": opened.can_undo,
         "can_redo": opened.can_redo,
@@ -71,7 +107,7 @@ def editor_data(opened: DocumentView, person: str, options: EditorOptions, taxon
     }
 
 
-def suggestions_data(suggestions: Sequence[Suggestion], base: Document, document: Document) -> list[dict[str, Any]]:
+def suggestions_data(suggestions: Sequence[Suggestion], base: EditedDocument, document: EditedDocument) -> list[dict[str, Any]]:
     """Return *suggestions*, decided ones too, as the editor gets them: at their places in *document*, which began as *base*."""
     return [
         {
@@ -90,3 +126,121 @@ def suggestions_data(suggestions: Sequence[Suggestion], base: Document, document
         }
         for one in (placements(suggestions, base, document) if suggestions else ())
     ]
+
+
+_SHORT = 40
+_MOST = 3
+_PLAIN = {
+    "accept": "accepted",
+    "reopen": "opened again",
+    "unflag": "flag removed",
+    "undo": "undone",
+    "redo": "done again",
+    "move": "ends moved",
+    "type": "type",
+    "relevance": "relevance",
+    "remove": "span removed",
+    "confirm": "span confirmed",
+}
+_NOT_DONE = {STALE: " (not done: the record was changed meanwhile)", REFUSED: " (not done)"}
+_LEASED = "leased"
+
+
+def event_words(event: AnnotationEvent) -> str:
+    """Describe on one line what was done or tried. The line quotes user input: display it as text, not as HTML or Markdown."""
+    if event.kind in _ABOUT_THE_RECORD:
+        words = _ABOUT_THE_RECORD[event.kind](event.entry)
+    else:
+        operation = event.entry.get("operation")
+        words = _operation(operation if isinstance(operation, Mapping) else {}, event)
+    return " ".join(f"{words}{_NOT_DONE.get(event.kind, '')}".split())
+
+
+def line_of(event: AnnotationEvent) -> str:
+    """Return event number, time, actor and description on one line; display it as text, not as HTML or Markdown."""
+    return f"{event.event} · {event.at[:19].replace('T', ' ')} · {event.actor} · {event_words(event)}"
+
+
+def without_renewals(events: Iterable[AnnotationEvent]) -> list[AnnotationEvent]:
+    """Return *events* (oldest first) without lease renewals: lease events of a person who already holds the record."""
+    kept: list[AnnotationEvent] = []
+    holds: dict[str, bool] = {}
+    for event in events:
+        if event.kind == _LEASED and holds.get(event.actor):
+            continue
+        if event.kind in {_LEASED, "released", "skipped"}:
+            holds[str(event.entry.get("annotator", event.actor))] = event.kind == _LEASED
+        kept.append(event)
+    return kept
+
+
+def _released(entry: Mapping[str, Any]) -> str:
+    return f"took the record from {entry['annotator']}" if entry.get("annotator") else "gave the record back"
+
+
+def _how(how: Mapping[str, Any]) -> str:
+    return f"took the version of {how['whole']}" if "whole" in how else "chose span by span"
+
+
+def _why(entry: Mapping[str, Any]) -> str:
+    return _short(entry.get("reason") or "; ".join((entry.get("reasons") or {}).values()))
+
+
+# Events that are not steps on a document: assignments, leases and decisions.
+_ABOUT_THE_RECORD: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "assigned": lambda entry: f"assigned to {entry.get('annotator')}",
+    _LEASED: lambda _: "took the record to work on it",
+    "released": _released,
+    "skipped": lambda _: "put the record off",
+    "annotated": lambda _: "record finished for the first time",
+    "agreed": lambda entry: f"those who annotated it agree: {', '.join(entry.get('annotators', []))}",
+    "adjudicated": lambda entry: f"decided on the record: {_how(entry.get('how') or {})}",
+    "validated": lambda entry: f"validated as revision {entry.get('revision')}",
+    "rejected_record": lambda entry: f"record rejected: {_why(entry)}",
+    "reopened": lambda entry: f"decision taken back: {_why(entry)}",
+}
+
+
+def _operation(operation: Mapping[str, Any], event: AnnotationEvent) -> str:
+    name, entry = str(operation.get("op")), event.entry
+    if name in _PLAIN:
+        return f"{_PLAIN[name]}{_spans(operation.get('id'), entry)}"
+    whose = f" of {event.owner}" if event.kind == FOR_ANOTHER else ""
+    told_by = {
+        "text": f"{operation.get('field')}: “{_short(operation.get('removed'))}” → “{_short(operation.get('inserted'))}”",
+        "add": f"span added: {_span(operation.get('span'))}",
+        "many": "several changes at once",
+        "take": f"suggestions accepted: {_taken(entry)}",
+        "refuse": f"suggestions refused: {len(operation.get('suggestions') or ())}",
+        "reject": f"rejected: {_short(operation.get('reason'))}",
+        "flag": f"flagged: {_short(operation.get('comment'))}",
+        "revert": f"step {operation.get('event')}{whose} taken back",
+    }
+    return told_by.get(name, "something unknown")
+
+
+def _spans(span_id: object, entry: Mapping[str, Any]) -> str:
+    if not isinstance(span_id, str):
+        return ""
+    before, after = ((entry.get(side) or {}).get("spans", {}).get(span_id) for side in ("before", "after"))
+    return f": {' → '.join(_span(span) for span in (before, after) if span)}" if before or after else ""
+
+
+def _taken(entry: Mapping[str, Any]) -> str:
+    after = entry.get("after") or {}
+    decided = list((after.get("decided") or {}).values())
+    changed = sum(one["how"] == "changed" for one in decided if one)
+    spans = [_span(span) for span in (after.get("spans") or {}).values()]
+    count = f"{len(decided)}, {changed} of them changed" if changed else str(len(decided))
+    return f"{count} ({'; '.join(spans[:_MOST])}{'; …' if len(spans) > _MOST else ''})" if spans else count
+
+
+def _span(span: object) -> str:
+    if not isinstance(span, Mapping):
+        return ""
+    return f"{span.get('type')}, {span.get('relevance') or 'no'} relevance, {span.get('start')}–{span.get('end')}"
+
+
+def _short(text: object) -> str:
+    words = str(text or "")
+    return words if len(words) <= _SHORT else f"{words[: _SHORT - 1]}…"

@@ -1,17 +1,43 @@
-"""Receive batches of operations from browsers: each is applied once, in order, and is on disk before it is acknowledged."""
+"""Receive batches of operations from browsers: each is applied once, in order, and is on disk before it is acknowledged.
+
+The table of documents can be rebuilt from the log alone; it must always equal the result.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from piiloom.annotation_app.documents.history import EDITS
+from piiloom.annotation_app.documents.document import document_of
+from piiloom.annotation_app.documents.history import EDITS, replayed_history
 from piiloom.annotation_app.documents.operations import Reopen, Revert
-from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.sync.batch import NO_SUGGESTIONS, Batch, RefusalReason
-from piiloom.annotation_app.sync.open_documents import DocumentView, OpenDocument, OpenDocuments
-from piiloom.annotation_app.sync.outbox import Sent
-from piiloom.annotation_app.sync.results import REFUSED, STALE, BatchResult, earlier_results
-from piiloom.corpus.store.annotation_events import AnnotationDocument, AnnotationEvent, newest_sequences, read_events, save_documents
+from piiloom.annotation_app.event_log import EventLog, StoreService
+from piiloom.annotation_app.sync.batch import (
+    NO_SUGGESTIONS,
+    REFUSED,
+    STALE,
+    DeliveryResult,
+    DocumentView,
+    EditBatch,
+    OpenDocument,
+    OpenDocuments,
+    RefusalReason,
+    Sent,
+    document_row,
+    open_document_of,
+    outcomes_of,
+)
+from piiloom.corpus.record import Record
+from piiloom.corpus.store.annotation_events import (
+    AnnotationDocument,
+    AnnotationEvent,
+    NewEvent,
+    newest_sequences,
+    read_events,
+    replace_documents,
+    save_documents,
+)
+from piiloom.corpus.store.annotation_items import base_records, load_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.suggestions import suggestions_for
@@ -26,11 +52,7 @@ GuidelineInForce = Callable[[Store], int | None]
 OnSaved = Callable[[Store, Sequence[AnnotationDocument]], None]
 
 
-def _no_guideline(_store: Store) -> int | None:
-    return None
-
-
-class DocumentService:
+class DocumentService(StoreService):
     """Document server: opens and edits the documents of all people in one store. Thread-safe.
 
     Only one process may have the store open. *may_edit*, *guideline* and *on_saved* are hooks; *capacity* is the number of
@@ -43,15 +65,12 @@ class DocumentService:
         log: EventLog,
         *,
         may_edit: MayEdit = noop,
-        guideline: GuidelineInForce = _no_guideline,
+        guideline: GuidelineInForce = noop,
         on_saved: OnSaved = noop,
         capacity: int = 500,
     ) -> None:
-        self._shared = shared
-        self._log = log
-        self._may_edit = may_edit
-        self._guideline = guideline
-        self._on_saved = on_saved
+        super().__init__(shared, log)
+        self._may_edit, self._guideline, self._on_saved = may_edit, guideline, on_saved
         self._documents = OpenDocuments(capacity)
 
     def open(self, actor: str, record_id: str) -> DocumentView:
@@ -62,7 +81,7 @@ class DocumentService:
             raise _gone(record_id)
         return found
 
-    def deliver(self, actor: str, sent: Sequence[Sent]) -> BatchResult:
+    def deliver(self, actor: str, sent: Sequence[Sent]) -> DeliveryResult:
         """Apply a batch of operations in one transaction; everything it acknowledges is on disk when it returns.
 
         Do not call this inside ``SharedStore.writing``: it would acknowledge operations that may still be rolled back.
@@ -77,19 +96,23 @@ class DocumentService:
                 else:
                     acknowledged[one.client] = one.sequence
                     fresh.append(one)
-            refused, stale = earlier_results(self._earlier(store, actor, again), again) if again else ([], [])
+            events: list[NewEvent | AnnotationEvent] = []
+            if again:
+                numbers = {(one.client, one.sequence) for one in again}
+                earlier = read_events(store, record_ids={one.record_id for one in again}, actor=actor, kinds=[STALE, REFUSED])
+                events += [event for event in earlier if (event.client, event.sequence) in numbers]
             if fresh:
                 documents = self._documents.take(store, actor, {one.record_id for one in fresh})
                 suggestions = suggestions_for(store, documents) if any(map(_is_on_suggestions, fresh)) else NO_SUGGESTIONS
-                batch = Batch(
+                batch = EditBatch(
                     actor, documents, self._blocked(actor, documents), self._guideline(store), self._shared.taxonomy.types, suggestions
                 )
                 for one in fresh:
                     batch.receive(one)
                 self._save(store, actor, batch)
-                refused += batch.refused
-                stale += batch.stale
-        return BatchResult(acknowledged=acknowledged, refused=tuple(refused), stale=tuple(stale))
+                events += batch.events
+        refused, stale = outcomes_of(events)
+        return DeliveryResult(acknowledged=acknowledged, refused=tuple(refused), stale=tuple(stale))
 
     def revert(self, actor: str, owner: str, record_id: str, event: int) -> None:
         """Revert the step with log number *event* on the document of *owner*, as a new step by *actor*; later steps are kept.
@@ -103,7 +126,7 @@ class DocumentService:
             documents = self._documents.take(store, owner, [record_id])
             if record_id not in documents:
                 raise _gone(record_id)
-            batch = Batch(actor, documents, {}, self._guideline(store), self._shared.taxonomy.types)
+            batch = EditBatch(actor, documents, {}, self._guideline(store), self._shared.taxonomy.types)
             batch.step(owner, record_id, Revert(event=event))
             self._save(store, owner, batch)
 
@@ -111,7 +134,7 @@ class DocumentService:
         """Set the verdict of *actor* on each of *record_ids* back to open, as new steps; deleted records are left out."""
         with self._shared.writing() as store:
             documents = self._documents.take(store, actor, record_ids)
-            batch = Batch(actor, documents, {}, self._guideline(store), self._shared.taxonomy.types)
+            batch = EditBatch(actor, documents, {}, self._guideline(store), self._shared.taxonomy.types)
             for record_id in documents:
                 batch.step(actor, record_id, Reopen())
             self._save(store, actor, batch)
@@ -121,7 +144,7 @@ class DocumentService:
         with self._shared.reading() as store:
             return read_events(store, record_ids=[record_id], owner=owner, kinds=kinds)
 
-    def _save(self, store: Store, owner: str, batch: Batch) -> None:
+    def _save(self, store: Store, owner: str, batch: EditBatch) -> None:
         changed, rows = batch.close(self._log.append(store, batch.events))
         save_documents(store, rows)
         if rows:
@@ -140,10 +163,6 @@ class DocumentService:
                 blocked[record_id] = ("not_allowed", f"{error.message}. {error.remedy}" if error.remedy else error.message)
         return blocked
 
-    @staticmethod
-    def _earlier(store: Store, actor: str, again: Sequence[Sent]) -> list[AnnotationEvent]:
-        return read_events(store, record_ids={one.record_id for one in again}, actor=actor, kinds=[STALE, REFUSED])
-
 
 def _gone(record_id: str) -> UsageError:
     return UsageError("this record is no longer there", where=f"record {record_id}", remedy="Go on with the next one")
@@ -157,3 +176,38 @@ def _in_order(sent: Sequence[Sent]) -> list[Sent]:
     """Sort by client, in the order in which they first appear in the batch, then by sequence number."""
     clients = {client: place for place, client in enumerate(dict.fromkeys(one.client for one in sent))}
     return sorted(sent, key=lambda one: (clients[one.client], one.sequence))
+
+
+# Number of records per chunk, small enough that their events fit into memory easily.
+_CHUNK = 500
+
+
+def documents_from(bases: Mapping[str, Record], events: Iterable[AnnotationEvent]) -> list[AnnotationDocument]:
+    """Replay the edits among *events* (oldest first) on the records *bases* (by id).
+
+    Returns one row per record and person, sorted by both. Other kinds of event and events of other records are skipped.
+    """
+    own: defaultdict[tuple[str, str], list[AnnotationEvent]] = defaultdict(list)
+    for event in events:
+        if event.kind in EDITS and event.record_id is not None and event.record_id in bases:
+            own[event.record_id, event.owner].append(event)
+    return [
+        document_row(open_document_of(bases[record_id], replayed_history(document_of(bases[record_id]), edits), edits[-1].event), edits[-1])
+        for (record_id, _), edits in sorted(own.items())
+    ]
+
+
+def replayed_documents(store: Store) -> Iterator[AnnotationDocument]:
+    """Yield the replayed documents of all records that are both on the work list and in the store."""
+    record_ids = sorted(item.record_id for item in load_items(store))
+    for at in range(0, len(record_ids), _CHUNK):
+        chunk = record_ids[at : at + _CHUNK]
+        yield from documents_from(base_records(store, chunk), read_events(store, record_ids=chunk, kinds=EDITS))
+
+
+def rebuild_documents(shared: SharedStore) -> int:
+    """Rebuild the table from the log and return the number of documents in it; documents of deleted records are dropped."""
+    with shared.writing() as store:
+        rows = list(replayed_documents(store))
+        replace_documents(store, rows)
+    return len(rows)

@@ -14,22 +14,42 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from piiloom.annotation_app.event_log import EventLog
+from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.worklist.pool import Pool
-from piiloom.annotation_app.worklist.project_settings import SettingsStore
-from piiloom.annotation_app.worklist.suggestion_intake import SuggestionIntake
+from piiloom.annotation_app.worklist.project_settings import ProjectService, SettingsStore
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.releases import get_release, release_places, types_of
-from piiloom.corpus.suggesting import SuggestionReport
+from piiloom.corpus.suggesting import SuggestionReport, read_proposals, store_proposals
 from piiloom.foundation.errors import DataError, OutputError, PiiloomError, StoreLocked, UsageError
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.own_types_file import write_types_file
 
-Phase = Literal["running", "done", "failed", "stopped"]
+
+class SuggestionIntake(ProjectService):
+    """Stores suggestions in the store *shared*, and orders the work list anew if it is ordered by their uncertainty."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore, pool: Pool) -> None:
+        super().__init__(shared, log, settings)
+        self._pool = pool
+
+    def add(
+        self, actor: str, path: Path, *, detector: str | None = None, model: str | None = None, rejects: Path | None = None
+    ) -> SuggestionReport:
+        """Store the suggestions in the native rows of *path*. Raises what ``read_proposals`` raises; then nothing is stored."""
+        with self._shared.reading() as store:  # a large file takes a while, and others go on meanwhile
+            proposals = read_proposals(store, path, detector, rejects)
+        with self._shared.writing() as store:
+            report = store_proposals(store, proposals, actor=actor, at=self._log.now(), model=model)
+        if self._settings.current().by_uncertainty:
+            self._pool.prioritise(actor)
+        return report
+
+
+RunPhase = Literal["running", "done", "failed", "stopped"]
 _PATIENCE_S: Final = 10.0
 _ACTOR: Final = "piiloom detect"
 
@@ -75,19 +95,17 @@ class DetectionRun:
     actor: str
     began_at: str
     records: int
-    phase: Phase = "running"
+    phase: RunPhase = "running"
     report: SuggestionReport | None = None
     fault: PiiloomError | None = None
 
 
-class DetectionRuns:
+class DetectionRuns(StoreService):
     """Runs *detectors* over records of the store *shared*. ``last`` is the run that is going on, or the last one."""
 
     def __init__(self, shared: SharedStore, log: EventLog, intake: SuggestionIntake, detectors: Detectors | None) -> None:
-        self._shared = shared
-        self._log = log
-        self._intake = intake
-        self._detectors = detectors
+        super().__init__(shared, log)
+        self._intake, self._detectors = intake, detectors
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._worker: threading.Thread | None = None

@@ -1,17 +1,35 @@
-"""Add records to the work list, and compute their priorities."""
+"""Add records to the work list, and compute their priorities: which records people should annotate first.
+
+The score of a record is ``wj·J + ws·S + wr·R + wu·U``. Each part is between 0 and 1; the weights are project settings:
+
+- J (judges): ``1 - 0.5ⁿ`` for n values where the judge disagreed with the planned label;
+- S (screening): ``1 - 0.5ⁿ`` for n gates of ``screening`` that would refuse the record as it is now
+  (``UnlistedGate``: text that looks like an identifier is not a span; ``QuestionLeaksGate``: the question reveals the answer);
+- R (rare): ``1 - c/m`` where the record's pair has c records in the pool and the most common pair has m; 0 without a pair;
+- U (random): drawn from the seed and the record's id, so that records are not annotated in the order of generation.
+
+If the setting ``by_uncertainty`` is on, records about which detectors are least sure come first. The score is then
+``Q + P / (1000 (1 + w))``: P is the score above, w the sum of the weights, and Q, rounded to 3 decimals, the greater of
+
+- ``1 - |2s - 1|`` for the score s, among the record's suggestions, that is nearest to 0.5;
+- ``1 - F1`` of the suggestions of the two detectors that agree least (equal in ends and type), if two looked at the record.
+
+So P only orders records of one Q. A record without suggestions has Q = 0.
+
+An admin can put records before or after all others, whatever their score: 1,000 is added or taken away (``OrderChoice``).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
-from typing import TypeVar
+from typing import Final, Literal, TypeVar
 
-from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.worklist.priorities import CERTAIN, Choice, Signals, choice_of, chosen, scored, signals_of, without_choice
-from piiloom.annotation_app.worklist.project_settings import MOST_PEOPLE, SettingsStore
-from piiloom.annotation_app.worklist.work_events import item_of
+from piiloom.annotation_app.event_log import item_of
+from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, MOST_PEOPLE, ProjectService, ProjectSettings
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_items import (
@@ -25,17 +43,133 @@ from piiloom.corpus.store.annotation_items import (
     load_items,
     newest_ids,
     newest_records,
+    pair_of,
     pooled,
     pooled_ids,
     set_priorities,
     set_wanted,
 )
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.releases import types_of
-from piiloom.corpus.store.suggestions import uncertainties
+from piiloom.corpus.store.suggestions import Uncertainty, uncertainties
 from piiloom.foundation.errors import UsageError
+from piiloom.foundation.seeding import derive_rng
+from piiloom.screening.gate import Expectations, Gate
+from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.screening.unlisted import UnlistedGate
+from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import extended
+
+# A placeholder for records without a pair. No text contains it, so their questions cannot leak its type words.
+_NO_PAIR = ("\0", "\0")
+RARE_REASON = "pair.rare"
+OrderChoice = Literal["first", "usual", "last"]
+# The reason codes of records that somebody has put before or after all others; scores are far below the number.
+_CHOSEN: Final[dict[OrderChoice, str]] = {"first": "chosen.first", "last": "chosen.last"}
+_CHOSEN_WORDS: Final = {"chosen.first": "an admin wants it first", "chosen.last": "an admin wants it last"}
+_FAR: Final = {"first": 1_000.0, "usual": 0.0, "last": -1_000.0}
+JUDGES_REASON = "judges"
+UNSURE_REASON = "unsure"
+APART_REASON = "detectors"
+# From this value of R on, the reasons call a pair rare; and from this value on, they say that a detector is unsure.
+_RARE_FROM = 0.5
+_UNCERTAIN_FROM = 0.5
+CERTAIN = Uncertainty()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """The inputs for a record's score. ``disagreements`` counts judges' disagreements; ``doubts`` are codes of screening gates."""
+
+    record_id: str
+    pair: str | None
+    disagreements: int
+    doubts: tuple[str, ...]
+    uncertainty: Uncertainty = CERTAIN
+
+
+def screening_doubts(record: Record, taxonomy: Taxonomy) -> tuple[str, ...]:
+    """Return the codes of the gates that would refuse the record as it is now."""
+    expected = Expectations(pair=pair_of(record) or _NO_PAIR)
+    verdicts = (gate.check(record, expected) for gate in _gates(taxonomy))
+    return tuple(verdict.code for verdict in verdicts if verdict is not None)
+
+
+def signals_of(record: Record, taxonomy: Taxonomy, disagreements: int, uncertainty: Uncertainty = CERTAIN) -> Signals:
+    """Collect the signals of *record*; *disagreements* is the number of values where its judge disagreed with the plan."""
+    pair = pair_of(record)
+    return Signals(
+        record_id=record.id,
+        pair="+".join(pair) if pair else None,
+        disagreements=disagreements,
+        doubts=screening_doubts(record, taxonomy),
+        uncertainty=uncertainty,
+    )
+
+
+def scored(signals: Signals, counts: Mapping[str, int], settings: ProjectSettings) -> tuple[float, tuple[str, ...]]:
+    """Return the score and its reason codes (``explained`` puts them into words). *counts* is the number of records per pair."""
+    weights = {**DEFAULT_WEIGHTS, **settings.priority_weights}
+    commonest = max(counts.values(), default=0)
+    count = counts.get(signals.pair, 0) if signals.pair else commonest
+    rare = 1 - count / commonest if commonest else 0.0
+    chance = derive_rng("annotation priority", settings.seed, signals.record_id).random()
+    parts = {"judges": 1 - 0.5**signals.disagreements, "screening": 1 - 0.5 ** len(signals.doubts), "rare": rare, "random": chance}
+    reasons = [f"{JUDGES_REASON}:{signals.disagreements}"] if signals.disagreements else []
+    reasons += signals.doubts
+    reasons += [RARE_REASON] if rare >= _RARE_FROM else []
+    score = sum(weights[name] * part for name, part in parts.items())
+    if not settings.by_uncertainty:
+        return round(score, 6), tuple(reasons)
+    value = round(signals.uncertainty.value, 3)
+    return round(value + score / (1000 * (1 + sum(weights.values()))), 9), (*_why_uncertain(signals.uncertainty), *reasons)
+
+
+def choice_of(reasons: Iterable[str]) -> OrderChoice:
+    """Return what an admin has chosen for a record with *reasons*."""
+    given = set(reasons)
+    return next((choice for choice, code in _CHOSEN.items() if code in given), "usual")
+
+
+def chosen(score: float, reasons: Iterable[str], choice: OrderChoice) -> tuple[float, tuple[str, ...]]:
+    """Return *score* and *reasons*, which are without a choice, as they are with *choice*."""
+    return score + _FAR[choice], (*((_CHOSEN[choice],) if choice in _CHOSEN else ()), *reasons)
+
+
+def without_choice(score: float, reasons: Iterable[str]) -> tuple[float, tuple[str, ...]]:
+    """Return score and reasons as they were before an admin's choice."""
+    given = tuple(reasons)
+    return round(score - _FAR[choice_of(given)], 9), tuple(reason for reason in given if reason not in _CHOSEN_WORDS)
+
+
+def _why_uncertain(found: Uncertainty) -> list[str]:
+    reasons = []
+    if found.nearest is not None and Uncertainty(nearest=found.nearest).value >= _UNCERTAIN_FROM:
+        reasons.append(f"{UNSURE_REASON}:{found.nearest:.2f}")
+    if found.apart is not None and found.apart >= _UNCERTAIN_FROM:
+        reasons.append(f"{APART_REASON}:{found.apart:.2f}")
+    return reasons
+
+
+def explained(reason: str) -> str:
+    """Return a reason code in plain words; an unknown code is returned as it is."""
+    code, _, detail = reason.partition(":")
+    one, several = "a judge went against one label, or a detector found a value more", f"judges and detectors went against {detail} labels"
+    words = {
+        **{code: words for gate in _gates(shipped_taxonomy()) for code, words in gate.codes.items()},
+        **_CHOSEN_WORDS,
+        RARE_REASON: "few records have this pair of types",
+        UNSURE_REASON: f"the score of a suggestion is {detail}",
+        APART_REASON: f"two detectors disagree ({detail} of 1)",
+        JUDGES_REASON: one if detail == "1" else several,
+    }
+    return words.get(code, reason)
+
+
+@lru_cache(maxsize=4)
+def _gates(taxonomy: Taxonomy) -> tuple[Gate, ...]:
+    return (UnlistedGate(), QuestionLeaksGate({name: kind.type_words for name, kind in taxonomy.types.items()}))
+
 
 # Number of records per event or batch.
 _CHUNK = 1_000
@@ -55,13 +189,8 @@ class PoolReport:
     missing: tuple[str, ...] = ()
 
 
-class Pool:
+class Pool(ProjectService):
     """The work list's pool of records, in the store *shared*."""
-
-    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
 
     def add(
         self,
@@ -113,7 +242,7 @@ class Pool:
             self._set_priorities(store, actor, changed)
         return len(changed)
 
-    def put(self, actor: str, record_ids: Collection[str], choice: Choice) -> int:
+    def put(self, actor: str, record_ids: Collection[str], choice: OrderChoice) -> int:
         """Have *record_ids* come before or after all others, or in their usual place again; returns how many records changed."""
         with self._shared.writing() as store:
             items = [item for item in load_items(store, record_ids, roles=["work"]) if choice_of(item.reasons) != choice]

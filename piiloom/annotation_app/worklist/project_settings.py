@@ -1,16 +1,21 @@
-"""The settings of a project, which an admin can change; the defaults are defined here."""
+"""The settings of a project, which an admin can change, with their defaults; and who may see what under them.
+
+Annotators work independently, so they see others' work only if the project allows it.
+"""
 
 from __future__ import annotations
 
-import math
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from piiloom.annotation_app.event_log import EventLog
+from pydantic import Field, TypeAdapter, ValidationError
+
+from piiloom.annotation_app.event_log import EventLog, StoreService
+from piiloom.annotation_app.people.identity import AppUser
 from piiloom.corpus.store.annotation_events import NewEvent
-from piiloom.corpus.store.annotation_project import put_setting, read_settings
+from piiloom.corpus.store.annotation_project import GuidelineQuestion, put_setting, read_settings
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
@@ -46,12 +51,11 @@ class ProjectSettings:
 _NAMES = tuple(f.name for f in fields(ProjectSettings))
 
 
-class SettingsStore:
+class SettingsStore(StoreService):
     """The settings in the store *shared*, cached in memory because only this process changes them. Thread-safe."""
 
     def __init__(self, shared: SharedStore, log: EventLog) -> None:
-        self._shared = shared
-        self._log = log
+        super().__init__(shared, log)
         self._keeping = threading.Lock()
         self._known: ProjectSettings | None = None
         self._changes = 0
@@ -80,49 +84,71 @@ class SettingsStore:
         return self.current()
 
 
+class ProjectService(StoreService):
+    """A service over a store that follows the settings of the project."""
+
+    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
+        super().__init__(shared, log)
+        self._settings = settings
+
+
 def settings_from(values: Mapping[str, Any]) -> ProjectSettings:
     """Build the settings from stored *values*; unknown names are ignored."""
     return ProjectSettings(**{name: value for name, value in values.items() if name in _NAMES})
 
 
 def _checked(name: str, value: Any) -> Any:
-    check = _CHECKS.get(name)
-    if check is None:
+    if name not in _CHECKS:
         raise UsageError(f"there is no setting {name!r}", remedy=f"Known: {', '.join(_NAMES)}.")
-    accepted, wish = check
-    if not accepted(value):
-        raise UsageError(f"{name} cannot be {value!r}", remedy=f"It must be {wish}.")
+    accepted, wish = _CHECKS[name]
+    try:
+        TypeAdapter(accepted).validate_python(value, strict=True)
+    except ValidationError as error:
+        raise UsageError(f"{name} cannot be {value!r}", remedy=f"It must be {wish}.") from error
     return value
 
 
-def _whole(low: int, high: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+def _whole(low: int, high: int) -> Any:
+    return Annotated[int, Field(ge=low, le=high)]
 
 
-def _share(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
-
-
-def _truth(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def _weights(value: Any) -> bool:
-    if not isinstance(value, Mapping) or not set(value) <= set(DEFAULT_WEIGHTS):
-        return False
-    return all(isinstance(w, int | float) and not isinstance(w, bool) and math.isfinite(w) and w >= 0 for w in value.values())
-
-
-_CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+# The type and range of each setting, and their description.
+_CHECKS: dict[str, tuple[Any, str]] = {
     "overlap": (_whole(1, MOST_PEOPLE), f"a whole number from 1 to {MOST_PEOPLE}"),
-    "blind": (_truth, "true or false"),
-    "see_others": (_truth, "true or false"),
+    "blind": (bool, "true or false"),
+    "see_others": (bool, "true or false"),
     "lease_minutes": (_whole(1, 10_080), "a whole number of minutes, at most a week"),
     "lease_limit": (_whole(1, 1_000), "a whole number from 1 to 1000"),
-    "qualifying_needed": (_truth, "true or false"),
-    "qualifying_threshold": (_share, "a number from 0 to 1"),
-    "control_share": (lambda value: _share(value) and value <= 0.5, "a number from 0 to 0.5"),
-    "priority_weights": (_weights, f"numbers from 0 on for {', '.join(DEFAULT_WEIGHTS)}"),
-    "by_uncertainty": (_truth, "true or false"),
+    "qualifying_needed": (bool, "true or false"),
+    "qualifying_threshold": (Annotated[float, Field(ge=0, le=1)], "a number from 0 to 1"),
+    "control_share": (Annotated[float, Field(ge=0, le=0.5)], "a number from 0 to 0.5"),
+    "priority_weights": (
+        dict[Literal["judges", "screening", "rare", "random"], Annotated[float, Field(ge=0, allow_inf_nan=False)]],
+        f"numbers from 0 on for {', '.join(DEFAULT_WEIGHTS)}",
+    ),
+    "by_uncertainty": (bool, "true or false"),
     "seed": (_whole(0, 2**63 - 1), "a whole number from 0 on"),
 }
+
+
+def may_see_people(person: AppUser, settings: ProjectSettings) -> bool:
+    """Whether *person* may see who works on what, and what others flagged."""
+    return person.may("adjudicator") or settings.see_others
+
+
+def may_see_why(person: AppUser, settings: ProjectSettings) -> bool:
+    """Whether *person* may see where a record's labels come from: plan, judges, model, priority."""
+    return person.may("adjudicator") or not settings.blind
+
+
+def may_see_question(person: AppUser, question: GuidelineQuestion, *, by_name: bool) -> bool:
+    """Whether *person*, who sees others' names or not (*by_name*), may see *question*.
+
+    Other people's unanswered questions are hidden: they could bias those who still have to annotate the record.
+    """
+    return by_name or bool(question.answer) or question.asked_by == person.name
+
+
+def may_manage(person: AppUser) -> bool:
+    """Whether *person* may pool, assign and release records and change settings."""
+    return person.may("admin")

@@ -6,10 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
-from piiloom.annotation_app.event_log import EventLog, stamp
-from piiloom.annotation_app.people.identity import Person
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore
-from piiloom.annotation_app.worklist.visibility import may_manage, may_see_people, may_see_why
+from piiloom.annotation_app.event_log import stamp
+from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.worklist.project_settings import (
+    ProjectService,
+    ProjectSettings,
+    may_manage,
+    may_see_people,
+    may_see_why,
+)
 from piiloom.corpus.store.annotation_items import (
     ItemRole,
     ItemStatus,
@@ -21,7 +26,6 @@ from piiloom.corpus.store.annotation_items import (
     list_items,
     shown_status_counts,
 )
-from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
 
 _MOST_LINES = 500
@@ -55,7 +59,7 @@ class ListQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class RecordListing:
     """One page of the list. ``page`` is the page shown: the last one if the query asked for a page beyond it."""
 
     lines: tuple[ListedItem, ...]
@@ -64,15 +68,10 @@ class Listing:
     pages: int
 
 
-class RecordLists:
+class RecordLists(ProjectService):
     """Queries on the work list of the store *shared*."""
 
-    def __init__(self, shared: SharedStore, log: EventLog, settings: SettingsStore) -> None:
-        self._shared = shared
-        self._log = log
-        self._settings = settings
-
-    def find(self, person: Person, query: ListQuery) -> Listing:
+    def find(self, person: AppUser, query: ListQuery) -> RecordListing:
         """Return one page of what *person* may see; raises ``UsageError`` if the query is invalid or not allowed for the person."""
         settings = self._settings.current()
         wanted = self._filter(person, query, settings)
@@ -86,9 +85,9 @@ class RecordLists:
                     lines, total = list_items(store, last, query.sort, descending=query.descending)
         pages = max(1, -(-total // wanted.limit))
         shown = tuple(_veiled(line, person, settings) for line in lines)
-        return Listing(lines=shown, total=total, page=min(query.page, pages), pages=pages)
+        return RecordListing(lines=shown, total=total, page=min(query.page, pages), pages=pages)
 
-    def matching(self, person: Person, query: ListQuery) -> tuple[ListedItem, ...]:
+    def matching(self, person: AppUser, query: ListQuery) -> tuple[ListedItem, ...]:
         """Return everything that *query* matches, on all its pages, in the order of the list; raises the same errors as ``find``."""
         settings = self._settings.current()
         wanted = replace(self._filter(person, query, settings), limit=_ALL_LINES, offset=0)
@@ -96,7 +95,7 @@ class RecordLists:
             lines, _ = list_items(store, wanted, query.sort, descending=query.descending)
         return tuple(_veiled(line, person, settings) for line in lines)
 
-    def choices(self, person: Person) -> Mapping[str, list[str]]:
+    def choices(self, person: AppUser) -> Mapping[str, list[str]]:
         """Return the pairs, types, locales and models that *person* can filter by."""
         with self._shared.reading() as store:
             found = filter_choices(store)
@@ -107,7 +106,7 @@ class RecordLists:
         with self._shared.reading() as store:
             return shown_status_counts(store)
 
-    def _filter(self, person: Person, query: ListQuery, settings: ProjectSettings) -> ListFilter:
+    def _filter(self, person: AppUser, query: ListQuery, settings: ProjectSettings) -> ListFilter:
         people = may_see_people(person, settings)
         if query.annotator not in {None, person.name} and not people:
             raise UsageError("In this project annotators see only their own work", remedy="Choose “any” under “Worked on by”.")
@@ -139,7 +138,7 @@ class RecordLists:
         )
 
 
-def _veiled(line: ListedItem, person: Person, settings: ProjectSettings) -> ListedItem:
+def _veiled(line: ListedItem, person: AppUser, settings: ProjectSettings) -> ListedItem:
     """Return *line* without the information that *person* may not see."""
     changes: dict[str, Any] = {} if may_manage(person) else {"role": "work"}
     if not may_see_people(person, settings):

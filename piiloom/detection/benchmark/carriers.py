@@ -25,9 +25,9 @@ from pydantic import Field, StringConstraints
 
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from piiloom.foundation.yaml_files import FileModel, KeyPath, YamlDocument, key_name, read_document, validate_document
-from piiloom.pii_values.numbering.masks import fill_mask
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.entity_values.drawers import DRAWERS
+from piiloom.pii_values.numbering.masks import fill_mask
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Domain
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, shipped_entities
 

@@ -1,1 +1,0 @@
-"""Inter-annotator agreement, measured separately for span boundaries, types and relevance."""

@@ -1,1 +1,0 @@
-"""Live hints while a person edits, each with the operation that fixes the problem where one is known."""

@@ -1,1 +1,0 @@
-"""The editor of one record in the browser: scripts, styles and the Streamlit component made of them."""
