@@ -137,7 +137,7 @@ def rmtree(path, ignore_errors, remove=shutil.rmtree):
 with noted_interrupts():
     shutil.rmtree = rmtree
     try:
-        with OutputFolder(Path({str(tmp_path)!r}) / "out", Path("notes.jsonl")):
+        with RunFolder(Path({str(tmp_path)!r}) / "out", Path("notes.jsonl")):
             raise ValueError
     except KeyboardInterrupt:
         print("caught", interrupted())

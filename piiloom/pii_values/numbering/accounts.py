@@ -10,8 +10,8 @@ from typing import Final
 
 from piiloom.pii_values.numbering.holders import BANKS, Holder, NumberChoices, check_of, with_check
 from piiloom.pii_values.numbering.masks import LETTERS
-from piiloom.taxonomy.entities.validators.anglophone import vin as valid_vin
-from piiloom.taxonomy.entities.validators.international import BASE58, BECH32, BECH32M, RIPPLE_BASE58, bech32_remainder
+from piiloom.taxonomy.entities.validators.travel_documents import vin as valid_vin
+from piiloom.taxonomy.entities.validators.wallets import BASE58, BECH32, BECH32M, RIPPLE_BASE58, bech32_remainder
 
 # Belgian bank codes that exist: python-stdnum rejects others.
 _BELGIAN_BANKS: Final = tuple("001 035 050 063 068 091 103 111 143 220 310 363 377 400 440 523 643 732 750 850 860 967 979".split())

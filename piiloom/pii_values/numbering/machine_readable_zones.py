@@ -7,7 +7,7 @@ from typing import Final
 
 from piiloom.pii_values.numbering.holders import Holder
 from piiloom.pii_values.numbering.masks import LETTERS
-from piiloom.taxonomy.entities.validators.anglophone import mrz_check
+from piiloom.taxonomy.entities.validators.travel_documents import mrz_check
 
 _COUNTRIES: Final = dict(
     zip("SE PL NL FI NO PT BE BR AE VN CN SG IN GB".split(), "SWE POL NLD FIN NOR PRT BEL BRA ARE VNM CHN SGP IND GBR".split(), strict=True)

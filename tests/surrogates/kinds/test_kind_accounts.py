@@ -9,7 +9,7 @@ from stdnum import bic, iban
 from stdnum.us import rtn
 
 from piiloom.surrogates.kinds.registry import get_kind
-from piiloom.taxonomy.entities.validators.international import bitcoin_address, litecoin_address
+from piiloom.taxonomy.entities.validators.wallets import bitcoin_address, litecoin_address
 from tests.longer import case_by_case
 from tests.surrogates.kinds.kind_draws import draw, owned
 from tests.surrogates.persons_filled import filled, words
