@@ -68,8 +68,8 @@ All names of `import piiloom`, from their docstrings. [python.md](python.md) is 
 nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outputs/piiloom.duckdb`); `Watch` is a function that takes a
 `RunProgress` (for `detect_files` a `DetectionProgress`, for `train_encoder` a `TrainingProgress`); `OnConflict` is
 `"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a
-path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `GroupWeight` is `"documents"`, `"entities"` or `"equal"`; `Match` is
-`"multiset"` or `"membership"`. `Rows` is a list and `Figures` a dictionary. These and all other results have `to_pandas()`, with the rows
+path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `GroupWeight` is `"documents"`, `"entities"` or `"equal"`;
+`Match` is `"multiset"` or `"membership"`. `Rows` is a list and `Figures` a dictionary. These and all other results have `to_pandas()`, with the rows
 that `frame_rows()` names.
 """
 _OPTIONS = """
