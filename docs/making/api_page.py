@@ -69,8 +69,8 @@ nothing, and raise `piiloom.PiiloomError`. `StorePath` is a path or None (`outpu
 `RunProgress` (for `detect_files` a `DetectionProgress`, for `train_encoder` a `TrainingProgress`); `OnConflict` is
 `"fail"`, `"skip"`, `"update"` or `"new"`; `FileOrRecords` is a
 path or a list of records; `Undefined` is `"zero"`, `"skip"` or `"one"`; `GroupWeight` is `"documents"`, `"entities"` or `"equal"`;
-`Match` is `"multiset"` or `"membership"`. `Rows` is a list and `Figures` a dictionary. These and all other results have `to_pandas()`, with the rows
-that `frame_rows()` names.
+`Match` is `"multiset"` or `"membership"`. `Rows` is a list and `Figures` a dictionary. These and all other results have `to_pandas()`,
+with the rows that `frame_rows()` names.
 """
 _OPTIONS = """
 Keywords of `generate` are the settings of a run, keywords of `surrogate` the options of `piiloom surrogate run`; a type checker finds a
