@@ -36,7 +36,7 @@ from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planned_people import NOBODY, Cluster
 from piiloom.surrogates.planning import PERSON, DocumentPlan, Planner, codes_of
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
-from piiloom.surrogates.same_values import Entry, SameValues, _KnownEntry, entries_of, merge_entries, packed_values
+from piiloom.surrogates.same_values import Entry, KnownEntry, SameValues, entries_of, merge_entries, packed_values
 from piiloom.surrogates.settings import OnUnknown, Settings
 
 Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
@@ -155,7 +155,7 @@ class Engine:
         documents: list[int] = []
         roles = Roles()
         shared: dict[tuple[str, str], list[int]] = {}
-        known: dict[int, _KnownEntry] = {}
+        known: dict[int, KnownEntry] = {}
         for scan in scans:
             codes, numbers, names, entries, originals, people = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
             parts.append(codes)
@@ -176,7 +176,7 @@ class Engine:
         sizes: list[int],
         roles: Roles,
         shared: dict[tuple[str, str], list[int]],
-        known: Mapping[int, _KnownEntry],
+        known: Mapping[int, KnownEntry],
         documents: Sequence[int],
     ) -> bytes:
         local = codes
@@ -268,7 +268,7 @@ class Engine:
             yield from self._both_passes(documents)
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
-        known: dict[int, _KnownEntry] = {}
+        known: dict[int, KnownEntry] = {}
         if self.same_values is not None:
             for document in documents:
                 merge_entries(known, entries_of(document))

@@ -22,8 +22,8 @@ _REPLACED, _UNSURE, _SHORT = "replaced", "unsure", "short numbers"
 FIELDS, FILE_NAMES, HEADERS = "other fields", "file names", "headers"
 PLACES: Final = ("same document", "other documents", FIELDS, FILE_NAMES, HEADERS)
 _PERSON: Final = "person"
-_KnownEntry = tuple[Any, ...] | None  # kind, form, and what ``Known`` has besides
-Entry = tuple[int, _KnownEntry]
+KnownEntry = tuple[Any, ...] | None  # kind, form, and what ``Known`` has besides
+Entry = tuple[int, KnownEntry]
 
 
 class SameValues:
@@ -83,7 +83,7 @@ def entries_of(document: Document) -> list[Entry]:
     ]
 
 
-def merge_entries(known: dict[int, _KnownEntry], entries: Iterable[Entry]) -> None:
+def merge_entries(known: dict[int, KnownEntry], entries: Iterable[Entry]) -> None:
     """Add the *entries* of a later document to *known*. The first value of equal words stays, but a whole one replaces a part."""
     for digest, told in entries:
         before = known.get(digest)

@@ -174,7 +174,7 @@ def marked(draw):
 
 
 @given(marked())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_what_the_export_writes_comes_back_whole(example):
     text, found = example
     if text.strip() != text or not text:

@@ -61,7 +61,7 @@ def test_chance_comes_near_to_enumeration(shift):
     one, other = random_counts(rng, EXACT_UP_TO + 1), random_counts(rng, EXACT_UP_TO + 1)
     other[:, 0] += shift
     exact = p_by_enumeration(one, other)
-    rounds = 5_000
+    rounds = 20_000
     assert p_between(one, other, rounds=rounds) == pytest.approx(exact, abs=4 * np.sqrt(exact * (1 - exact) / rounds) + 1 / rounds)
 
 

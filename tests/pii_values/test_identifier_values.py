@@ -33,7 +33,7 @@ from piiloom.pii_values.regions import regions
 from tests.longer import case_by_case
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")
-N = 80
+N = 200
 
 
 def compact(text: str) -> str:
@@ -147,7 +147,7 @@ PLATES = {
 @case_by_case("locale", LOCALES)
 def test_documents_have_the_shapes_of_the_place(locale):
     rng = random.Random(locale)
-    for _ in range(20):
+    for _ in range(60):
         persona = draw_persona(rng, locale)
         assert re.fullmatch(PASSPORTS[locale], draw_passport(locale, rng))
         plate = draw_licence_plate(locale, persona.place.vehicle, rng)

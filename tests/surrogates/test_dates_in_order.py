@@ -10,7 +10,7 @@ from piiloom.pii_values.rewriting.date_layouts import read_date
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled
 
-MANY = 16
+MANY = 40
 ANCHOR = date(2026, 1, 1)
 
 

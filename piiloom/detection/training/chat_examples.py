@@ -64,11 +64,6 @@ class TokenExamples:
     left_out: int = 0
     longest: int = 0
 
-    @property
-    def answer_tokens(self) -> int:
-        """How many tokens there are to learn."""
-        return sum(len(one.tokens) - one.prompt for one in self.kept)
-
 
 def chat_rows(records: Sequence[Record], task: str, taxonomy: Taxonomy, markers: MarkerSet = TYPES) -> Iterator[list[dict[str, str]]]:
     """Yield the conversations in which *records* teach *task*: what ``piiloom export`` writes, which a file in between makes sure."""

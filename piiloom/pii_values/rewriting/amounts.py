@@ -10,9 +10,7 @@ import re
 from typing import Final
 
 from piiloom.foundation.seeding import below, mix
-from piiloom.pii_values.rewriting.calendars import (
-    ordinal_suffix,
-)
+from piiloom.pii_values.rewriting.calendars import ordinal_suffix
 from piiloom.pii_values.rewriting.codes import reshaped
 
 _RUN: Final = re.compile(r"\d+")
@@ -92,8 +90,8 @@ def resized(text: str, seed: int) -> str:
 
 
 _LONGEST: Final = 6  # digits of a score
-_FIGURES: Final = "0123456789"
-_SIGNS_OF_NUMBERS: Final = _FIGURES + ".,"
+FIGURES: Final = "0123456789"
+_SIGNS_OF_NUMBERS: Final = FIGURES + ".,"
 _IDLE_ZEROS: Final = re.compile(r"^(?:0+(?=[0-9])|0[.,](?=[0-9]{3}\b))")  # "094", and "0,812" where it was "1,000"
 
 
@@ -113,7 +111,7 @@ def other_score(text: str, seed: int) -> str:
     reach = max(1, value // 5)
     new = value - 1 - below(seed, reach) if value > reach else value + 1 + below(seed, reach)
     places = iter(f"{max(1, new):0{len(digits)}d}")
-    written = "".join(next(places) if c in _FIGURES else c for c in number)
+    written = "".join(next(places) if c in FIGURES else c for c in number)
     return (written if number[0] == "0" else _IDLE_ZEROS.sub("", written)) + rest
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from piiloom.foundation.seeding import below, mix, salt_of
 from piiloom.pii_values.country_facts import Order
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.rewriting.amounts import THIRD, near_number
+from piiloom.pii_values.rewriting.amounts import THIRD, near_number, resized
 from piiloom.pii_values.rewriting.calendars import (
     date_order,
     languages_for,
@@ -206,6 +206,11 @@ _CLOCK: Final = re.compile(
 _MILITARY: Final = re.compile(r"(?<!\d)(?P<hour>\d\d)(?P<sign>)(?P<minute>\d\d)(?P<rest>\s?h(?:ou)?rs?\b.*)", re.IGNORECASE | re.DOTALL)
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
 _YEAR: Final = re.compile(r"(?:18|19|20)\d\d")
+# What stands behind a larger unit of a duration: "11h" and "37m" of "6d 11h 37m".
+_SMALLER: Final = re.compile(
+    r"(?:(?<=[a-z] )|(?<=\d[dhm]))(?P<number>\d+)(?P<unit>\s?(?:h|m|s|hours?|hrs?|minutes?|mins?|seconds?|secs?)\b)"
+)
+_HOURS_TRIED: Final = 40  # times of which one in the layout is taken
 _MOVES: Final = 400  # shifts of which one that keeps the layout is taken
 _FURTHEST: Final = 2200  # days
 _A_YEAR: Final = 366
@@ -232,16 +237,49 @@ def another_moment(text: str, locale: str, rng: random.Random) -> str:
             return earlier
         time = _CLOCK.search(text)
     if time is None:
-        return other_duration(text, locale[:2], rng.getrandbits(64)) or text
-    new = time_like(time["hour"], time["sign"] or "", time["minute"], time["rest"], rng.randint(7, 22), rng.randint(0, 59))
+        if _NUMBER.search(text) is None:
+            return other_duration(text, locale[:2], rng.getrandbits(64)) or text
+        return _SMALLER.sub(
+            lambda found: _smaller(found["number"], found["unit"], rng), _NUMBER.sub(lambda found: _count(found.group(), rng), text)
+        )
+    old = text[time.start() :]
+    for _ in range(_HOURS_TRIED):
+        new = time_like(time["hour"], time["sign"] or "", time["minute"], time["rest"], rng.randint(0, 23), rng.randint(0, 59))
+        if len(new) == len(old) and (new[0] == "0") == (old[0] == "0"):
+            break
     return text[: time.start()] + new
 
 
+def _count(number: str, rng: random.Random) -> str:
+    """Return another number of as many digits; a 1 stays ("1 year"), and so do decimals ("2.5 years")."""
+    whole = re.split("[.,]", number)[0]
+    if whole == "1":
+        return number
+    return (str(rng.randint(2, 9)) if len(whole) == 1 else resized(whole, rng.getrandbits(64))) + number[len(whole) :]
+
+
+def _smaller(number: str, unit: str, rng: random.Random) -> str:
+    """Return another number of a smaller unit: hours behind days are below 24, minutes and seconds below 60."""
+    top = 23 if unit.strip().startswith("h") else 59
+    return f"{rng.randint(10, top) if len(number) > 1 else rng.randint(2, 9)}{unit}"
+
+
 def _earlier(text: str, locale: str, rng: random.Random) -> str | None:
-    """Return the date *text* moved to an earlier day, or *text* if none has its layout; None if it cannot be read as a date."""
+    """Return the date *text* moved to an earlier day, or *text* if none has its layout; None if it cannot be read as a date.
+
+    Day and month are others than those of *text*, where it has them.
+    """
     language, _, country = locale.partition("_")
+    order = date_order(language, country)
+    layout = read_date(text, language, order, REFERENCE_DATE)
+    if layout is not None and layout.language not in {language, "en"}:
+        return None  # "8:43 pm PT": the weekday of another language
     for _ in range(_MOVES):
-        moved = shifted_text(text, -rng.randint(1, _FURTHEST), language, date_order(language, country), REFERENCE_DATE)
+        shift = -rng.randint(1, _FURTHEST)
+        day = shifted_day(layout, shift) if layout is not None and layout.precision == "day" else None
+        if layout is not None and day is not None and (day.day == layout.when.day or day.month == layout.when.month):
+            continue
+        moved = shifted_text(text, shift, language, order, REFERENCE_DATE)
         if moved is None:
             return kept_form(text, -rng.randint(_A_YEAR, _FURTHEST)) if _YEAR.search(text) else None
         if moved != text and (any(map(str.isalpha, text)) or _digits_of(moved) == _digits_of(text)):

@@ -13,7 +13,7 @@ from typing import Final
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.holders import in_groups
-from piiloom.pii_values.rewriting.amounts import _FIGURES, AMOUNT, other_score, resized
+from piiloom.pii_values.rewriting.amounts import AMOUNT, FIGURES, other_score, resized
 from piiloom.pii_values.rewriting.calendars import LARGEST, calendars, in_words, other_word
 from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.kind import Draw, style_seed
@@ -182,7 +182,7 @@ def grade(draw: Draw) -> str:
     if original[:1].upper() in {"A", "B", "C", "D", "F"} and len(original) <= 2:
         known = [grade for grade in _LETTERS if grade != original.upper()]
         return pick(seed, known)
-    if original[:1] in _FIGURES and original:
+    if original[:1] in FIGURES and original:
         return other_score(original, seed)
     return draw_phrase("grade", draw, seed)
 

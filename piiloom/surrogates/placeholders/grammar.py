@@ -239,7 +239,6 @@ _STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also tho
 _FORM_SURE: Final = 0.55
 _YEAR: Final = r"(?:19|20)\d\d"
 _NUMBER: Final = "masked_number"
-_STARRED: Final = re.compile(r"\*")
 
 # What a masked value looks like, by the grammar that tells its kind; the first that fits counts. ° is a place.
 _SHAPES: Final = {

@@ -16,7 +16,6 @@ from piiloom.taxonomy.locales import resolve_locale
 
 LOCALES: Final = "sv_SE vi_VN zh_CN zh_SG pt_BR pt_PT pl_PL hi_IN fi_FI ar_AE nl_NL nl_BE no_NO".split()
 ENGLISH: Final = ("en_US", "en_GB")
-_FOLDER: Final = "data/entities"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -84,7 +84,7 @@ def test_no_title_initial_or_abbreviation_is_replaced() -> None:
     for language in languages():
         texts = sentences(language)
         assert len(texts) >= _FEWEST
-        documents = ["\n".join(texts[first::60]) for first in range(0, 60, 20)]
+        documents = ["\n".join(texts[first::60]) for first in range(0, 60, 12)]
         assert replaced(documents, language) == []
 
 

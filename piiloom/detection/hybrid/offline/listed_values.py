@@ -149,7 +149,6 @@ _CHOICE: Final = regex.compile(r"<([^<>|]*)\|([^<>|]*)>")
 _LEXICONS: Final[Mapping[str, str]] = MappingProxyType(
     {"conditions": "condition", "medications": "medication", "occupations": "occupation", "relationships": "relation"}
 )
-_TOPICS: Final[Mapping[str, str]] = MappingProxyType({"relationships": "kin_"})  # of other topics are whole phrases
 _CASED_WORD: Final = r"\p{Lu}[\p{L}\p{M}\p{Nd}'’&.\-]{0,30}"
 _IN_WORD: Final = r"[\p{L}\p{M}\p{Nd}_]"
 _HAN: Final = r"[\p{Han}--[的了在与为向对给由是我你他她也到及去从]]"  # no words that lead to a name
