@@ -72,7 +72,7 @@ def detector(pipeline):
 def test_500_texts_give_what_presidio_itself_gives(pipeline, count, with_model):
     texts = made_texts(count)
     model = pipeline if with_model else None
-    itself, detector = presidio_itself(model), PresidioDetector(LocalModel(model_path=model), taxonomy=shipped_taxonomy())
+    itself, detector = presidio_itself(model), PresidioDetector(LocalModel(model_path=model or ""), taxonomy=shipped_taxonomy())
     expected = [told(itself.analyze(text, language="en")) for text in texts]
     assert [told(one) for one in detector.results(texts, "en_US")] == expected
     assert ("PERSON" in {one[2] for here in expected for one in here}) == with_model
@@ -188,7 +188,7 @@ def test_a_pipeline_that_is_missing_is_told_and_not_downloaded(tmp_path, monkeyp
     monkeypatch.setattr(spacy.cli, "download", lambda *given, **named: pytest.fail("a download was tried"))
     for model, said in ((str(tmp_path), "no config.cfg"), ("en_core_web_none", "there is no such pipeline")):
         with pytest.raises(UsageError, match=said):
-            PresidioDetector(LocalModel(model_path=model), taxonomy=shipped_taxonomy())
+            PresidioDetector(LocalModel(model_path=model or ""), taxonomy=shipped_taxonomy())
 
 
 def test_a_pipeline_of_another_language_is_refused(detector):
