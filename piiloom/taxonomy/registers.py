@@ -66,6 +66,7 @@ Habit = Literal[
     "no_final_stop",
     "double_spaces",
     "misspelling",
+    "untidy",
     "fields_capital",
     "fields_dotted",
     "fields_dashed",

@@ -83,7 +83,8 @@ def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turn
     """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
 
     For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets an admissible wording that tells the
-    facts assigned to it: the first such one in *turns*, or a random one without *turns*.
+    facts assigned to it: the first such one in *turns*, or a random one without *turns*. A text draws how much detail it tells, from 0 to 1;
+    the chances of optional steps with values are multiplied by that.
     """
     options = list(demand.wordings)
     forced = set(demand.forced)
@@ -103,7 +104,13 @@ def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turn
         if number not in forced:
             forced.add(number)
             open_needs.extend(steps[number].after)
-    chosen = forced.union(number for number in demand.optional if rng.random() < steps[number].chance)
+    detail = rng.random()  # some writers tell little beside the matter, others much
+
+    def chance(number: int) -> float:
+        full = steps[number].chance
+        return full * detail if full < 1 and any(one.tells for one in options[number]) else full
+
+    chosen = forced.union(number for number in demand.optional if rng.random() < chance(number))
     return _in_order(steps, options, [n for n in _order(steps, rng) if n in chosen], forced, rng, turns)
 
 

@@ -3,8 +3,9 @@
 Text outside marks is changed freely; inside marks only case and apostrophes are.
 
 A habit belongs to the author of a story from the bank. It is orthographic and applies to a whole text, for example all lower case, no
-apostrophes, or one word always misspelled. It changes the text between values. Only "lower_case" changes values too (except codes, which
-people copy); the span's value is then the changed text. If a habit would make the spans invalid, the text stays as it is.
+apostrophes, or words always misspelled; "untidy" is several of them at once. It changes the text between values. Only lower case changes
+values too (except codes, which people copy); the span's value is then the changed text. If a habit would make the spans invalid, the text
+stays as it is.
 """
 
 from __future__ import annotations
@@ -173,6 +174,9 @@ _CHANGES: Final[Mapping[Habit, Change]] = {
     "fields_hash": _with_fields(lambda field: f"{field['name']} #: " if field["numbered"] else field.group()),
     "fields_equal": _with_fields(lambda field: f"{field['label'].casefold().rstrip('.').replace(' ', '_')}="),
 }
+_IN_LOWER_CASE: Final = frozenset({"lower_case", "untidy"})
+_WITHOUT_FINAL_STOP: Final = frozenset({"no_final_stop", "untidy"})
+_MISSPELLED_WORDS: Final = 3  # of one text at most
 _OF_FIELDS: Final = "fields"  # begins the habits that change no question
 
 
@@ -184,8 +188,8 @@ def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, tax
     change = _change(habit, told, rng, get_locale(locale).language)
     if change is None:
         return told
-    text, spans = _changed(told, change, taxonomy, lower=habit == "lower_case")
-    if habit == "no_final_stop" and _LAST_STOP.search(text) and (not spans or spans[-1].end < len(text)):
+    text, spans = _changed(told, change, taxonomy, lower=habit in _IN_LOWER_CASE)
+    if habit in _WITHOUT_FINAL_STOP and _LAST_STOP.search(text) and (not spans or spans[-1].end < len(text)):
         text = text[:-1]
     if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
         return told
@@ -208,20 +212,24 @@ def _change(habit: Habit, told: ToldStory, rng: random.Random, language: str) ->
     """Return the change that *habit* makes to text between values; None if it has nothing to change in this text."""
     if habit in _CHANGES:
         return _CHANGES[habit]
-    there = [word for word in misspelled(language) if word in told.text]
-    if not there:
-        return None
-    word = there[int(rng.random() * len(there))]
-    return _misspelling(word, misspelled(language)[word])
+    written = misspelled(language)
+    there = [word for word in written if word in told.text]
+    chosen = rng.sample(there, min(len(there), rng.randint(1, _MISSPELLED_WORDS)))
+    if habit == "untidy":
+        return lambda text: folded(_CHANGES["no_apostrophes"](_misspelling({word: written[word] for word in chosen}, text)))
+    return (lambda text: _misspelling({word: written[word] for word in chosen}, text)) if chosen else None
 
 
-def _misspelling(word: str, written: str) -> Change:
-    pattern = re.compile(rf"(?<![\w'’]){re.escape(word)}(?![\w'’])", re.IGNORECASE)
+def _misspelling(words: Mapping[str, str], text: str) -> str:
+    """Return *text* with the *words* (right: misspelled) misspelled, capitals kept."""
 
     def put(found: re.Match[str]) -> str:
+        written = words[found.group().lower()]
         return written[0].upper() + written[1:] if found.group()[0].isupper() else written
 
-    return lambda text: pattern.sub(put, text)
+    longest_first = sorted(words, key=len, reverse=True)
+    any_of = "|".join(map(re.escape, longest_first))
+    return re.sub(rf"(?<![\w'’])(?:{any_of})(?![\w'’])", put, text, flags=re.IGNORECASE) if words else text
 
 
 def _changed(told: ToldStory, change: Change, taxonomy: Taxonomy, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:
