@@ -71,7 +71,7 @@ def detector(pipeline):
 @pytest.mark.parametrize(("count", "with_model"), [(500, True), (100, False)])
 def test_500_texts_give_what_presidio_itself_gives(pipeline, count, with_model):
     texts = made_texts(count)
-    model = pipeline if with_model else None
+    model = pipeline if with_model else ""
     itself, detector = presidio_itself(model), PresidioDetector(LocalModel(model_path=model), taxonomy=shipped_taxonomy())
     expected = [told(itself.analyze(text, language="en")) for text in texts]
     assert [told(one) for one in detector.results(texts, "en_US")] == expected
