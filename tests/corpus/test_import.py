@@ -87,6 +87,14 @@ def test_rejects_that_cannot_be_written_stop_the_import(store: Store, tmp_path: 
     assert count_records(store) == 0
 
 
+def test_a_place_for_rejects_that_cannot_be_written_does_not_hide_an_earlier_error(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "rows.jsonl").write_bytes(b"{}\n\xff\n")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(DataError, match="not UTF-8"):
+        import_file(store, tmp_path / "rows.jsonl", "capid", rejects_path=tmp_path / "folder")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "rows.jsonl"]
+
+
 def test_an_unknown_format_is_a_usage_error(store: Store, rejects: Path) -> None:
     with pytest.raises(UsageError, match="unknown format"):
         import_file(store, DATA / "small_capid.jsonl", "xml", rejects_path=rejects)

@@ -9,11 +9,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from select import select
+
+import piiloom
 
 # The console script, which also says that its handler is there: what comes before is Python's own start.
 SCRIPT = """
@@ -65,7 +67,7 @@ NOISE = re.compile(r"Traceback|unexpected|Exception ignored|KeyboardInterrupt|ne
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Struck:
-    """What is left of a command: ``seconds`` are counted from when it was ready; ``in_time`` tells whether the blow met it alive."""
+    """What is left of a command: its time from when it was ready, or from ``once``; ``in_time`` tells whether the blow met it alive."""
 
     code: int
     out: str
@@ -124,17 +126,20 @@ class Warm:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir()
-        # Without the folder that it stands in, as the console script has it, too.
+        # Without the folder that it stands in, as the console script has it, too; yet with this tree's piiloom, whichever is installed.
         command = [sys.executable, "-P", "-c", WARM, str(folder)]
-        self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        environment = {**os.environ, "PYTHONPATH": str(Path(piiloom.__file__).parents[1])}
+        self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 
     def learn(self, *words: object, within: tuple[str, Mapping[str, str]] | None = None, longest_s: float = 120) -> Struck:
         """Run a command line to its end, and import what it has imported; *within* is the folder and the environment that it has."""
         return self._run(words, (), learn=True, within=within, longest_s=longest_s)
 
-    def struck(self, *words: object, after_s: float | None, again_s: float | None = None) -> Struck:
-        """As the function of this name."""
-        return self._run(words, [wait for wait in (after_s, again_s) if wait is not None], learn=False)
+    def struck(
+        self, *words: object, after_s: float | None, again_s: float | None = None, once: Callable[[], bool] = lambda: True
+    ) -> Struck:
+        """As the function of this name; the time runs from when *once* is true: how long that takes is the machine's affair."""
+        return self._run(words, [wait for wait in (after_s, again_s) if wait is not None], learn=False, once=once)
 
     def _run(
         self,
@@ -142,6 +147,7 @@ class Warm:
         waits: Iterable[float],
         *,
         learn: bool,
+        once: Callable[[], bool] = lambda: True,
         within: tuple[str, Mapping[str, str]] | None = None,
         longest_s: float = 120,
     ) -> Struck:
@@ -150,7 +156,10 @@ class Warm:
         assert told is not None
         where, environment = within or (None, {})
         asked.write(f"{json.dumps([learn, where, environment, [str(word) for word in words]])}\n".encode())
-        child, started, blows = int(told.readline()), time.monotonic(), 0
+        child, blows = int(told.readline()), 0
+        while not once() and not self._ended(0.005):
+            pass
+        started = time.monotonic()
         for wait in waits:
             if not self._ended(wait):
                 with suppress(ProcessLookupError):  # it has ended, and its code is about to be told

@@ -12,7 +12,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -131,13 +131,19 @@ def rejects_file(path: Path | None) -> Iterator[Callable[[RowReject | SkippedVal
             row = reject.to_json()
             opened[0].write(json.dumps({"line": row["line"], "reason": row["reason"], **row}, ensure_ascii=False).encode() + b"\n")
 
+    def finish() -> None:
+        draft.close()
+        if path is not None and not opened:
+            path.unlink(missing_ok=True)
+
     try:
         yield write
-    finally:
-        with failing():
-            draft.close()
-            if path is not None and not opened:
-                path.unlink(missing_ok=True)
+    except BaseException:
+        with suppress(OSError):  # the first error is the one to tell
+            finish()
+        raise
+    with failing():
+        finish()
 
 
 @dataclass(slots=True, kw_only=True)
