@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
+from piiloom.generation.item import Band
 from piiloom.taxonomy.registers import TextKind
-
-Band = tuple[int, int]
 
 _LONGEST = 620
 _ASIDE = 15  # words of an aside, about

@@ -7,10 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from piiloom.generation.item import Aside, WantedValue
-from piiloom.generation.stages.topics import Pair
 from piiloom.pii_values.kinds import KINDS, kinds_for
 from piiloom.taxonomy.bank_checks import OF_RELATIVE
-from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.facts import fact_of
 from piiloom.taxonomy.grammar import count_range
 from piiloom.taxonomy.relevance_shares import RelevanceShares

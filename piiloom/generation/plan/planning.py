@@ -20,8 +20,8 @@ from piiloom.generation.plan.plan_lengths import context_band, draw_length, draw
 from piiloom.generation.plan.plan_values import SOMEONE_ELSE, ValuePlan, draw_high
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.sheet import SPARE
-from piiloom.generation.stages.topics import Pair
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
+from piiloom.taxonomy.entity_types import Pair
 from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank

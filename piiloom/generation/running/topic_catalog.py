@@ -21,7 +21,8 @@ from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.phrases import PhraseList
 from piiloom.generation.stages.subtopics import topic_key
-from piiloom.generation.stages.topics import Pair, pair_key
+from piiloom.generation.stages.topics import pair_key
+from piiloom.taxonomy.entity_types import Pair
 
 
 class TopicCatalog:

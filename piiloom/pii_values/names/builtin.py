@@ -19,19 +19,18 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import Field
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml, read_document
-from piiloom.pii_values.names.gathering import Gathered, Kind
+from piiloom.pii_values.names.gathering import Gathered, ListedKind
 from piiloom.pii_values.names.index import BUILTIN, plain_key
-from piiloom.pii_values.names.regions import borne_by, country_name
+from piiloom.pii_values.names.regions import Gender, borne_by, country_name
 from piiloom.pii_values.names.romanising import romanised
 from piiloom.pii_values.names.sensible import is_native
 from piiloom.pii_values.names.writing import TableWriter, packed, save
 
-Gender = Literal["female", "male"]
 _DATA: Final = files("piiloom.pii_values") / "data"
 _FOLDER: Final = _DATA / "names_index"
 _SOURCE: Final = "built-in: Faker (MIT) and lists of our own"
@@ -75,7 +74,7 @@ class _Heritage(NamedTuple):
     family: list[str]
 
 
-def build() -> bytes:
+def build_index() -> bytes:
     """Build the built-in index and return its bytes (not compressed)."""
     gathered = Gathered()
     sources = load_yaml(_FOLDER / "sources.yaml", _Sources)
@@ -140,10 +139,10 @@ def _weights(names: object) -> dict[str, float]:
 
 
 def _add_script(
-    kind: Kind, entry: _FakerList, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, weight: float
+    kind: ListedKind, entry: _FakerList, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, weight: float
 ) -> None:
     if entry.native or entry.romanise:
-        native: Kind = "first_native" if kind == "first" else "last_native"
+        native: ListedKind = "first_native" if kind == "first" else "last_native"
         own = {name.strip(): share for name, share in names.items() if is_native(name.strip())}
         gathered.add(native, entry.country, gender, own)
         if not entry.romanise:
@@ -182,7 +181,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only say whether the file is what the sources make")
     target = Path(str(_FOLDER / BUILTIN))
-    data = build()
+    data = build_index()
     if parser.parse_args().check:
         same = target.exists() and gzip.decompress(target.read_bytes()) == data
         sys.stdout.write("up to date\n" if same else "not what the sources make; run without --check\n")

@@ -8,12 +8,17 @@ from typing import Final, Literal
 
 from piiloom.pii_values.names.sensible import tidy
 
-Kind = Literal["first", "last", "first_native", "last_native"]
-LARGEST: Final[Mapping[Kind, int]] = {"first": 400, "last": 450, "first_native": 100, "last_native": 150}  # most names taken from one list
+ListedKind = Literal["first", "last", "first_native", "last_native"]
+LARGEST: Final[Mapping[ListedKind, int]] = {
+    "first": 400,
+    "last": 450,
+    "first_native": 100,
+    "last_native": 150,
+}  # most names taken from one list
 
 
 @dataclass(slots=True)
-class Entry:
+class NameEntry:
     """The data of one name. ``weights``: sum of list weights by country; ``female``, ``male``: sum of list weights by gender."""
 
     weights: dict[str, float] = field(default_factory=dict)
@@ -40,11 +45,11 @@ class Gathered:
     """A collector of name lists, which are added one by one; names of a country's first list get the highest ranks."""
 
     def __init__(self) -> None:
-        self._entries: dict[Kind, dict[str, Entry]] = {"first": {}, "last": {}, "first_native": {}, "last_native": {}}
-        self._ranked: dict[tuple[Kind, str, str | None], int] = {}
+        self._entries: dict[ListedKind, dict[str, NameEntry]] = {"first": {}, "last": {}, "first_native": {}, "last_native": {}}
+        self._ranked: dict[tuple[ListedKind, str, str | None], int] = {}
 
     def add(
-        self, kind: Kind, country: str, gender: str | None, names: Mapping[str, float], *, weight: float = 1.0, ranked: bool = True
+        self, kind: ListedKind, country: str, gender: str | None, names: Mapping[str, float], *, weight: float = 1.0, ranked: bool = True
     ) -> None:
         """Add one list. *names* has frequencies in any unit, used for ranking only; entries that are no valid names are left out.
 
@@ -58,7 +63,7 @@ class Gathered:
                 kept[name] = kept.get(name, 0.0) + often
         chosen = _largest(kept, LARGEST[kind]) if ranked else kept.items()
         for name, _ in chosen:
-            entry = self._entries[kind].setdefault(name, Entry())
+            entry = self._entries[kind].setdefault(name, NameEntry())
             entry.weights[country] = max(weight, entry.weights.get(country, 0.0))
             entry.female += weight if gender == "female" else 0.0
             entry.male += weight if gender == "male" else 0.0
@@ -72,7 +77,7 @@ class Gathered:
         """Return all countries with names, in ascending order."""
         return sorted({country for entries in self._entries.values() for entry in entries.values() for country in entry.weights})
 
-    def entries(self, kind: Kind) -> Mapping[str, Entry]:
+    def entries(self, kind: ListedKind) -> Mapping[str, NameEntry]:
         """Return the entries of one kind, by name."""
         return self._entries[kind]
 
