@@ -429,9 +429,9 @@ class Statements:
         return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}"
 
     def _listed(self, counts: Iterable[tuple[str, int]], *, most: int = 100) -> str:
-        in_markdown = [f"{self.show(name)} ({count:,})" for name, count in counts]
-        more = f", and {len(shown) - most} more" if len(in_markdown) > most else ""
-        return ", ".join(in_markdown[:most]) + more
+        listed = [f"{self.show(name)} ({count:,})" for name, count in counts]
+        more = f", and {len(listed) - most} more" if len(listed) > most else ""
+        return ", ".join(listed[:most]) + more
 
 
 def _share(part: int, whole: int) -> str:
