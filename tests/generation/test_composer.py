@@ -12,7 +12,7 @@ from piiloom.corpus.marks import mark
 from piiloom.corpus.record import Record
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.composer.scenario_texts import capitalised, fill
-from piiloom.generation.plan.triplets import list_triplets
+from piiloom.generation.plan.supply import list_triplets
 from piiloom.generation.stages.phrases import clean_list
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import PromptCall, Provider

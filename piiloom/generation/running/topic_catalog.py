@@ -15,7 +15,7 @@ from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching import events
 from piiloom.foundation.noop import noop
 from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed
-from piiloom.generation.plan.triplets import PairTriplets, list_triplets, topic_order
+from piiloom.generation.plan.supply import PairTriplets, list_triplets, topic_order
 from piiloom.generation.running.progress import TRANSIENT_CODES, StoppedEarly, streak_of
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.generation.stages import subtopics, topics

@@ -17,8 +17,7 @@ from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.seeding import keyed_seeds, mix, seed_of
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
-from piiloom.prompts.compiling import PromptTemplate
-from piiloom.prompts.library import open_library
+from piiloom.prompts.library import PromptTemplate, open_library
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.documents import Document, Mention

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import UsageError
-from piiloom.pii_values.names.builtin import build_index
+from piiloom.pii_values.names.builtin import build_index, romanised
 from piiloom.pii_values.names.index import BUILTIN
 from piiloom.pii_values.names.regions import REGIONS, borne_by, countries_of, country_name, region_of
-from piiloom.pii_values.names.romanising import romanised
 from piiloom.pii_values.names.sensible import is_native, tidy
 from tests.longer import case_by_case
 
