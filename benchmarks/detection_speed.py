@@ -79,7 +79,7 @@ def material(locale: str, count: int) -> list[str]:
 def patterns_of(locale: str) -> list[dict[str, Any]]:
     """The catalogue's patterns as expressions for regex and for re."""
     from piiloom.patterns.writing import write_pattern
-    from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Choice, Node, Repeat, Sequence, parse_pattern
+    from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Node, Repeat, TemplateChoice, TemplateSequence, parse_pattern
     from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 
     letters = {"L": r"^\W\d_", "Lu": "A-ZÀ-ÖØ-Þ", "Ll": "a-zß-öø-ÿ", "Han": "\u4e00-\u9fff"}
@@ -94,9 +94,9 @@ def patterns_of(locale: str) -> list[dict[str, Any]]:
                 return f"[{'^' if node.negated else ''}{members}{ranges}]"
             case Repeat():
                 return f"(?:{for_re(node.node)}){{{node.fewest},{'' if node.most is None else node.most}}}"
-            case Choice():
+            case TemplateChoice():
                 return "(?:" + "|".join(map(for_re, node.options)) + ")"
-            case Sequence():
+            case TemplateSequence():
                 return "".join(map(for_re, node.nodes))
 
     found = []

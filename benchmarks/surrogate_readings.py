@@ -20,7 +20,7 @@ from benchmarks.readings.corpora import CORPORA, REDACTED, corpus_documents
 from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.placeholders import Finder
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 _AROUND, _PASSAGE = 80, 900
 _BLANKS: Final = re.compile(r"\s+")
@@ -46,7 +46,7 @@ def filled_corpus(name: str, seed: int = 0) -> list[Filled]:
         finder = Finder(survey_of((one.text for one in documents), locale[:2]).mapping())
     pools = NamePools(open_names())
     genders = None if finder else known_given_names(pools, locale[3:])
-    engine = Engine(Settings(seed=seed, locale=locale), pools, finder, genders=genders)
+    engine = Engine(EngineSettings(seed=seed, locale=locale), pools, finder, genders=genders)
     return [Filled(*both) for both in zip(documents, engine.replace_all(documents), strict=True)]
 
 

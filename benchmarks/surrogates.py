@@ -71,13 +71,13 @@ def ours(count: int) -> dict[str, Any]:
     from piiloom.surrogates.documents import Document, Mention
     from piiloom.surrogates.engine import Engine
     from piiloom.surrogates.offset_map import OffsetMap
-    from piiloom.surrogates.settings import Settings
+    from piiloom.surrogates.settings import EngineSettings
 
     documents = [
         Document(number, str(number), text, "bench", None, tuple(Mention(start, end, kind, role) for start, end, kind, role, _ in spans))
         for number, (text, spans) in enumerate(material(count))
     ]
-    engine = Engine(Settings(seed=7), NamePools(open_names(None)))
+    engine = Engine(EngineSettings(seed=7), NamePools(open_names(None)))
     started = time.perf_counter()
     deque(engine.replace_all(documents[:2000]), maxlen=0)  # names and words of all groups are read
     warm = time.perf_counter() - started
@@ -99,7 +99,7 @@ def cores(count: int, workers: int) -> dict[str, Any]:
     from piiloom.surrogates.inputs.input_settings import SourceSettings
     from piiloom.surrogates.placeholders.mapping import Mapping
     from piiloom.surrogates.running import run_surrogates
-    from piiloom.surrogates.settings import Settings
+    from piiloom.surrogates.settings import EngineSettings
 
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "input.jsonl"
@@ -107,7 +107,7 @@ def cores(count: int, workers: int) -> dict[str, Any]:
             block = [json.dumps({"text": text}) + "\n" for text, _ in material(min(count, 5000))]
             for at in range(0, count, len(block)):
                 out.writelines(block[: count - at])
-        factory = EngineFactory(settings=Settings(seed=7), mapping=Mapping(), scan=False)
+        factory = EngineFactory(settings=EngineSettings(seed=7), mapping=Mapping(), scan=False)
         started = time.perf_counter()
         run_surrogates(SourceSettings(path=source), Path(folder) / "out", factory, workers=workers)
         return {"seconds": time.perf_counter() - started, "megabytes": source.stat().st_size / 1e6}

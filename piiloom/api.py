@@ -132,12 +132,12 @@ def import_file(path: str | Path, asked: Import) -> ImportReport:
     return import_into(Path(path), asked, asked.store).report
 
 
-class Releasing(ReleaseOptions, StoreSettings):
+class ReleaseKeywords(ReleaseOptions, StoreSettings):
     """The keywords of ``release``: the options of a release, and the store."""
 
 
-@takes_keywords(Releasing)
-def release(name: str, asked: Releasing) -> ReleaseRow:
+@takes_keywords(ReleaseKeywords)
+def release(name: str, asked: ReleaseKeywords) -> ReleaseRow:
     """Freeze records of the store as release *name*, split into train, test and validation, or into folds.
 
     The options are those of ``piiloom release`` (``test_size``, ``folds``, ``status``, ``run`` …), with its defaults;

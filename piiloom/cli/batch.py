@@ -29,7 +29,7 @@ _TITLES = ("batch", "run", "provider", "model", "state", "requests", "made", "pr
 batch_app = command_group("List the batches of runs made with --batch, and cancel the open ones.", *_LIST, *_CANCEL)
 
 
-class ListOptions(StoreOptions):
+class ListBatches(StoreOptions):
     """The options of ``batch list``."""
 
     run: str | None = run_filter_setting()
@@ -43,8 +43,8 @@ class CancelOptions(StoreOptions):
 
 
 @batch_app.command("list", epilog=examples(*_LIST))
-@takes(ListOptions)
-def list_batches(asked: ListOptions) -> None:
+@takes(ListBatches)
+def list_batches(asked: ListBatches) -> None:
     """List batches with their state in this store, oldest first; the provider is not asked.
 
     States: preparing (being made, or made without a confirmation), submitted, ended (results are being kept), collected,

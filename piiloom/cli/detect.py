@@ -134,7 +134,7 @@ class _Rate:
 
     def described(self, progress: DetectionProgress, now: float) -> str:
         """Describe *progress* in one line."""
-        from piiloom.cli.run_summary import dollars, duration, rate_text
+        from piiloom.cli.run_summary import dollars, duration_text, rate_text
 
         if progress.kept == progress.documents and progress.documents:
             self._started, self._before = now, (progress.documents, progress.done)
@@ -146,7 +146,7 @@ class _Rate:
             parts.append(f"{min(progress.done / progress.total, 1.0):.0%} of the input")
         parts.append(rate_text((progress.documents - documents) / seconds))
         if progress.total and progress.done > done:
-            parts.append(f"ETA {duration((progress.total - progress.done) * seconds / (progress.done - done))}")
+            parts.append(f"ETA {duration_text((progress.total - progress.done) * seconds / (progress.done - done))}")
         parts.append(counted(progress.spans, "span"))
         if progress.refused:
             parts.append(f"{counted(progress.refused, 'row')} set aside")

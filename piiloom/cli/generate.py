@@ -225,7 +225,7 @@ def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractCo
 
             check_telemetry()
         if options.workers is not None:
-            from piiloom.generation.distributed.partition_checks import check_partitioned, check_ray
+            from piiloom.generation.distributed.partitioned import check_partitioned, check_ray
 
             check_ray(options.workers, options.ray_address)
             check_partitioned(config, returned=options.ray_address is not None and options.ray_folder is None)

@@ -56,13 +56,13 @@ class OneRunOptions(StoreOptions):
     run: str | None = run_filter_setting()
 
 
-class ShowOptions(OneRunOptions):
+class ShowJournal(OneRunOptions):
     """The options of ``journal show``."""
 
     stage: str | None = setting(None, "Only the calls of this stage.", metavar="STAGE")
 
 
-class ExportOptions(OneRunOptions):
+class ExportJournal(OneRunOptions):
     """The options of ``journal export``."""
 
     out: AnyPath = setting(..., "The JSONL file to write; an existing one is replaced at the end.", flags="--out -o", metavar="FILE")
@@ -76,8 +76,8 @@ class PurgeOptions(ConfirmedOptions):
 
 
 @journal_app.command("show", epilog=examples(*_SHOW))
-@takes(ShowOptions)
-def show(asked: ShowOptions) -> None:
+@takes(ShowJournal)
+def show(asked: ShowJournal) -> None:
     """Sum up the calls by run and stage: replies, failures, retries, tokens, cost.
 
     The column "maybe paid" counts requests without an answer that may have been billed: lost on the way, or under way when
@@ -106,8 +106,8 @@ def show(asked: ShowOptions) -> None:
 
 
 @journal_app.command("export", epilog=examples(*_EXPORT))
-@takes(ExportOptions)
-def export(asked: ExportOptions) -> None:
+@takes(ExportJournal)
+def export(asked: ExportJournal) -> None:
     """Write every prompt, reply, failure and verdict to a JSON Lines file, and check it against the store.
 
     The file has prompts and replies in full. It appears under its name only when it is complete and was read back.

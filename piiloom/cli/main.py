@@ -158,7 +158,7 @@ def run(argv: Sequence[str] | None = None, invoke: Callable[[list[str]], object]
             failure = failure_of(error, interrupted=interrupted())
             code = failure.exit_code
             try:
-                tell(failure, as_json=JSON in given)
+                tell_failure(failure, as_json=JSON in given)
                 sys.stdout.flush()
             except BrokenPipeError:
                 return _unread()
@@ -278,7 +278,7 @@ def _in_plain_words(error: TyperException) -> str:
     return said
 
 
-def tell(failure: Failure, *, as_json: bool) -> None:
+def tell_failure(failure: Failure, *, as_json: bool) -> None:
     """Print it."""
     if failure.message:
         say_error(failure.line)

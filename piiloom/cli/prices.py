@@ -29,7 +29,7 @@ _PROVIDERS: Final = ("openai", "anthropic")
 prices_app = command_group("Compare the list of models and prices with the one of LiteLLM.", *_CHECK)
 
 
-class CheckOptions(Settings):
+class CheckPrices(Settings):
     """The options of ``prices check``."""
 
     file: AnyPath = setting(..., "LiteLLM's model_prices_and_context_window.json, as downloaded.", metavar="FILE", argument=True)
@@ -42,8 +42,8 @@ def _group() -> None:
 
 
 @prices_app.command("check", epilog=examples(*_CHECK))
-@takes(CheckOptions)
-def check(asked: CheckOptions) -> None:
+@takes(CheckPrices)
+def check(asked: CheckPrices) -> None:
     """Compare prices and output limits of OpenAI's and Anthropic's models with LiteLLM's price map; exit code 1 if some differ.
 
     Prices are in USD per million tokens. Left out: models turned off before the date of piiloom's list, and values that LiteLLM lacks.

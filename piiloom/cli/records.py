@@ -79,7 +79,7 @@ class Search(RecordLines, TextConditions):
     text: str = setting(..., "Text to find, as it is, in any case.", metavar="TEXT", argument=True)
 
 
-class ShowOptions(StoreOptions):
+class ShowRecord(StoreOptions):
     """The options of ``records show``."""
 
     record: str = setting(..., "A record's id or its first six letters or more, or RUN:INDEX.", metavar="ID", argument=True)
@@ -96,8 +96,8 @@ def list_records(asked: Listing) -> None:
 
 
 @records_app.command("show", epilog=examples(*_SHOW))
-@takes(ShowOptions)
-def show(asked: ShowOptions) -> None:
+@takes(ShowRecord)
+def show(asked: ShowRecord) -> None:
     """Show one record: its text with the spans marked, its question, each span, its plan, and its releases.
 
     Of several revisions the newest is shown. piiloom trace shows how it was made.

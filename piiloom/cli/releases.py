@@ -86,7 +86,7 @@ class Releasing(StoreOptions, ReleaseOptions):
     name: str = setting(..., "Name of the release; a name can be used once. piiloom releases list shows the names.", metavar="TEXT")
 
 
-class ShowOptions(StoreOptions):
+class ShowRelease(StoreOptions):
     """The options of ``releases show``."""
 
     name: str = setting(..., "The release; piiloom releases list shows the names.", metavar="NAME", argument=True)
@@ -100,7 +100,7 @@ class DiffOptions(StoreOptions):
     limit: int = setting(10, "Number of records to name of each kind; 0 names all.", flags="--limit -n", metavar="N", ge=0)
 
 
-class DeleteOptions(ConfirmedOptions, ShowOptions):
+class DeleteOptions(ConfirmedOptions, ShowRelease):
     """The options of ``releases delete``."""
 
 
@@ -146,8 +146,8 @@ def list_all(asked: ListOptions) -> None:
 
 
 @releases_app.command("show", epilog=examples(*_SHOW))
-@takes(ShowOptions)
-def show(asked: ShowOptions) -> None:
+@takes(ShowRelease)
+def show(asked: ShowRelease) -> None:
     """Show one release: its version and hash, its settings, its splits by pair, type and relevance, and its withheld records.
 
     The leaks between its splits and the verdicts of judges are also shown. piiloom report --release measures more.

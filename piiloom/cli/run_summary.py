@@ -131,7 +131,7 @@ class Pace:
         parts = [
             f"{progress.accepted:,}/{max(progress.wanted, progress.accepted):,}",
             rate_text(rate),
-            f"ETA {duration(left) if left is not None else 'unknown'}",
+            f"ETA {duration_text(left) if left is not None else 'unknown'}",
             f"{progress.rejected:,} rejected",
             *costs,
         ]
@@ -154,7 +154,7 @@ def rate_text(per_second: float) -> str:
     return f"{per_second * 60:.3g}/min"
 
 
-def duration(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """Write seconds as ``0:07``, ``12:30`` or ``3:05:00``."""
     whole = round(seconds)
     hours, rest = divmod(whole, 3600)
@@ -184,7 +184,7 @@ def seconds_text(seconds: float | None) -> str:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 100:
         return f"{seconds:.3g} s"
-    return duration(seconds)
+    return duration_text(seconds)
 
 
 def count_text(number: int) -> str:

@@ -42,13 +42,13 @@ _SPARED = ("locale", "seed", "pairs", "rejected")
 runs_app = command_group("List, show and delete the runs of a store.", *_LIST, *_SHOW, *_DELETE)
 
 
-class ShowOptions(StoreOptions):
+class ShowRun(StoreOptions):
     """The options of ``runs show``."""
 
     run: str = setting("last", 'The run, by its id or "last".', metavar="RUN", argument=True)
 
 
-class DeleteOptions(ConfirmedOptions):
+class DeleteRun(ConfirmedOptions):
     """The options of ``runs delete``."""
 
     run: str = setting(..., 'The run, by its id or "last".', metavar="RUN", argument=True)
@@ -78,8 +78,8 @@ def list_all(asked: ListOptions) -> None:
 
 
 @runs_app.command("show", epilog=examples(*_SHOW))
-@takes(ShowOptions)
-def show(asked: ShowOptions) -> None:
+@takes(ShowRun)
+def show(asked: ShowRun) -> None:
     """Show one run: its settings, its stages with rejects by reason, its balance and cost, and the releases with its records.
 
     piiloom rejects lists each reject, piiloom cost the costs by stage and model, piiloom records list the records.
@@ -113,8 +113,8 @@ def show(asked: ShowOptions) -> None:
 
 
 @runs_app.command("delete", epilog=examples(*_DELETE))
-@takes(DeleteOptions)
-def delete(asked: DeleteOptions) -> None:
+@takes(DeleteRun)
+def delete(asked: DeleteRun) -> None:
     """Delete a run with its records, its plan and its rejects; first shows what would be deleted.
 
     Paid replies stay in the journal, for later runs and for the sums, unless --with-journal is given. A run is not deleted while

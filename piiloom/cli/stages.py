@@ -46,7 +46,7 @@ stages_app = typer.Typer(
 )
 
 
-class ListOptions(Settings):
+class ListStages(Settings):
     """The options of ``stages list``."""
 
     store: Path = store_setting()
@@ -65,8 +65,8 @@ class RunOptions(Settings):
 
 
 @stages_app.command("list", epilog=examples(*_LIST))
-@takes(ListOptions)
-def list_stages(asked: ListOptions) -> None:
+@takes(ListStages)
+def list_stages(asked: ListStages) -> None:
     """List the stages of a run in order, with items done and rejected, and the reasons."""
     with store_for_reading(asked.store) as store:
         run = get_run(store, asked.run)

@@ -23,7 +23,7 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended
 from piiloom.taxonomy.own_types_file import read_types_file, types_beside_stories
 from piiloom.taxonomy.stories import Story
-from piiloom.taxonomy.story_bank import by_id, load_stories, read_stories
+from piiloom.taxonomy.story_bank import load_stories, read_stories, stories_by_id
 
 _CHECK = ("piiloom stories check my_stories.yaml", "piiloom stories check my_bank --language sv --json")
 _SHOW = (
@@ -54,7 +54,7 @@ class CheckOptions(StoryOptions):
     path: AnyPath = setting(..., "A YAML file with stories, or a folder of such files.", metavar="PATH", argument=True)
 
 
-class ShowOptions(StoryOptions):
+class ShowStories(StoryOptions):
     """The options of ``stories show``."""
 
     story: str | None = setting(None, "The story; all if not given.", metavar="ID", argument=True)
@@ -79,8 +79,8 @@ def check(asked: CheckOptions) -> None:
 
 
 @stories_app.command("show", epilog=examples(*_SHOW))
-@takes(ShowOptions)
-def show(asked: ShowOptions) -> None:
+@takes(ShowStories)
+def show(asked: ShowStories) -> None:
     """Print texts of stories as the composer tells them: the values marked, and for each question which of them matter."""
     taxonomy, locale = asked.taxonomy(asked.bank), locale_of(asked.language).code
     stories = _stories(asked, taxonomy)
@@ -94,12 +94,12 @@ def show(asked: ShowOptions) -> None:
             say("\n".join(_lines(text, story)) + "\n")
 
 
-def _stories(asked: ShowOptions, taxonomy: Taxonomy) -> Mapping[str, Story]:
+def _stories(asked: ShowStories, taxonomy: Taxonomy) -> Mapping[str, Story]:
     """Return the stories to show by id. Raises ``UsageError`` for an unknown id, or where there are no stories."""
     if asked.bank is None:
         stories = load_stories(asked.language, None, taxonomy)
     elif asked.bank.exists():
-        stories = by_id(story for file in user_sources(asked.bank) for story in read_stories(file, taxonomy, asked.language))
+        stories = stories_by_id(story for file in user_sources(asked.bank) for story in read_stories(file, taxonomy, asked.language))
     else:
         raise UsageError(f"there is no {asked.bank}", where="--bank", remedy="Name a YAML file or a folder of them.")
     if asked.story is not None and asked.story not in stories:

@@ -81,14 +81,14 @@ FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
         ),
         REFORMULATING: Family(
             about="the baseline of Ngong et al.: a language model divides personal details by what the question needs; no types",
-            make="piiloom.detection.capid.reformulating:ReformulatingDetector",
+            make="piiloom.detection.capid.capid_detector:ReformulatingDetector",
             needs=frozenset({"model"}),
             waits=True,
             untyped=True,
         ),
         STAND_IN: Family(
             about="a rule in the place of the model of reformulating, to try the way of the data; its figures say nothing of the method",
-            make="piiloom.detection.capid.reformulating:ReformulatingStandIn",
+            make="piiloom.detection.capid.capid_detector:ReformulatingStandIn",
             own=ENTITIES,
             untyped=True,
         ),

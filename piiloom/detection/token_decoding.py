@@ -171,7 +171,7 @@ def token_words(text: str, offsets: Sequence[tuple[int, int]]) -> list[TokenWord
     return found
 
 
-def mentions_in(words: Sequence[TokenWord], probabilities: Probabilities, scheme: LabelScheme) -> list[TokenMention]:
+def decoded_mentions(words: Sequence[TokenWord], probabilities: Probabilities, scheme: LabelScheme) -> list[TokenMention]:
     """Return the mentions among *words* in text order; *probabilities* has a row a token and a column a label."""
     if not words:
         return []

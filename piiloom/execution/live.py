@@ -21,7 +21,7 @@ from piiloom.execution.call_limits import CallBudget, CallLimiter, CallReservati
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.money.budget import estimated_tokens, worst_case_usd
-from piiloom.execution.retrying import RetryPolicy, result_of
+from piiloom.execution.retrying import RetryPolicy, last_result
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink
 from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.noop import noop
@@ -66,7 +66,9 @@ class LiveCalls:
         # Jitter only spreads requests in time; no result depends on it.
         self._rng = derive_rng("retry jitter", provider.name, provider.endpoint)
         # One for all calls: tenacity keeps the state of a call in the call, and no callback here suspends.
-        self._tries = AsyncRetrying(retry=retry_if_result(lambda outcome: isinstance(outcome, float)), wait=result_of, sleep=asyncio.sleep)
+        self._tries = AsyncRetrying(
+            retry=retry_if_result(lambda outcome: isinstance(outcome, float)), wait=last_result, sleep=asyncio.sleep
+        )
         self._under_way: set[asyncio.Task[Completion | float]] = set()
         # A request recorded as sent that still waits for a slot has not left, but after a kill this cannot be known and it is charged.
         # So only enough are recorded ahead to keep the slots busy during a commit (about 10 ms).

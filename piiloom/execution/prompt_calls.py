@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from piiloom.prompts.compiling import PromptTemplate
+from piiloom.prompts.library import PromptTemplate
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, SamplingSettings
 
 

@@ -88,6 +88,6 @@ def error_of(state: RetryCallState) -> BaseException | None:
     return state.outcome.exception() if state.outcome is not None else None
 
 
-def result_of(state: RetryCallState) -> Any:
+def last_result(state: RetryCallState) -> Any:
     """Return the result of the last try; raises its error if it failed."""
     return state.outcome.result() if state.outcome is not None else None

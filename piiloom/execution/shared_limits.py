@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from piiloom.execution.limits.limiter import Limiter, LimiterState, Slot
+from piiloom.execution.limits.limiter import Limiter, LimiterSlot, LimiterState
 from piiloom.execution.money.budget import Budget, Reservation
 from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import PortableError
@@ -32,7 +32,7 @@ Note = tuple[str, tuple[Any, ...]]
 class _Worker:
     """What one worker holds, and the requests of it that wait, by ticket number."""
 
-    held: dict[int, Slot | Reservation] = field(default_factory=dict)
+    held: dict[int, LimiterSlot | Reservation] = field(default_factory=dict)
     waiting: dict[int, asyncio.Task[None]] = field(default_factory=dict)
     withdrawn: set[int] = field(default_factory=set)
     spent_usd: float = 0.0
@@ -88,7 +88,7 @@ class Coordinator:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
         for ticket, held in list(known.held.items()):
-            self.end(worker, ticket, "failed" if isinstance(held, Slot) else "charge_in_full", {})
+            self.end(worker, ticket, "failed" if isinstance(held, LimiterSlot) else "charge_in_full", {})
         return known.spent_usd
 
     def end(self, worker: str, ticket: int, how: str, details: Mapping[str, Any]) -> None:
@@ -124,7 +124,7 @@ class Coordinator:
         for method, arguments in notes:
             getattr(self, method)(worker, *arguments)
 
-    async def _grant(self, worker: str, ticket: int, request: Coroutine[Any, Any, Slot | Reservation]) -> PortableError | None:
+    async def _grant(self, worker: str, ticket: int, request: Coroutine[Any, Any, LimiterSlot | Reservation]) -> PortableError | None:
         known = self._workers[worker]
         if known.released or ticket in known.withdrawn:
             request.close()

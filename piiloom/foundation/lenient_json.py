@@ -104,7 +104,7 @@ def _all_in(text: str) -> LenientJson:
     opener = _OPENER.search(text)
     while opener is not None and tries < _MOST_TRIES and read < _MOST_READ:
         tries += 1
-        reader = _Reader(text, opener.start())
+        reader = _JsonReader(text, opener.start())
         try:
             value, at = _strictly(text, opener.start()) or (reader.value(0), reader.at)
             values.append(value)
@@ -127,7 +127,7 @@ def _strictly(text: str, at: int) -> tuple[Any, int] | None:
     return _sound(value), end
 
 
-class _Reader:
+class _JsonReader:
     """Reads one value from ``start`` on; ``at`` is how far it is. It is cut off if the text ends before it does."""
 
     def __init__(self, text: str, at: int) -> None:

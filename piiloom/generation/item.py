@@ -18,7 +18,7 @@ from piiloom.corpus.record import Relevance, Span
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.taxonomy.text_shapes import Shape
 
-Band = tuple[int, int]
+Band = tuple[int, int]  # (fewest, most) words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
-from piiloom.taxonomy.own_entities import user_file
+from piiloom.taxonomy.own_entities import own_catalogue
 
 BEFORE: Final = 60
 AFTER: Final = 30
@@ -258,5 +258,5 @@ def engine_for(
 
 @lru_cache(maxsize=32)
 def _engine(locale: str, own: tuple[tuple[Path, int], ...], unconfirmed: bool, also: frozenset[str], backend: Backend) -> PatternEngine:
-    catalogue = load_catalogue(locale, [user_file(path) for path, _ in own], unconfirmed=unconfirmed, also=also)
+    catalogue = load_catalogue(locale, [own_catalogue(path) for path, _ in own], unconfirmed=unconfirmed, also=also)
     return PatternEngine(catalogue, backend=backend)

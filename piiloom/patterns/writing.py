@@ -17,7 +17,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Choice, Node, Repeat, Sequence, longest, parse_pattern
+from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Node, Repeat, TemplateChoice, TemplateSequence, longest, parse_pattern
 from piiloom.taxonomy.entities.entity import EntityPattern
 
 _BEYOND_ASCII: Final = 0x80
@@ -228,9 +228,9 @@ def _at_end(node: Node, step: int) -> list[CharacterSet]:
             return [node]
         case Repeat():
             return _at_end(node.node, step)
-        case Choice():
+        case TemplateChoice():
             return [one for option in node.options for one in _at_end(option, step)]
-        case Sequence():
+        case TemplateSequence():
             found: list[CharacterSet] = []
             for part in node.nodes[::step]:
                 found += _at_end(part, step)
@@ -245,9 +245,9 @@ def _may_be_empty(node: Node) -> bool:
             return False
         case Repeat():
             return node.fewest == 0 or _may_be_empty(node.node)
-        case Choice():
+        case TemplateChoice():
             return any(map(_may_be_empty, node.options))
-        case Sequence():
+        case TemplateSequence():
             return all(map(_may_be_empty, node.nodes))
 
 
@@ -259,9 +259,9 @@ def _exact(node: Node, fold_case: bool) -> str:
             most = "" if node.most is None else str(node.most)
             inner = _exact(node.node, fold_case)
             return f"{inner if isinstance(node.node, CharacterSet) else f'(?:{inner})'}{{{node.fewest},{most}}}"
-        case Choice():
+        case TemplateChoice():
             return "(?:" + "|".join(_exact(option, fold_case) for option in node.options) + ")"
-        case Sequence():
+        case TemplateSequence():
             return "".join(_exact(part, fold_case) for part in node.nodes)
 
 
@@ -301,9 +301,9 @@ def _loose(node: Node, fold_case: bool) -> bytes:
             if most and int(most) < fewest:
                 most = b""
             return b"(?:%b){%d,%b}" % (_loose(node.node, fold_case), fewest, most)
-        case Choice():
+        case TemplateChoice():
             return b"(?:" + b"|".join(_loose(option, fold_case) for option in node.options) + b")"
-        case Sequence():
+        case TemplateSequence():
             return b"".join(_loose(part, fold_case) for part in node.nodes)
 
 

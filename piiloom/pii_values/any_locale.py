@@ -142,7 +142,7 @@ def entity_drawer(entity_id: str) -> Draw | None:
     return lambda person, rng: draw_entity_value(entity, person.locale, rng)
 
 
-def described(locale: str) -> list[str]:
+def locale_description(locale: str) -> list[str]:
     """Return lines that say which values of *locale* come from where."""
     names, places, found = faker_locale("person", locale), faker_locale("address", locale), drawers_of(locale)
     by_faker = [f"names from {names}"] if names else []
@@ -288,10 +288,10 @@ def _duration(person: NamedPerson, rng: random.Random) -> str:
 def _amount(person: NamedPerson, rng: random.Random) -> str:
     money = facts_of(person.locale.partition("_")[2]).money
     amount = rng.choice(_DOLLARS) * money.scale * rng.uniform(0.8, 1.25)
-    return written_amount(float(f"{amount:.2g}"), person.locale)
+    return cldr_amount(float(f"{amount:.2g}"), person.locale)
 
 
-def written_amount(amount: float, locale: str) -> str:
+def cldr_amount(amount: float, locale: str) -> str:
     """Return *amount* as it is written in *locale*, in its currency; a whole one without a fraction."""
     from babel.numbers import format_currency  # noqa: PLC0415
 

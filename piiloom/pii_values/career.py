@@ -14,7 +14,7 @@ from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.pii_values.schooling import draw_degree, draw_field, draw_student_status, draws_as_student, levels
 
 LifeStage = Literal["minor", "student", "early career", "mid-career", "late career", "retired"]
-Work = Literal["minor", "student", "employed", "self_employed", "jobless", "home", "retired"]
+WorkStatus = Literal["minor", "student", "employed", "self_employed", "jobless", "home", "retired"]
 
 # The part of a job's full pay that people in a life stage get (side jobs, full pay, pensions).
 PAY_SHARE: Final[dict[LifeStage, float]] = {
@@ -28,7 +28,7 @@ PAY_SHARE: Final[dict[LifeStage, float]] = {
 _RETIREMENT: Final = 67
 _EARLY_RETIREMENT: Final = 58
 _FULL_AGE: Final = 18
-_WORK: Weighted[Work] = weighted([("employed", 76.0), ("self_employed", 10.0), ("jobless", 8.0), ("home", 6.0)])  # our estimate
+_WORK: Weighted[WorkStatus] = weighted([("employed", 76.0), ("self_employed", 10.0), ("jobless", 8.0), ("home", 6.0)])  # our estimate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Career:
 
     education: Education
     job: Occupation
-    work: Work
+    work: WorkStatus
     stage: LifeStage
 
 
@@ -80,7 +80,7 @@ def _stage(age: int, *, studying: bool) -> LifeStage:
     return "early career" if age < 33 else "mid-career" if age < 50 else "late career"
 
 
-def _work(stage: LifeStage, age: int, rng: random.Random) -> Work:
+def _work(stage: LifeStage, age: int, rng: random.Random) -> WorkStatus:
     if stage in {"minor", "student", "retired"}:
-        return cast("Work", stage)
+        return cast("WorkStatus", stage)
     return "retired" if age >= _EARLY_RETIREMENT and rng.random() < 0.18 else _WORK.draw(rng)

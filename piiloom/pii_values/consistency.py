@@ -19,7 +19,7 @@ from piiloom.pii_values.identifiers import draw_iban
 from piiloom.pii_values.languages import gendered
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.occupations import occupations
-from piiloom.pii_values.people import plain
+from piiloom.pii_values.people import ascii_name
 from piiloom.pii_values.sampling import Weighted, weighted
 
 _MAJORITY: Final = "majority"
@@ -149,5 +149,5 @@ def iban_in(places: Iterable[str], rng: random.Random) -> str | None:
 
 def reminds_of(handle: str, given: str, family: str) -> bool:
     """Whether a user name or the name in an address is made of a person's name."""
-    written = plain(handle.partition("@")[0])
-    return any(plain(name)[:_PART_OF_NAME] in written for name in (given, family))
+    written = ascii_name(handle.partition("@")[0])
+    return any(ascii_name(name)[:_PART_OF_NAME] in written for name in (given, family))

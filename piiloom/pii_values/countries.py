@@ -31,7 +31,7 @@ class CheckedId(FileModel):
     check: int
 
 
-class _Entry(FileModel):
+class _CountryRow(FileModel):
     group: str
     pairs: bool = False
     decimal: str
@@ -49,8 +49,8 @@ class _Entry(FileModel):
     shapes: dict[str, list[str]] = Field(default={})
 
 
-class _File(FileModel):
-    locales: dict[str, _Entry]
+class _CountriesFile(FileModel):
+    locales: dict[str, _CountryRow]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +80,7 @@ class Country:
 @cache
 def country_of(locale: str) -> Country:
     """Return the conventions of the country of *locale*; raises ``UsageError`` for a locale without values."""
-    known = load_data("piiloom.pii_values", "countries.yaml", _File).locales
+    known = load_data("piiloom.pii_values", "countries.yaml", _CountriesFile).locales
     found = known.get(locale)
     if found is None:
         raise UsageError(f"no values for locale {locale!r}", remedy=f"Known: {', '.join(known)}.")

@@ -19,7 +19,7 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import STOP_WORDS
 from piiloom.foundation.yaml_files import FileModel, Text, load_data, load_yaml
-from piiloom.pii_values.languages import Gender, folder
+from piiloom.pii_values.languages import PersonGender, folder
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.sampling import Weighted, weighted
 
@@ -89,7 +89,7 @@ class Heritage:
     """
 
     key: str
-    given: dict[Gender, Weighted[str]]
+    given: dict[PersonGender, Weighted[str]]
     family: Weighted[str]
     nationalities: Weighted[tuple[str, str]]
     ethnicities: Weighted[str]
@@ -174,7 +174,7 @@ def _even(items: Iterable[T]) -> Weighted[T]:
     return weighted((item, 1.0) for item in items)
 
 
-def _given(names: _Names | None, faker: tuple[str, ...], locale: str) -> dict[Gender, Weighted[str]]:
+def _given(names: _Names | None, faker: tuple[str, ...], locale: str) -> dict[PersonGender, Weighted[str]]:
     female = _joined(names.female if names else [], "female", faker, locale)
     male = _joined(names.male if names else [], "male", faker, locale)
     both = _even(dict.fromkeys(female.items + male.items))

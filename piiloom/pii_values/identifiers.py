@@ -18,7 +18,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.countries import CheckedId, country_of, from_mask, shaped
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.languages import Gender
+from piiloom.pii_values.languages import PersonGender
 from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban_of, in_fours
 from piiloom.pii_values.numbering.european_ids import nhs, nino
 from piiloom.pii_values.numbering.holders import Holder, Stream, check_of, completed, digits
@@ -79,7 +79,7 @@ def _american_account(rng: random.Random) -> str:
 
 
 def draw_national_id(
-    locale: str, family_name: str, rng: random.Random, *, born: date = REFERENCE_DATE, gender: Gender = "nonbinary"
+    locale: str, family_name: str, rng: random.Random, *, born: date = REFERENCE_DATE, gender: PersonGender = "nonbinary"
 ) -> str:
     """Draw a national id number; the module docstring describes the ranges."""
     initial = family_name[:1].upper() if family_name[:1].upper() in _PAN_LETTERS else ""
@@ -130,7 +130,7 @@ _RULES: Final[dict[str, Callable[[Holder, random.Random], str]]] = {
 }
 
 
-def _checked_id(rule: CheckedId, born: date, gender: Gender, rng: random.Random) -> str:
+def _checked_id(rule: CheckedId, born: date, gender: PersonGender, rng: random.Random) -> str:
     """Draw a number that the stdnum module of *rule* accepts, mostly formatted by the module, else in one piece.
 
     Raises ``ConfigError`` if ``_TRIES`` bodies of the rule's mask have no valid check digits.

@@ -13,7 +13,7 @@ from piiloom.foundation.words import WORD
 from piiloom.foundation.yaml_files import FileModel, load_yaml
 from piiloom.taxonomy.locales import get_locale
 
-Gender = Literal["female", "male", "nonbinary"]
+PersonGender = Literal["female", "male", "nonbinary"]
 
 _GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
 
@@ -49,6 +49,6 @@ def spelled(text: str, locale: str) -> str:
     return WORD.sub(lambda match: swap(match.group()), text)
 
 
-def gendered(text: str, gender: Gender) -> str:
+def gendered(text: str, gender: PersonGender) -> str:
     """Replace each ``<a|b>`` in *text* by its first form for men, by its second for others."""
     return _GENDERED.sub(lambda m: m[1] if gender == "male" else m[2], text) if "<" in text else text

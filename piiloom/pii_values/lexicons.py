@@ -22,7 +22,7 @@ from typing import Final, Protocol
 from pydantic import Field
 
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
-from piiloom.pii_values.languages import Gender, gendered, spelled
+from piiloom.pii_values.languages import PersonGender, gendered, spelled
 from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.taxonomy.locales import get_locale
 
@@ -36,7 +36,7 @@ class _Group(FileModel):
     entries: list[Text] = Field(min_length=1)
     min_age: int = 0
     max_age: int = 120
-    genders: list[Gender] | None = None
+    genders: list[PersonGender] | None = None
     locales: list[str] | None = None
 
 
@@ -57,7 +57,7 @@ class Fitted(Protocol):
         """Completed years."""
 
     @property
-    def gender(self) -> Gender:
+    def gender(self) -> PersonGender:
         """The gender that words must fit."""
 
 
@@ -67,7 +67,7 @@ class Who:
 
     locale: str
     age: int = 40
-    gender: Gender = "nonbinary"
+    gender: PersonGender = "nonbinary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +83,11 @@ class Entry:
     weight: float
     min_age: int
     max_age: int
-    genders: tuple[Gender, ...] | None
+    genders: tuple[PersonGender, ...] | None
     parts: tuple[str, ...] | None
     form: bool = False
 
-    def fits(self, age: int, gender: Gender) -> bool:
+    def fits(self, age: int, gender: PersonGender) -> bool:
         """Whether the entry fits a person of this age and gender. A nonbinary person fits every gender, except for a ``form``."""
         anything = self.genders is None or (gender == "nonbinary" and not self.form)
         return self.min_age <= age <= self.max_age and (anything or gender in (self.genders or ()))
@@ -102,9 +102,9 @@ class Choices:
         self._entries = tuple(found)
         self._cuts = sorted({cut for e in self._entries for cut in (e.min_age, e.max_age + 1)})
         self._gendered = any(e.genders is not None for e in self._entries)
-        self._fitting: dict[tuple[int, Gender], Weighted[Entry]] = {}
+        self._fitting: dict[tuple[int, PersonGender], Weighted[Entry]] = {}
 
-    def fitting(self, age: int, gender: Gender) -> Weighted[Entry]:
+    def fitting(self, age: int, gender: PersonGender) -> Weighted[Entry]:
         """Return the fitting entries, ready to draw from; a text in two groups becomes one item with the sum of both weights."""
         key = (bisect(self._cuts, age), gender if self._gendered else "nonbinary")
         known = self._fitting.get(key)
@@ -138,13 +138,13 @@ def _read(text: str, group: _Group, locale: str) -> Iterator[Entry]:
     if "<" not in text:
         yield _entry(text, group, None if group.genders is None else tuple(group.genders), locale)
         return
-    forms: tuple[tuple[Gender, ...], ...] = (("male",), ("female", "nonbinary"))
+    forms: tuple[tuple[PersonGender, ...], ...] = (("male",), ("female", "nonbinary"))
     for genders in forms:
         if group.genders is None or genders[0] in group.genders:
             yield replace(_entry(gendered(text, genders[0]), group, genders, locale), form=True)
 
 
-def _entry(text: str, group: _Group, genders: tuple[Gender, ...] | None, locale: str) -> Entry:
+def _entry(text: str, group: _Group, genders: tuple[PersonGender, ...] | None, locale: str) -> Entry:
     pieces = _SLOT.split(text)
     parts = tuple(piece if number % 2 else spelled(piece, locale) for number, piece in enumerate(pieces))
     whole = "".join("{" + part + "}" if number % 2 else part for number, part in enumerate(parts))
@@ -166,7 +166,7 @@ def choices(lexicon: str, topic: str | None, locale: str) -> Choices:
     return Choices(e for e in found if (e.topic == topic if topic is not None else not e.topic.startswith("_")))
 
 
-def fitting(lexicon: str, topic: str | None, locale: str, age: int = 40, gender: Gender = "nonbinary") -> Weighted[Entry]:
+def fitting(lexicon: str, topic: str | None, locale: str, age: int = 40, gender: PersonGender = "nonbinary") -> Weighted[Entry]:
     """Return the entries of one topic (None: of all) that fit a person, ready to draw from."""
     return choices(lexicon, topic, locale).fitting(age, gender)
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from piiloom.pii_values.countries import country_of, decimal
-from piiloom.pii_values.languages import Gender
+from piiloom.pii_values.languages import PersonGender
 from piiloom.pii_values.lexicons import Fitted, listed, phrase
 from piiloom.pii_values.sampling import weighted
 
 # Mean and standard deviation of adult height in cm: rounded from NCHS, Anthropometric Reference Data for Children and Adults:
 # United States, 2015-2018 (women 161.3, men 175.3), a little taller as most of our locales are; nonbinary: our estimate.
-_HEIGHT: dict[Gender, tuple[float, float]] = {"female": (163, 7), "male": (177, 7.5), "nonbinary": (169, 9)}
+_HEIGHT: dict[PersonGender, tuple[float, float]] = {"female": (163, 7), "male": (177, 7.5), "nonbinary": (169, 9)}
 _SHORTEST, _TALLEST = 146, 203
 # (age in years, height in cm) of children of any gender, interpolated linearly between these ages (our estimate, after common growth
 # charts). From 16 on, people count as adults here.
@@ -57,7 +57,7 @@ def draw_body(who: Fitted, rng: random.Random, *, dark: bool) -> Body:
     )
 
 
-def draw_height_cm(age: int, gender: Gender, rng: random.Random) -> int:
+def draw_height_cm(age: int, gender: PersonGender, rng: random.Random) -> int:
     """Draw a height in whole centimeters."""
     if age < _GROWN:
         step = next(i for i in reversed(range(len(_CHILD_HEIGHT))) if age >= _CHILD_HEIGHT[i][0])
@@ -74,7 +74,7 @@ def draw_weight_kg(height_cm: int, age: int, rng: random.Random) -> int:
     return round(index * (height_cm / 100) ** 2)
 
 
-def _draw_bald(age: int, gender: Gender, rng: random.Random) -> bool:
+def _draw_bald(age: int, gender: PersonGender, rng: random.Random) -> bool:
     """Draw whether a person is bald or balding (men only)."""
     return gender == "male" and rng.random() < next(share for start, share in reversed(_BALD) if age >= start)
 
@@ -121,7 +121,7 @@ def draw_eyes(who: Fitted, rng: random.Random, *, dark: bool = False) -> str:
             return text
 
 
-def look_topics(body: Body, age: int, gender: Gender) -> tuple[str, ...]:
+def look_topics(body: Body, age: int, gender: PersonGender) -> tuple[str, ...]:
     """Return the lexicon topics of looks that fit a body; a topic listed twice is drawn twice as often."""
     if age < _GROWN:
         return ("look_any",)

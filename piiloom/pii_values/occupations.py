@@ -16,7 +16,7 @@ from pydantic import Field
 
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.countries import country_of
-from piiloom.pii_values.languages import Gender, folder, gendered, spelled
+from piiloom.pii_values.languages import PersonGender, folder, gendered, spelled
 from piiloom.pii_values.lexicons import Fitted, filled, has_topic, phrase
 from piiloom.pii_values.sampling import Weighted, spread, weighted
 
@@ -24,7 +24,7 @@ _SLOT: Final = re.compile(r"\{([\w.]+)\}")
 _PARTS: Final = "job_parts"
 
 
-class _Group(FileModel):
+class _OccupationGroup(FileModel):
     field: str
     education: int = Field(ge=0, le=5)
     max_education: int = 5
@@ -37,8 +37,8 @@ class _Group(FileModel):
     entries: list[Text] = Field(min_length=1)
 
 
-class _File(FileModel):
-    groups: list[_Group]
+class _OccupationsFile(FileModel):
+    groups: list[_OccupationGroup]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Occupation:
 @cache
 def occupations(locale: str) -> tuple[Occupation, ...]:
     """All jobs in the spelling of *locale*, in file order."""
-    source = load_yaml(folder(locale) / "lexicons" / "occupations.yaml", _File)
+    source = load_yaml(folder(locale) / "lexicons" / "occupations.yaml", _OccupationsFile)
     return tuple(
         Occupation(
             title=spelled(title, locale),
@@ -94,7 +94,7 @@ def jobs_for(locale: str, education: int, age: int) -> Weighted[Occupation]:
 
 
 @cache
-def _pieces(title: str, gender: Gender) -> tuple[str, ...]:
+def _pieces(title: str, gender: PersonGender) -> tuple[str, ...]:
     return tuple(_SLOT.split(gendered(title, gender)))
 
 

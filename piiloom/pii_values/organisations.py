@@ -15,7 +15,7 @@ from piiloom.pii_values.lexicons import Fitted, filled, fitting, phrase
 from piiloom.pii_values.regions import Region
 from piiloom.pii_values.sampling import Weighted, weighted
 
-Kind = Literal["company", "hospital", "charity", "club", "school"]
+OrganisationKind = Literal["company", "hospital", "charity", "club", "school"]
 
 _MAX_WORDS: Final = 6
 _PARTS: Final = frozenset({"s", "c", "f", "f2", "f3"})  # slots of names: a stem, a city, family names
@@ -26,7 +26,7 @@ class _EmployersFile(FileModel):
     employers: dict[str, list[Text]]
 
 
-def draw_organisation(kind: Kind, who: Fitted, region: Region, rng: random.Random) -> str:
+def draw_organisation(kind: OrganisationKind, who: Fitted, region: Region, rng: random.Random) -> str:
     """Draw a name of at most six words without repeated words; city names come from *region*."""
     while True:
         form = fitting("organisations", kind, who.locale, who.age, who.gender).draw(rng)

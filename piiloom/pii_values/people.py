@@ -10,7 +10,7 @@ from functools import cache
 from typing import Final, Literal
 
 from piiloom.foundation.yaml_files import FileModel, load_data
-from piiloom.pii_values.languages import Gender
+from piiloom.pii_values.languages import PersonGender
 from piiloom.pii_values.lexicons import Entry, Fitted, entries, merged, phrase
 from piiloom.pii_values.numbering.holders import ENDINGS, SITE_NAMES, digits
 from piiloom.pii_values.sampling import Weighted, weighted
@@ -33,7 +33,7 @@ _MARITAL: tuple[tuple[int, dict[MaritalKind, float]], ...] = (
 _PARENTS: tuple[tuple[int, float], ...] = ((0, 0.0), (19, 0.06), (24, 0.2), (30, 0.5), (40, 0.75), (50, 0.82))
 _CHILD_COUNTS: Final = weighted([(1, 30.0), (2, 42.0), (3, 18.0), (4, 7.0), (5, 3.0)])  # our estimate
 _YOUNGEST_PARENT, _OLDEST_PARENT = 17, 46
-_PARTNER_WORDS: Final[dict[Gender, str]] = {"male": "man", "female": "woman", "nonbinary": "woman"}  # as used in topic names
+_PARTNER_WORDS: Final[dict[PersonGender, str]] = {"male": "man", "female": "woman", "nonbinary": "woman"}  # as used in topic names
 _GROWN: Final = 18
 _SHORTEST, _LONGEST = 4, 24  # characters of a user name
 
@@ -51,7 +51,7 @@ _ORIENTATIONS: Final[tuple[tuple[Attraction, float], ...]] = (("other", 22.0), (
 class Child:
     """A child of a persona; ``age`` in completed years."""
 
-    gender: Gender
+    gender: PersonGender
     age: int
 
 
@@ -61,7 +61,7 @@ class Ties:
 
     kind: MaritalKind
     drawn_to: Attraction
-    partner: Gender
+    partner: PersonGender
     children: tuple[Child, ...]
 
 
@@ -87,7 +87,9 @@ def draw_children(age: int, kind: MaritalKind, rng: random.Random) -> tuple[Chil
     return tuple(found)
 
 
-def draw_ties(age: int, gender: Gender, rng: random.Random, kind: MaritalKind | None = None, partner: Gender | None = None) -> Ties:
+def draw_ties(
+    age: int, gender: PersonGender, rng: random.Random, kind: MaritalKind | None = None, partner: PersonGender | None = None
+) -> Ties:
     """Draw ties that fit age and gender; *kind* and *partner* are given if they are known."""
     kind = kind or marital_kinds(age).draw(rng)
     drawn_to = _attractions(gender, partner).draw(rng)
@@ -95,7 +97,7 @@ def draw_ties(age: int, gender: Gender, rng: random.Random, kind: MaritalKind | 
 
 
 @cache
-def _attractions(gender: Gender, partner: Gender | None) -> Weighted[Attraction]:
+def _attractions(gender: PersonGender, partner: PersonGender | None) -> Weighted[Attraction]:
     """Return the weighted attractions that are consistent with a partner of gender *partner* (None: unknown)."""
     if partner is None or "nonbinary" in {gender, partner}:
         return weighted(_ORIENTATIONS)
@@ -103,14 +105,16 @@ def _attractions(gender: Gender, partner: Gender | None) -> Weighted[Attraction]
     return weighted((drawn_to, share) for drawn_to, share in _ORIENTATIONS if drawn_to != away)
 
 
-def _partner(gender: Gender, drawn_to: Attraction, rng: random.Random) -> Gender:
+def _partner(gender: PersonGender, drawn_to: Attraction, rng: random.Random) -> PersonGender:
     if drawn_to == "any" or gender == "nonbinary":
         return "female" if rng.random() < 0.5 else "male"
     return gender if drawn_to == "same" else "male" if gender == "female" else "female"
 
 
 @cache
-def kin_words(locale: str, age: int, gender: Gender, partner: Gender, kind: MaritalKind, children: frozenset[str]) -> Weighted[Entry]:
+def kin_words(
+    locale: str, age: int, gender: PersonGender, partner: PersonGender, kind: MaritalKind, children: frozenset[str]
+) -> Weighted[Entry]:
     """Return the kin words that fit a person, ready to draw from; *children* is the result of ``child_topics``."""
     topics = {"kin_any", f"kin_{kind}", f"kin_{kind}_{_PARTNER_WORDS[partner]}"} | children
     found = [e for e in entries("relationships", locale) if e.topic in topics and e.fits(age, gender)]
@@ -150,8 +154,8 @@ def draw_form(kind: str, given: str, family: str, birth_year: int, rng: random.R
     """Draw one of the forms of *kind* in ``data/handles.yaml``, filled with names and words."""
     words, forms = _handles()
     parts = {
-        "first": plain(given),
-        "last": plain(family),
+        "first": ascii_name(given),
+        "last": ascii_name(family),
         "year": str(birth_year),
         "yy": f"{birth_year % 100:02d}",
         "d": str(rng.randint(2, 4)),
@@ -180,10 +184,10 @@ def _handles() -> tuple[Mapping[str, Sequence[str]], Mapping[str, Weighted[str]]
 
 def draw_glued_handle(given: str, family: str, rng: random.Random) -> str:
     """Draw a user name in which no part of the name is a whole word: "dwhitlock84"."""
-    return f"{plain(given)[0]}{plain(family)}{rng.randint(1, 999)}"
+    return f"{ascii_name(given)[0]}{ascii_name(family)}{rng.randint(1, 999)}"
 
 
-def plain(name: str) -> str:
+def ascii_name(name: str) -> str:
     """Return *name* as lower-case ASCII letters and digits ("João" as "joao"), or "user" if none are left."""
     return "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if c.isascii() and c.isalnum()) or "user"
 

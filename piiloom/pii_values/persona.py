@@ -8,11 +8,11 @@ from datetime import date
 from functools import cached_property
 
 from piiloom.foundation.seeding import derive_rng
-from piiloom.pii_values.career import PAY_SHARE, Career, Education, LifeStage, Work
+from piiloom.pii_values.career import PAY_SHARE, Career, Education, LifeStage, WorkStatus
 from piiloom.pii_values.contacts import draw_email, draw_phone
 from piiloom.pii_values.creeds import Creed, one_of
 from piiloom.pii_values.heritage import Heritage
-from piiloom.pii_values.languages import Gender, gendered
+from piiloom.pii_values.languages import PersonGender, gendered
 from piiloom.pii_values.lexicons import phrase, topical
 from piiloom.pii_values.looks import Body, draw_body
 from piiloom.pii_values.occupations import Occupation, bare_title, former_title, told_title, yearly_pay
@@ -35,7 +35,7 @@ class Persona:
     locale: str
     given_name: str
     family_name: str
-    gender: Gender
+    gender: PersonGender
     trans: bool
     birth_date: date
     age: int
@@ -178,7 +178,7 @@ class Persona:
         return self.career.job
 
     @property
-    def work(self) -> Work:
+    def work(self) -> WorkStatus:
         """Whether and how they work."""
         return self.career.work
 

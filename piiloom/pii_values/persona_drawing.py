@@ -9,14 +9,14 @@ from piiloom.pii_values.career import draw_career
 from piiloom.pii_values.creeds import creeds
 from piiloom.pii_values.dates import draw_birth_date
 from piiloom.pii_values.heritage import Heritage, heritages
-from piiloom.pii_values.languages import Gender, gendered
+from piiloom.pii_values.languages import PersonGender, gendered
 from piiloom.pii_values.lexicons import Who
 from piiloom.pii_values.people import Ties, draw_ties
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.regions import regions
 from piiloom.pii_values.sampling import Weighted, weighted
 
-_GENDERS: Weighted[Gender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])  # our estimate
+_GENDERS: Weighted[PersonGender] = weighted([("female", 0.485), ("male", 0.485), ("nonbinary", 0.03)])  # our estimate
 _TRANS = 0.06  # share of transgender people: far above census figures, since being transgender is mentioned more often than not being so
 _ASSIMILATED = 0.35  # share of people whose given name comes from the majority's list, not from their family's background
 _WHOLE_LIFE = 105
@@ -28,7 +28,7 @@ def draw_persona(
     *,
     min_age: int = 18,
     max_age: int = 90,
-    gender: Gender | None = None,
+    gender: PersonGender | None = None,
     heritage: Heritage | None = None,
 ) -> Persona:
     """Draw a person of *min_age* to *max_age* (years, inclusive; older people are rarer), of any gender and background if none is given.
@@ -42,7 +42,7 @@ def draw_persona(
     return draw_persona_of(rng, locale_code, age=age, gender=gender or draw_gender(rng), heritage=heritage)
 
 
-def draw_gender(rng: random.Random) -> Gender:
+def draw_gender(rng: random.Random) -> PersonGender:
     """Draw a gender by its approximate share in the population."""
     return _GENDERS.draw(rng)
 
@@ -52,7 +52,7 @@ def draw_persona_of(
     locale: str,
     *,
     age: int,
-    gender: Gender,
+    gender: PersonGender,
     heritage: Heritage | None = None,
     family_name: str | None = None,
     ties: Ties | None = None,
@@ -82,7 +82,7 @@ def draw_persona_of(
     )
 
 
-def _draw_name(background: Heritage, locale: str, gender: Gender, rng: random.Random) -> tuple[str, str]:
+def _draw_name(background: Heritage, locale: str, gender: PersonGender, rng: random.Random) -> tuple[str, str]:
     """Draw (given name, family name); the two are never the same word."""
     given_from = heritages(locale).items[0] if rng.random() < _ASSIMILATED else background
     while True:

@@ -14,7 +14,7 @@ from typing import Final
 from pydantic import Field
 
 from piiloom.foundation.yaml_files import FileModel, load_yaml
-from piiloom.pii_values.languages import Gender, folder
+from piiloom.pii_values.languages import PersonGender, folder
 from piiloom.pii_values.people import Child, MaritalKind, Ties, draw_ties
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_gender, draw_persona_of
@@ -102,12 +102,12 @@ def draw_named(persona: Persona, subject: str, rng: random.Random) -> str:
     return f"{subject}, {relative.full_name}" if rng.random() < _FULL_NAME else f"{subject} {relative.given_name}"
 
 
-def _own_children(persona: Persona, gender: Gender | None) -> list[Child]:
+def _own_children(persona: Persona, gender: PersonGender | None) -> list[Child]:
     """Return the persona's children of *gender* (None: all)."""
     return [c for c in persona.children if gender in {None, c.gender}]
 
 
-def _ties(relation: _Relation, persona: Persona, age: int, gender: Gender, rng: random.Random) -> Ties:
+def _ties(relation: _Relation, persona: Persona, age: int, gender: PersonGender, rng: random.Random) -> Ties:
     """Draw the relative's own ties: a spouse shares the persona's children, a parent has the persona as a child."""
     if relation.marital is None or age < _ADULT:
         return draw_ties(age, gender, rng)
@@ -118,7 +118,7 @@ def _ties(relation: _Relation, persona: Persona, age: int, gender: Gender, rng: 
     return replace(found, children=persona.children) if shared else found
 
 
-def _gender(word: str, known: _Known) -> Gender | None:
+def _gender(word: str, known: _Known) -> PersonGender | None:
     """Return the gender that the word implies, None if it implies none."""
     if known.female.search(word):
         return "female"

@@ -15,7 +15,7 @@ import httpx2
 from piiloom.providers.chat_dialects import is_certain, schema_instruction
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
 from piiloom.providers.sampling import with_sampling
-from piiloom.providers.schemas import SchemaCache, format_name, plain
+from piiloom.providers.schemas import SchemaCache, as_json_types, format_name
 from piiloom.providers.sdk_errors import read_error_body
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 
@@ -108,7 +108,7 @@ class AnthropicProvider(SdkProvider[anthropic.AsyncAnthropic]):
     def _output_config_of(self, name: str, schema: JsonSchema) -> Mapping[str, Any]:
         """Return the ``output_config`` for *schema*; the SDK moves constraints that the API cannot enforce into descriptions."""
         # This API has no field for the schema's name, so it is sent as the title.
-        wanted = anthropic.transform_schema(plain({**schema, "title": format_name(name)}))
+        wanted = anthropic.transform_schema(as_json_types({**schema, "title": format_name(name)}))
         config: dict[str, Any] = {"format": {"type": "json_schema", "schema": wanted}}
         if self.spec.effort:
             config["effort"] = self.spec.effort

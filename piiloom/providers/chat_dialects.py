@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall
-from piiloom.providers.schemas import SchemaCache, format_name, plain, strict_schema
+from piiloom.providers.schemas import SchemaCache, as_json_types, format_name, strict_schema
 
 FormatKind = Literal["json_schema", "json_object", "json_object_bare", "plain"]
 # Value of ``--response-format`` -> the format to start with.
@@ -139,7 +139,7 @@ def _response_format(name: str, schema: JsonSchema) -> Mapping[str, Any]:
 
 def schema_instruction(name: str, schema: JsonSchema) -> str:
     """Return the prompt text that asks for one JSON object matching *schema*."""
-    wanted = json.dumps(plain(schema), ensure_ascii=False, separators=(",", ":"))
+    wanted = json.dumps(as_json_types(schema), ensure_ascii=False, separators=(",", ":"))
     return f"Answer with one JSON object and nothing else. It must match this JSON schema ({format_name(name)}):\n{wanted}"
 
 

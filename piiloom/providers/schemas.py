@@ -23,18 +23,18 @@ _DROPPED = frozenset({"minLength", "maxLength", "default"})
 _NULL = {"type": "null"}
 
 
-def plain(value: Json) -> Json:
+def as_json_types(value: Json) -> Json:
     """Return *value* with mappings converted to dicts and sequences to lists, recursively, for JSON encoders."""
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {str(key): as_json_types(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [plain(item) for item in value]
+        return [as_json_types(item) for item in value]
     return value
 
 
 def strict_schema(schema: JsonSchema) -> dict[str, Any]:
     """Return a copy of *schema* with closed objects, all properties required, and without keywords that strict mode refuses."""
-    node: dict[str, Any] = {key: plain(value) for key, value in schema.items() if key not in _DROPPED}
+    node: dict[str, Any] = {key: as_json_types(value) for key, value in schema.items() if key not in _DROPPED}
     for key in _MAPS:
         if key in node:
             node[key] = {name: strict_schema(part) for name, part in node[key].items()}

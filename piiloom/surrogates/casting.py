@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.foundation.seeding import mix, part_seed
 from piiloom.pii_values.names.regions import borne_by
-from piiloom.surrogates.days import LiteralDate, suit_ages, tell_known, tell_stated, tell_young
+from piiloom.surrogates.days import LiteralDate, People, suit_ages, tell_known, tell_stated, tell_young
 from piiloom.surrogates.fitting import ANY, Requirement
 from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.known_names import (
@@ -79,7 +79,6 @@ _FURTHER_NAMES: Final = frozenset({"middle", "middle_initial", "second", "birth"
 _FAMILY_FIRST: Final = frozenset({"family", "family_given"})
 _GIVEN_LAST: Final = frozenset({"given", "nick", "family_given"})
 Shared = Mapping[tuple[str, str], tuple[int, Sequence[int]]]
-People = tuple[FictitiousPerson, ...]
 
 
 class CastTerms(NamedTuple):

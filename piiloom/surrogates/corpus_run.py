@@ -25,7 +25,7 @@ from piiloom.surrogates.placeholders.mapping import Mapping, language_caution, l
 from piiloom.surrogates.placeholders.reading import linked
 from piiloom.surrogates.placeholders.survey import Survey, survey_of
 from piiloom.surrogates.running import RunReport, SurrogateProgress, run_surrogates
-from piiloom.surrogates.settings import Settings, checked_locale
+from piiloom.surrogates.settings import EngineSettings, checked_locale
 
 if TYPE_CHECKING:
     from piiloom.surrogates.by_model.asking import DrawProgress
@@ -128,8 +128,8 @@ def _mapping_of(
     return linked(mapping, options.link)
 
 
-def _engine_settings(options: SurrogateOptions) -> Settings:
-    return Settings(
+def _engine_settings(options: SurrogateOptions) -> EngineSettings:
+    return EngineSettings(
         seed=options.seed,
         locale=checked_locale(options.locale),
         scope=options.scope,

@@ -228,11 +228,15 @@ _AGAIN: Final = 0x60
 _YOUNGEST, _OLDEST_CHILD = 3, 14
 _DAYS_OF_MONTH: Final = 28  # every month has as many
 _NEAR: Final = 400  # code points between an age and the birth date in the text that is the same person's
-People = Sequence[tuple[FictitiousPerson, ...]]
 Notable = Mapping[int, Requirement]
 
 
-def tell_known(plan: DocumentPlan, people: People, notable: Notable, *, shift: int, anchor: date, language: str, country: str) -> set[int]:
+People = tuple[FictitiousPerson, ...]
+
+
+def tell_known(
+    plan: DocumentPlan, people: Sequence[People], notable: Notable, *, shift: int, anchor: date, language: str, country: str
+) -> set[int]:
     """Set the birth dates of people whose birth date or age is known from originals; return the owners whose birth date is known.
 
     Other ages of the person keep their distance from the first one.
@@ -276,7 +280,7 @@ def _born(text: str, mention: Mention, person: FictitiousPerson, shift: int, anc
     )
 
 
-def tell_stated(plan: DocumentPlan, people: People, dates: Sequence[LiteralDate], language: str, country: str) -> set[int]:
+def tell_stated(plan: DocumentPlan, people: Sequence[People], dates: Sequence[LiteralDate], language: str, country: str) -> set[int]:
     """Set the birth dates of people whose age or birth date, or a part of it, stands in the text and was not redacted; return them.
 
     Where a birth date is to be put in, it must agree with the age that the text states, and an age with the birth date (of *dates*).
@@ -312,7 +316,7 @@ def _tell_shown(person: FictitiousPerson, shown: DateMask | None) -> bool:
     return day is not None
 
 
-def tell_young(plan: DocumentPlan, people: People, notable: Notable, fixed: Collection[int]) -> set[int]:
+def tell_young(plan: DocumentPlan, people: Sequence[People], notable: Notable, fixed: Collection[int]) -> set[int]:
     """Make children of people whose age the text gives in months, weeks or days, or before a word for a child; return them.
 
     Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus.
@@ -332,7 +336,7 @@ def tell_young(plan: DocumentPlan, people: People, notable: Notable, fixed: Coll
     return told
 
 
-def suit_ages(plan: DocumentPlan, people: People, notable: Notable, asked: Requirements, fixed: Collection[int]) -> None:
+def suit_ages(plan: DocumentPlan, people: Sequence[People], notable: Notable, asked: Requirements, fixed: Collection[int]) -> None:
     """Choose ages that fit their article ("an <AGE>-year-old").
 
     Left alone: people whose birth date the text tells (*fixed*), and people shared across the corpus, who have one age everywhere.

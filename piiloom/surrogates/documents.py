@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from piiloom.foundation.seeding import keyed_seeds
+from piiloom.pii_values.names.regions import Gender
 
 
 class DocumentSeeds(NamedTuple):
@@ -29,7 +30,6 @@ def document_seeds(key: bytes, text: str, ordinal: int) -> DocumentSeeds:
 
 
 Same = Literal["mention", "document", "corpus"]
-Gender = Literal["female", "male"]
 
 
 class Mention(NamedTuple):

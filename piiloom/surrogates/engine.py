@@ -18,7 +18,8 @@ from typing import Protocol
 
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import keyed_seeds, mix
-from piiloom.surrogates.documents import Document, Gender, Mention, Replaced, document_seeds
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Document, Mention, Replaced, document_seeds
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
 from piiloom.surrogates.persona_assignment.groups import (
     GROUPS,
@@ -37,9 +38,8 @@ from piiloom.surrogates.planned_people import NOBODY, Cluster
 from piiloom.surrogates.planning import PERSON, DocumentPlan, Planner, codes_of
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
 from piiloom.surrogates.same_values import Entry, KnownEntry, SameValues, entries_of, merge_entries, packed_values
-from piiloom.surrogates.settings import OnUnknown, Settings
+from piiloom.surrogates.settings import EngineSettings, OnUnknown
 
-Shared = dict[tuple[str, str], tuple[int, Sequence[int]]]
 Given = Callable[[int], Mapping[int, str]]
 Planned = tuple[DocumentPlan, FoundTags | None]
 _STEP = 0x57E9
@@ -66,7 +66,7 @@ class Engine:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: EngineSettings,
         pools: Pools,
         finder: PlaceholderFinder | None = None,
         *,
@@ -86,7 +86,7 @@ class Engine:
         self._groups: bytes = b""
         self._document_groups: bytes = b""
         self._starts: list[int] = []
-        self._shared: Shared = {}
+        self._shared: dict[tuple[str, str], tuple[int, Sequence[int]]] = {}
         self._room = _ROOM
         self._kept: dict[int, list[Planned]] = {}
 
@@ -327,7 +327,7 @@ class EngineFactory:
     ``given`` is the path of a file of values that a model drew (``by_model.drawing``); every worker must be able to read it.
     """
 
-    settings: Settings
+    settings: EngineSettings
     mapping: TagMapping | None = None
     on_unknown: OnUnknown = "keep"
     scan: bool = True

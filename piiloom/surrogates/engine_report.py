@@ -9,18 +9,19 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
+from piiloom.pii_values.names.regions import Gender
 from piiloom.pii_values.rewriting.calendars import told_by_text
-from piiloom.surrogates.documents import Gender, Mention, Placed, Replaced
+from piiloom.surrogates.documents import Mention, Placed, Replaced
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.known_names import unaccented
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.outputs.report_page import by_count
-from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread_groups
+from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread_group_count
 from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import DocumentPlan
 from piiloom.surrogates.same_values import known_report
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 _ENOUGH: Final = 400  # most entries in one list of the report
 _MOST_NAMES: Final = 4000  # given names per country and gender that the residual scan knows
@@ -36,7 +37,7 @@ class EngineStatistics:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: EngineSettings,
         *,
         names_from: str,
         given_names: Mapping[str, Gender] | None,
@@ -194,7 +195,7 @@ def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> d
     return {
         "people": counts.total(),
         "groups": dict(named),
-        "largest_difference": spread_groups(named),
+        "largest_difference": spread_group_count(named),
         "gender_told_by_text": {_GENDER_NAMES[code]: count for code, count in sorted(told.items())},
     }
 

@@ -16,7 +16,8 @@ from typing import Final, NamedTuple
 from pydantic import RootModel
 
 from piiloom.foundation.yaml_files import FileModel, load_data
-from piiloom.surrogates.documents import Gender, Mention
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Mention
 
 _APOSTROPHES: Final = frozenset("'’")
 _BLANKS: Final = frozenset(" \u00a0")

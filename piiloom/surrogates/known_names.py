@@ -20,7 +20,7 @@ from pydantic import Field
 
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_data
-from piiloom.surrogates.documents import Gender
+from piiloom.pii_values.names.regions import Gender
 
 PartOfName = Literal["", "given", "family", "middle", "second", "birth"]
 

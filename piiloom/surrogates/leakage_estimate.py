@@ -36,7 +36,7 @@ from piiloom.surrogates.options import LeakageOptions
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.placeholders.finder import Finder
 from piiloom.surrogates.planning import PERSON, Planner
-from piiloom.surrogates.settings import Settings, checked_locale
+from piiloom.surrogates.settings import EngineSettings, checked_locale
 
 _SEED: Final = 7
 _MOST: Final = 60  # documents of a corpus that are attacked
@@ -51,7 +51,7 @@ def estimate_leakage(source: Path, options: LeakageOptions) -> dict[str, Any]:
 
     Raises ``UsageError``, ``DataError`` and ``OutputError``.
     """
-    settings, out = Settings(locale=checked_locale(options.locale)), options.out
+    settings, out = EngineSettings(locale=checked_locale(options.locale)), options.out
     if out is not None and out.exists() and not out.is_dir():
         raise OutputError("this is not a folder", where=str(out), remedy="Name a folder with --out.")
     inputs = SourceSettings.of(source, options, options)
@@ -83,7 +83,7 @@ def _shares(sizes: Sequence[Sequence[int]], rate: float, keep: float) -> dict[st
     return {"miss_rate": rate, **{name: round(share, 4) for name, share in leaking_shares(sizes, rate, keep=keep).items()}}
 
 
-def _read(inputs: SourceSettings, finder: Finder | None, settings: Settings) -> tuple[list[list[int]], list[str], list[Document]]:
+def _read(inputs: SourceSettings, finder: Finder | None, settings: EngineSettings) -> tuple[list[list[int]], list[str], list[Document]]:
     """Return how often each person of each document is named, the known family names, and the first texts with mentions."""
     planner = Planner(settings.language)
     sizes, originals = [], []
@@ -180,7 +180,7 @@ def replay_report(documents: Sequence[Document], engine_of: Callable[[bytes], En
     }
 
 
-def _is_day(kind: str, original: str, settings: Settings) -> bool:
+def _is_day(kind: str, original: str, settings: EngineSettings) -> bool:
     if kind not in {"date", "datetime"} or not original:
         return False
     layout = read_date(original, settings.language, date_order(settings.language, settings.country), settings.anchor)

@@ -10,7 +10,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from piiloom.surrogates.documents import Gender, Mention
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.fitting import ANY, FIRST, Requirement, contradict, gender_by_article
 from piiloom.surrogates.kinds.registry import owned_by
 from piiloom.surrogates.known_names import NameResolver, name_words, parts_of, unaccented

@@ -26,7 +26,7 @@ from piiloom.surrogates.persona_assignment.personas import SUBTYPES, PersonaDraw
 from piiloom.surrogates.placeholders.settling import OWN_INDEX
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import NOTHING_ASKED, PERSON, DocumentPlan, asked_of_place, asked_of_values, identity
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 # Facts of which a person has one, and what moves with the document's dates: their values come from the person or from the original alone.
 FACTS: Final = frozenset({"age", "birth_date", "birth_year", "gender", "date", "datetime", "year", "month", "weekday", "time", "duration"})
@@ -112,7 +112,7 @@ class Replacer:
     The result for a document depends only on its plan, seeds and groups, the shared people and the given values.
     """
 
-    def __init__(self, settings: Settings, drawer: PersonaDrawer, given_names: Container[str] = ()) -> None:
+    def __init__(self, settings: EngineSettings, drawer: PersonaDrawer, given_names: Container[str] = ()) -> None:
         self.settings = settings
         self.given_names = given_names
         self.language = settings.language

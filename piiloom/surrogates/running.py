@@ -63,7 +63,7 @@ from piiloom.surrogates.worker import (
     RunEngine,
     WorkerSettings,
     chunk_place,
-    chunk_worker,
+    surrogate_worker,
 )
 
 SKIPPED: Final = "skipped_rows.jsonl"
@@ -165,7 +165,7 @@ def _file_row(file: SourceFile, count: ReadCount) -> dict[str, Any]:
     return {**row, "notes": notes} if notes else row
 
 
-RunPhase = Literal["preparing", "scanning", "replacing", "done"]
+SurrogatePhase = Literal["preparing", "scanning", "replacing", "done"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +175,7 @@ class SurrogateProgress:
     ``replaced`` counts the surrogates so far.
     """
 
-    phase: RunPhase
+    phase: SurrogatePhase
     done: int = 0
     total: int = 0
     replaced: int = 0
@@ -275,7 +275,7 @@ class _SurrogateRun:
         self._chosen = Chosen()
         self.tally = RunTally()
 
-    def tell(self, phase: RunPhase, done: int, total: int) -> None:
+    def tell(self, phase: SurrogatePhase, done: int, total: int) -> None:
         """Report the progress."""
         if self._progress is not None:
             self._progress(SurrogateProgress(phase=phase, done=done, total=total, replaced=self.tally.replaced))
@@ -293,7 +293,7 @@ class _SurrogateRun:
         elif workers is not None and workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
-            make = partial(chunk_worker, self._settings)
+            make = partial(surrogate_worker, self._settings)
             factories = (self._settings.factory,)
             self._executor = WorkerProcesses(make, workers, place_of=lambda job: chunk_place(job.chunk), factories=factories)
         else:

@@ -21,7 +21,7 @@ SameValue = Literal["document", "corpus", "off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class EngineSettings:
     """Settings of the engine. ``locale`` is the language and country of the texts ("nl_NL").
 
     All draws and date shifts depend on ``key``, which stays secret: nothing that a run writes but the vault holds it. It is random, or

@@ -281,7 +281,7 @@ class ChunkWorker:
         return vault_lines(document, done) + (vault_lines(*asked, field="question") if asked else "")
 
 
-def chunk_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
+def surrogate_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
     """Return what does jobs in a process of its own."""
     return ChunkWorker(settings).do
 

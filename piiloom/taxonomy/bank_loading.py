@@ -27,7 +27,7 @@ _TALK_LISTS = (
 
 
 @dataclass(slots=True)
-class _Reading:
+class _BankReading:
     """Collects the contents of bank files, file by file."""
 
     scenarios: dict[str, Scenario] = field(default_factory=dict)
@@ -40,10 +40,10 @@ class _Reading:
     definite: dict[str, Definite] = field(default_factory=dict)
     read: hashlib._Hash = field(default_factory=hashlib.sha256)
 
-    def copied(self) -> _Reading:
+    def copied(self) -> _BankReading:
         """Return a copy to which further files can be added."""
         by_key = {name: {key: list(known) for key, known in getattr(self, name).items()} for name in ("openers", "closers", "shorthand")}
-        return _Reading(
+        return _BankReading(
             scenarios=dict(self.scenarios),
             frames=list(self.frames),
             lists={name: list(known) for name, known in self.lists.items()},
@@ -200,9 +200,9 @@ def _read_bank(language: str, extra: Path | None, taxonomy: Taxonomy | None) -> 
 
 
 @lru_cache(maxsize=2)
-def _shipped_reading(language: str) -> _Reading:
+def _shipped_reading(language: str) -> _BankReading:
     """Read the shipped files once per process (this takes half a second). Copy the result before adding to it."""
-    reading = _Reading()
+    reading = _BankReading()
     for source in shipped_sources(language):
         reading.add(source, None)
     return reading

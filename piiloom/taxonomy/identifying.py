@@ -6,22 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import data_folder, read_document, validate_document
+from piiloom.taxonomy.entities.entity import Identifier
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-
-Kind = Literal["direct", "quasi"]
 
 
 @dataclass(frozen=True, slots=True)
 class Identifying:
     """What kind of identifier a value is, and the weight of its loss (at least 0)."""
 
-    identifier: Kind = "quasi"
+    identifier: Identifier = "quasi"
     weight: float = 1.0
 
 
@@ -55,10 +54,10 @@ class IdentifyingTable:
         return OTHER
 
 
-class _Entry(BaseModel):
+class _IdentifyingEntry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    identifier: Kind | None = None
+    identifier: Identifier | None = None
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
     def over(self, below: Identifying) -> Identifying:
@@ -67,11 +66,11 @@ class _Entry(BaseModel):
         return Identifying(self.identifier or below.identifier, weight)
 
 
-class _TypeEntry(_Entry):
-    subtypes: dict[str, _Entry] = {}
+class _TypeEntry(_IdentifyingEntry):
+    subtypes: dict[str, _IdentifyingEntry] = {}
 
 
-class _File(BaseModel):
+class _IdentifyingFile(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
     types: dict[str, _TypeEntry] = Field(min_length=1)
@@ -81,7 +80,7 @@ class _File(BaseModel):
 def shipped_identifying() -> IdentifyingTable:
     """Return the table that ships with piiloom."""
     document = read_document(data_folder("taxonomy") / "identifying.yaml")
-    return IdentifyingTable(_extended({}, validate_document(document, _File)))
+    return IdentifyingTable(_extended({}, validate_document(document, _IdentifyingFile)))
 
 
 def identifying_table(path: Path | None = None) -> IdentifyingTable:
@@ -94,7 +93,7 @@ def identifying_table(path: Path | None = None) -> IdentifyingTable:
     if path is None:
         return shipped
     document = read_document(path)
-    given, taxonomy = validate_document(document, _File), shipped_taxonomy()
+    given, taxonomy = validate_document(document, _IdentifyingFile), shipped_taxonomy()
     for name, entry in given.types.items():
         known = {one.name for one in taxonomy.types[name].subtypes} if name in taxonomy.types else set(entry.subtypes)
         for subtype in entry.subtypes:
@@ -104,7 +103,7 @@ def identifying_table(path: Path | None = None) -> IdentifyingTable:
     return IdentifyingTable(_extended(shipped.entries, given))
 
 
-def _extended(below: Mapping[_Key, Identifying], given: _File) -> dict[_Key, Identifying]:
+def _extended(below: Mapping[_Key, Identifying], given: _IdentifyingFile) -> dict[_Key, Identifying]:
     entries = dict(below)
     for name, entry in given.types.items():
         entries[name, None] = entry.over(below.get((name, None), OTHER))

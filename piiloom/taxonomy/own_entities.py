@@ -26,7 +26,7 @@ _ENTITIES: Final = "entities"
 _SCORE: Final = 1.0  # the user says that the pattern means the type
 
 
-def user_file(path: Path) -> CatalogueFile:
+def own_catalogue(path: Path) -> CatalogueFile:
     """Return the entities that the file at *path* defines, or those of the types that it defines.
 
     A file that was changed is read again. Raises ``ConfigError`` (file, line) for a file of neither form, and for faults in it.
@@ -35,7 +35,7 @@ def user_file(path: Path) -> CatalogueFile:
 
 
 def own_types_of(path: Path) -> OwnTypes:
-    """Return the types that the file at *path* defines; none if it is a file of entities. Raises as ``user_file``."""
+    """Return the types that the file at *path* defines; none if it is a file of entities. Raises as ``own_catalogue``."""
     return read_types_file(path) if _form(path) == TYPES else ()
 
 

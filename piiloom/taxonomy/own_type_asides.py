@@ -33,7 +33,7 @@ class _Sentences(FileModel):
     headings: list[str]
 
 
-class _File(RootModel[dict[str, _Sentences]]):
+class _AsidesFile(RootModel[dict[str, _Sentences]]):
     pass
 
 
@@ -118,7 +118,7 @@ def _named(text: str, one: OwnType, slot: str) -> str:
 
 @lru_cache(maxsize=4)
 def _sentences(language: str) -> _Sentences:
-    return load_yaml(_source(), _File).root[language]
+    return load_yaml(_source(), _AsidesFile).root[language]
 
 
 def _source() -> Path:

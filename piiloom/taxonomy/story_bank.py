@@ -31,7 +31,7 @@ def load_stories(language: str, extra: Path | None, taxonomy: Taxonomy) -> Mappi
     found = [story for source in story_sources(language) for story in _shipped(language, source.name)]
     if extra is not None:
         found += [story for source in user_sources(extra) for story in read_stories(source, taxonomy, language)]
-    return MappingProxyType(by_id(found))
+    return MappingProxyType(stories_by_id(found))
 
 
 def stories_for(pair: Pair, language: str = "en") -> tuple[Story, ...]:
@@ -79,7 +79,7 @@ def _stories(parsed: BankFile, document: YamlDocument) -> tuple[Story, ...]:
     return tuple(read_story(entry, document.where(("stories", index))) for index, entry in enumerate(parsed.stories))
 
 
-def by_id(stories: Iterable[Story]) -> dict[str, Story]:
+def stories_by_id(stories: Iterable[Story]) -> dict[str, Story]:
     """Return *stories* by id. Raises ``ConfigError`` if two have the same."""
     found: dict[str, Story] = {}
     for story in stories:
@@ -151,7 +151,7 @@ class StoryBank:
         found = self._by_pair.get(pair)
         if found is None:
             own = [story for story in self.own if story.pair == pair]
-            found = tuple(by_id([*stories_for(pair, self.language), *own]).values())
+            found = tuple(stories_by_id([*stories_for(pair, self.language), *own]).values())
             if self._narrowing is not None:
                 cut = (narrowed(story, self._narrowing, self._together) for story in found)
                 found = tuple(story for story in cut if story is not None)

@@ -16,7 +16,7 @@ from piiloom.taxonomy.grammar import Sequence as PatternSequence
 from piiloom.taxonomy.registers import pronouns
 from piiloom.taxonomy.stories import LOOKALIKES, WRITER, Fact, InRows, Listed
 from piiloom.taxonomy.story_files import MOST_NUMBER, Cell, FactEntry, NumberRule, QuestionEntry, StepEntry, StoryEntry
-from piiloom.taxonomy.story_reading import VALUE, cell_of, fact_names, facts_of, likes_of, slots_of, spelled_type
+from piiloom.taxonomy.story_reading import VALUE, cell_of, fact_names, facts_of_entry, likes_of, slots_of, spelled_type
 
 Fault = tuple[KeyPath, str]
 
@@ -171,7 +171,7 @@ def story_faults(path: KeyPath, entry: StoryEntry, taxonomy: Taxonomy, language:
     yield from found
     if found:  # later checks would only repeat these faults
         return
-    facts = {fact.name: fact for fact in facts_of(entry)}
+    facts = {fact.name: fact for fact in facts_of_entry(entry)}
     known = {**facts, **{like.name: like for like in likes_of(entry)}}
     words = _agreeing(entry, known, language)
     for number, step in enumerate(entry.text):
@@ -253,7 +253,7 @@ def _cells(entry: StoryEntry, fact: Fact) -> list[Cell]:
 
 def _step_faults(path: KeyPath, step: StepEntry, facts: Mapping[str, Fact], words: Mapping[str, frozenset[str]]) -> Iterator[Fault]:
     for number, pattern in enumerate(step.say):
-        faults = list(pattern_faults(pattern)) or list(_slot_faults(pattern, facts, words))
+        faults = list(wording_faults(pattern)) or list(_slot_faults(pattern, facts, words))
         yield from (((*path, "say", number), fault) for fault in faults)
 
 
@@ -292,13 +292,13 @@ def _question_faults(path: KeyPath, question: QuestionEntry, facts: Mapping[str,
     known = set(steps)
     yield from (((*path, "said"), f"no step has the id {name!r}; give a step 'id: {name}'") for name in question.said if name not in known)
     for number, pattern in enumerate(question.ask):
-        faults = list(pattern_faults(pattern))
+        faults = list(wording_faults(pattern))
         yield from (((*path, "ask", number), fault) for fault in faults)
         if not faults and slots_of(pattern):
             yield (*path, "ask", number), "a question has no slots: it must not say what the text tells"
 
 
-def pattern_faults(pattern: str) -> Iterator[str]:
+def wording_faults(pattern: str) -> Iterator[str]:
     """Yield why *pattern* cannot be parsed, may expand to nothing, or has too many expansions."""
     try:
         number = combinations(pattern)

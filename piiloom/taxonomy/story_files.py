@@ -14,10 +14,10 @@ MOST_NUMBER = 1_000_000_000
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=40)]
 StepName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]*$", max_length=40)]
-Label = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+StoryLabel = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
 Wording = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS, strip_whitespace=True)]
-Value = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
-Cell = Value | dict[Name, Value]
+ListedValue = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Cell = ListedValue | dict[Name, ListedValue]
 Number = Annotated[int | float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False)]
 
 
@@ -40,18 +40,18 @@ class NumberRule(FileModel):
 class ColumnEntry(FileModel):
     """One of the facts in the rows of an entry, written so if it is not about the writer."""
 
-    type: Label
+    type: StoryLabel
     of: Name | None = None
 
 
 class FactEntry(FileModel):
     """A fact with one definition of its values. With ``rows`` it stands for several facts, which are named in ``as``."""
 
-    type: Label | None = None
+    type: StoryLabel | None = None
     any: Annotated[list[Cell], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
     rows: Annotated[list[list[Cell]], Field(min_length=1, max_length=_MOST_VALUES)] | None = None
     number: list[Number] | NumberRule | None = None
-    spelled: list[Value] | dict[Name, Label | ColumnEntry] | None = Field(default=None, alias="as")
+    spelled: list[ListedValue] | dict[Name, StoryLabel | ColumnEntry] | None = Field(default=None, alias="as")
     draw: bool = False
     of: Name | None = None
 
@@ -72,8 +72,8 @@ class QuestionEntry(FileModel):
 
     id: StepName
     ask: Annotated[list[Wording], Field(min_length=1, max_length=30)]
-    needs: dict[Name, Label] = Field(default={})
-    helps: dict[Name, Label] = Field(default={})
+    needs: dict[Name, StoryLabel] = Field(default={})
+    helps: dict[Name, StoryLabel] = Field(default={})
     moot: list[Name] = Field(default=[])
     said: list[StepName] = Field(default=[])
 
@@ -81,10 +81,10 @@ class QuestionEntry(FileModel):
 class StoryEntry(FileModel):
     """One story as written. A plain story has an empty pair and no facts. The ``type`` of each of ``likes`` is a kind of look-alike."""
 
-    id: Label
-    pair: Annotated[list[Label], Field(max_length=2)]
-    topic: Label
-    subtopics: Annotated[list[Label], Field(min_length=1, max_length=20)]
+    id: StoryLabel
+    pair: Annotated[list[StoryLabel], Field(max_length=2)]
+    topic: StoryLabel
+    subtopics: Annotated[list[StoryLabel], Field(min_length=1, max_length=20)]
     voice: Name
     cast: dict[Name, PersonEntry | None] = Field(default={})
     facts: Annotated[dict[Name, FactEntry], Field(max_length=40)] = Field(default={})

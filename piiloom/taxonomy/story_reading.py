@@ -32,7 +32,7 @@ VALUE = "t"  # the key of a cell's value; its other keys are words that agree wi
 def read_story(entry: StoryEntry, origin: str) -> Story:
     """Return the story that *entry* describes. *origin* is its ``file:line``."""
     first, second = (*sorted(spelled_type(name) for name in entry.pair), *NO_PAIR)[:2]
-    facts = {fact.name: fact for fact in facts_of(entry)}
+    facts = {fact.name: fact for fact in facts_of_entry(entry)}
     return Story(
         id=entry.id,
         pair=(first, second),
@@ -49,7 +49,7 @@ def read_story(entry: StoryEntry, origin: str) -> Story:
     )
 
 
-def facts_of(entry: StoryEntry) -> Iterator[Fact]:
+def facts_of_entry(entry: StoryEntry) -> Iterator[Fact]:
     """Yield the facts of a story in the order in which they are written; those of rows column by column."""
     for name, found in entry.facts.items():
         if found.rows is None:

@@ -19,7 +19,7 @@ from piiloom.taxonomy.entities.entity import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.registers import Chance, TextKind, load_registers
 
-Identifier = tuple[str, str]  # (entity type, subtype)
+CarriedKind = tuple[str, str]  # (entity type, subtype)
 
 _FILE = "text_shapes.yaml"
 _SCENES = 3  # drawn per text; one identifier of each is offered
@@ -99,9 +99,9 @@ def catalogue_kinds(voice: Voice) -> Mapping[str, tuple[str, ...]]:
     return _file().catalogue_kinds if voice.casual else {}
 
 
-def draw_identifiers(voice: Voice, locale: str, rng: random.Random) -> tuple[Identifier, ...]:
+def draw_identifiers(voice: Voice, locale: str, rng: random.Random) -> tuple[CarriedKind, ...]:
     """Draw the identifiers that are offered to a text of *voice*, more than it will keep; none if its form carries none."""
-    found: list[Identifier] = []
+    found: list[CarriedKind] = []
     for name in (*voice.always, *rng.sample(voice.scenes, min(_SCENES, len(voice.scenes)))):
         known = [one for one in _of_scene(name, locale) if one not in found]
         found += rng.sample(known, min(1, len(known)))
@@ -109,7 +109,7 @@ def draw_identifiers(voice: Voice, locale: str, rng: random.Random) -> tuple[Ide
 
 
 @cache
-def _of_scene(name: str, locale: str) -> tuple[Identifier, ...]:
+def _of_scene(name: str, locale: str) -> tuple[CarriedKind, ...]:
     pairs = [tuple(entry.split("/")) for entry in _file().identifiers[name]]
     return tuple((kind, subtype) for kind, subtype in pairs if _is_of(subtype, locale))
 

@@ -71,7 +71,7 @@ class ValuePattern:
 @lru_cache(maxsize=256)
 def read_value_pattern(pattern: str) -> ValuePattern:
     """Parse *pattern*. Raises ``ConfigError`` if it is malformed (with the character), empty, or has values that are too long."""
-    reading = _Reading(pattern)
+    reading = _PatternReading(pattern)
     parts = reading.sequence(0)
     if reading.at < len(pattern):
         raise reading.fault("')' closes nothing")
@@ -123,7 +123,7 @@ def _escaped(character: str) -> str:
     return character if character.isalnum() or character == " " else f"\\{character}"
 
 
-class _Reading:
+class _PatternReading:
     """A parser that reads from left to right. ``at`` is the index of the next character."""
 
     def __init__(self, pattern: str) -> None:

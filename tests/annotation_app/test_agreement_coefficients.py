@@ -19,7 +19,7 @@ from piiloom.annotation_app.figures.intervals import (
     character_counts,
     figure,
     krippendorff_alpha,
-    ratio,
+    ratio_formula,
     unit_sums,
     value_counts,
 )
@@ -142,7 +142,7 @@ def test_the_library_is_the_reference() -> None:
 def test_intervals_are_the_same_for_the_same_seed_and_hold_the_figure() -> None:
     table = np.array([[n % 3 == 0, 1.0] for n in range(60)], dtype=float)
     records = np.arange(60)
-    made = [figure(ratio(0, 1), table.sum(axis=0), RecordResampling(60, seed).sums(table, records), 60) for seed in (1, 1, 2)]
+    made = [figure(ratio_formula(0, 1), table.sum(axis=0), RecordResampling(60, seed).sums(table, records), 60) for seed in (1, 1, 2)]
     assert made[0] == made[1] != made[2]
     assert made[0].value == pytest.approx(1 / 3)
     assert made[0].low is not None

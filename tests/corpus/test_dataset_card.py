@@ -14,7 +14,16 @@ from markdown_it import MarkdownIt
 from released import FEATURES, RELEVANCE, TYPES, about_of, rows_of, write_parquet
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.dataset_card import COMPOSED, IMPORTED, UNSTATED, WRITTEN, DatasetFacts, Statements, card_text, shown
+from piiloom.corpus.formats.dataset_card import (
+    COMPOSED,
+    IMPORTED,
+    UNSTATED,
+    WRITTEN,
+    DatasetFacts,
+    Statements,
+    card_text,
+    in_markdown,
+)
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Relevance, SourceReference, Span
 from piiloom.corpus.releases.manifest import producer_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -170,7 +179,7 @@ def test_checks_version_settings_and_losses_are_told() -> None:
     assert "- 1 record of the release is in no split." in body
     assert "- The format does not keep: subject." in body
     assert "- Lost in 2 places: too long." in body
-    assert f"| group_by | {shown('keys, values')} |" in body
+    assert f"| group_by | {in_markdown('keys, values')} |" in body
     assert "balance" not in body
     assert "left_out" not in body
     assert "| seed | 7 |" in body
@@ -206,7 +215,7 @@ def test_no_name_of_the_data_is_obeyed(name: str, locale: str, entity_type: str)
 
 
 def test_names_are_told_as_they_are_where_markdown_allows_it() -> None:
-    assert [shown(text) for text in ("sexual orientation", "en_US", "gpt-4.1", "_x_", "a*b", "1.")] == [
+    assert [in_markdown(text) for text in ("sexual orientation", "en_US", "gpt-4.1", "_x_", "a*b", "1.")] == [
         "sexual orientation",
         "en_US",
         "gpt-4.1",

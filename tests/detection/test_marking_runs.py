@@ -11,7 +11,7 @@ from piiloom.corpus.formats.instruction_tuning import marking, message
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.detector import ModelDetector
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.marking.shots import Shots
+from piiloom.detection.marking.marking_detector import Shots
 from piiloom.detection.registry import make_detector
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.listing_model import told

@@ -13,7 +13,7 @@ from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.own_entities import user_file, without_pattern
+from piiloom.taxonomy.own_entities import own_catalogue, without_pattern
 from piiloom.taxonomy.own_type_asides import with_own_aside
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.stories import LINE_VOICES
@@ -86,7 +86,7 @@ def test_a_type_named_like_a_shipped_entity_and_one_of_a_shipped_entity(tmp_path
 )
 def test_a_file_of_neither_form_is_refused_by_file_and_line(tmp_path, text, says):
     with pytest.raises(ConfigError, match=says):
-        user_file(written(tmp_path, text))
+        own_catalogue(written(tmp_path, text))
 
 
 @pytest.mark.long

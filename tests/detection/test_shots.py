@@ -9,7 +9,7 @@ import pytest
 from piiloom.corpus.formats.instruction_tuning import message_parts
 from piiloom.corpus.markers import PRIVACYAI, unmarked
 from piiloom.corpus.record import Record, Span
-from piiloom.detection.marking.shots import Shots
+from piiloom.detection.marking.marking_detector import Shots
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.training_rows import row, write_jsonl

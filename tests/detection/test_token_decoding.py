@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.detection.token_decoding import TokenMention, Words, mentions_in, scheme_of, token_words, windows_of
+from piiloom.detection.token_decoding import TokenMention, Words, decoded_mentions, scheme_of, token_words, windows_of
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case, examples
 
@@ -88,7 +88,7 @@ def _decoded(text, pieces, said, labels=BIO):
         at = start + len(piece)
     return [
         (text[one.start : one.end], one.kind)
-        for one in mentions_in(token_words(text, offsets), _probabilities(labels, said), scheme_of(labels))
+        for one in decoded_mentions(token_words(text, offsets), _probabilities(labels, said), scheme_of(labels))
     ]
 
 
@@ -113,13 +113,13 @@ def test_adjacent_words_of_one_kind_are_one_mention_unless_a_new_one_begins():
 
 def test_the_score_is_the_mean_probability_of_the_kind_over_the_words():
     rows = np.array([[0.1, 0.5, 0.3, 0.05, 0.05], [0.4, 0.1, 0.5, 0.0, 0.0]], dtype=np.float32)
-    (found,) = mentions_in(token_words("Ann Lee", [(0, 3), (4, 7)]), rows, scheme_of(BIO))
+    (found,) = decoded_mentions(token_words("Ann Lee", [(0, 3), (4, 7)]), rows, scheme_of(BIO))
     assert found[:3] == (0, 7, "PER")
     assert found.score == pytest.approx((0.8 + 0.6) / 2)
 
 
 def test_no_tokens_give_no_mentions():
-    assert mentions_in(token_words("  ", []), np.zeros((0, 5), dtype=np.float32), scheme_of(BIO)) == []
+    assert decoded_mentions(token_words("  ", []), np.zeros((0, 5), dtype=np.float32), scheme_of(BIO)) == []
     assert token_words(" \n", [(0, 1), (1, 2), (2, 2)]) == []
 
 
@@ -129,7 +129,7 @@ def test_spans_are_exact_disjoint_and_never_cut_a_word(text, data):
     cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=20)))
     offsets = [(a, b) for a, b in itertools.pairwise(cuts) if data.draw(st.booleans())]
     said = data.draw(st.lists(st.sampled_from(BIO), min_size=len(offsets), max_size=len(offsets)))
-    found: list[TokenMention] = mentions_in(token_words(text, offsets), _probabilities(BIO, said), scheme_of(BIO))
+    found: list[TokenMention] = decoded_mentions(token_words(text, offsets), _probabilities(BIO, said), scheme_of(BIO))
     end = 0
     for one in found:
         assert end <= one.start < one.end <= len(text)

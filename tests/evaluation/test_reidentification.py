@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
-from piiloom.evaluation.reidentification.attack import Attack, Subject, still_read
+from piiloom.evaluation.reidentification.attack import SEARCHED, Attack, Subject, still_read
 from piiloom.evaluation.reidentification.folder import attack_tables
-from piiloom.evaluation.reidentification.register import SEARCHED
 from piiloom.foundation.errors import DataError, UsageError
 from tests.longer import case_by_case, few
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from piiloom.corpus.marks import mark
 from piiloom.corpus.record import Record
 from piiloom.generation.composer.provider import ComposerProvider
-from piiloom.generation.composer.scenario_texts import capitalised, fill, slot_name
-from piiloom.generation.plan.triplets import list_triplets
+from piiloom.generation.composer.scenario_texts import capitalised, fill
+from piiloom.generation.plan.supply import list_triplets
 from piiloom.generation.stages.phrases import clean_list
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import PromptCall, Provider
 from piiloom.screening.gate import Expectations
 from piiloom.screening.screen import default_screen
+from piiloom.taxonomy.bank_checks import slot_name
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions

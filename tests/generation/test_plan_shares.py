@@ -10,7 +10,7 @@ from statistics import median, quantiles
 import pytest
 
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.plan.plan_lengths import draw_length, draw_low_count
+from piiloom.generation.plan.plan_values import draw_length, draw_low_count
 from piiloom.generation.plan.planning import CUE_WEIGHTS
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.taxonomy.bank_checks import CUE_LEVELS

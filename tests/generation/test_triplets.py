@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from piiloom.corpus.store.runs import load_rejects, load_shared_results
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.seeding import derive_rng
-from piiloom.generation.plan.triplets import list_triplets, topic_order
+from piiloom.generation.plan.supply import list_triplets, topic_order
 from piiloom.generation.running.topic_catalog import TopicCatalog
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stages import subtopics, topics

@@ -15,7 +15,7 @@ from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.writing import fold_text, write_pattern
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
-from piiloom.taxonomy.own_entities import user_file
+from piiloom.taxonomy.own_entities import own_catalogue
 from tests.detection.own_entities import only_own
 from tests.longer import case_by_case, examples
 
@@ -160,7 +160,7 @@ entities:
 def test_a_catalogue_with_own_types_finds_them(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(OWN)
-    engine = PatternEngine(load_catalogue("pl_PL", [user_file(path)]), entity_ids=frozenset({"badge"}))
+    engine = PatternEngine(load_catalogue("pl_PL", [own_catalogue(path)]), entity_ids=frozenset({"badge"}))
     assert [(one.start, one.end) for one in engine.find("badge BD-12345.")] == [(6, 14)]
     assert replace(engine.catalogue.entities["badge"], where="").source == "our own"
 

@@ -7,7 +7,7 @@ import re
 
 import phonenumbers
 
-from piiloom.pii_values.any_locale import described, draw_resident, drawers_of, faker_locale
+from piiloom.pii_values.any_locale import draw_resident, drawers_of, faker_locale, locale_description
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case
 
@@ -40,4 +40,4 @@ def test_every_drawn_value_has_the_form_of_its_kind(locale):
                 assert not re.search(r"[\[\]{}|<>#%\u200e\u200f]", text), (subtype, text)
                 if subtype == "phone":
                     assert phonenumbers.is_valid_number(phonenumbers.parse(text, region)), text
-    assert [line for line in described(locale) if line.startswith("the model")]
+    assert [line for line in locale_description(locale) if line.startswith("the model")]

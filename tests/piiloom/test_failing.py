@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from piiloom.cli.main import code_of, failure_of, tell
+from piiloom.cli.main import code_of, failure_of, tell_failure
 from piiloom.cli.terminal import forget_json, say_json
 from piiloom.foundation.errors import PiiloomError, ProviderError
 from piiloom.providers import errors as provider_errors
@@ -51,7 +51,7 @@ def test_a_result_that_was_printed_is_followed_by_no_second_object(capsys):
     """Ctrl-C while a command that is done lets go of its store."""
     forget_json()
     say_json({"status": "finished"})
-    tell(failure_of(KeyboardInterrupt(), interrupted=True), as_json=True)
+    tell_failure(failure_of(KeyboardInterrupt(), interrupted=True), as_json=True)
     said = capsys.readouterr()
     assert json.loads(said.out) == {"status": "finished"}
     assert said.err == "error: interrupted\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, duration, rate_text, seconds_text
+from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, duration_text, rate_text, seconds_text
 from piiloom.execution.call_totals import CallTotals
 from piiloom.generation.running.progress import RunProgress
 
@@ -31,7 +31,7 @@ def test_rates(rate, text):
 
 @pytest.mark.parametrize(("seconds", "text"), [(7.4, "0:07"), (750, "12:30"), (11100, "3:05:00")])
 def test_durations(seconds, text):
-    assert duration(seconds) == text
+    assert duration_text(seconds) == text
 
 
 def test_unpriced_calls_are_not_counted_as_free():

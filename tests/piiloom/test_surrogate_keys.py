@@ -21,7 +21,7 @@ from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.documents import Document, Mention, Placed, Replaced
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.leakage_estimate import by_pools_alone, replay
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.golden.goldens import command, environment, files_of
 from tests.piiloom.surrogate_runs import _own_names, fill, lines, notes, records
 
@@ -69,7 +69,7 @@ def test_who_has_everything_published_recovers_no_date_and_predicts_no_name(cli,
     monkeypatch.setattr(seeding.secrets, "token_bytes", lambda count: key[:count])  # else one date in 728 is guessed by chance
 
     def engine_of(guess: bytes) -> Engine:
-        return Engine(replace(Settings(), key=guess), POOLS)
+        return Engine(replace(EngineSettings(), key=guess), POOLS)
 
     for words, seed in (((), None), (("--seed", 7), 7)):
         out = tmp_path / f"out-{seed}"
@@ -142,7 +142,7 @@ def test_a_document_has_its_dates_and_values_wherever_it_stands():
             dates = (Mention(start, len(text) - 1, "date", original=text[start:-1]),) if start > 2 else ()
             documents.append(Document(number, str(number), text, "memory", None, (Mention(0, 8, "person", "name", "1"), *dates)))
         found: dict[str, list[str]] = {}
-        for document, done in zip(documents, Engine(Settings(seed=2, balance="cue"), POOLS).replace_all(documents), strict=True):
+        for document, done in zip(documents, Engine(EngineSettings(seed=2, balance="cue"), POOLS).replace_all(documents), strict=True):
             found.setdefault(document.text, []).append(done.text.partition(" on ")[2])
         return found
 

@@ -9,8 +9,8 @@ import re
 import pytest
 
 from piiloom.detection.benchmark.carrier_writing import TEMPLATE as CARRIER
+from piiloom.detection.capid.capid_detector import REFORMULATING_TEMPLATE as REFORMULATING
 from piiloom.detection.capid.capid_detector import CapidDetector
-from piiloom.detection.capid.reformulating import TEMPLATE as REFORMULATING
 from piiloom.detection.hybrid.hybrid_detectors import HybridDetector
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from piiloom.detection.pattern_proposals import TEMPLATE as PROPOSAL
@@ -21,8 +21,7 @@ from piiloom.foundation.yaml_files import data_folder
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.judging import JUDGES
 from piiloom.generation.stages.pipeline import templates_of
-from piiloom.prompts.compiling import PromptTemplate
-from piiloom.prompts.library import open_library
+from piiloom.prompts.library import PromptTemplate, open_library
 from piiloom.surrogates.by_model.value_requests import TEMPLATE as SURROGATE_VALUE
 from tests.longer import case_by_case
 from tests.prompts.prompt_variables import VALUE, VARIABLES

@@ -7,7 +7,7 @@ from functools import cache
 
 from piiloom.patterns.writing import fold_text
 from piiloom.screening import identifiers
-from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Choice, Node, Repeat, Sequence, parse_pattern
+from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Node, Repeat, TemplateChoice, TemplateSequence, parse_pattern
 from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place
 
 PROPERTIES = {"L": "é", "Lu": "É", "Ll": "é", "Han": "中"}
@@ -27,9 +27,9 @@ def drawn(node: Node, rng: random.Random) -> str:
         case Repeat():
             most = node.fewest + 2 if node.most is None else min(node.most, node.fewest + 2)
             return "".join(drawn(node.node, rng) for _ in range(rng.randint(node.fewest, most)))
-        case Choice():
+        case TemplateChoice():
             return drawn(rng.choice(node.options), rng)
-        case Sequence():
+        case TemplateSequence():
             return "".join(drawn(part, rng) for part in node.nodes)
 
 

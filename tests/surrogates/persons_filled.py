@@ -12,7 +12,7 @@ from piiloom.surrogates.engine_report import known_given_names
 from piiloom.surrogates.inputs.given_spans import mentions_of
 from piiloom.surrogates.placeholders import Finder, auto_mapping
 from piiloom.surrogates.placeholders.reading import kind_of_span, linked
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 
 @cache
@@ -23,7 +23,7 @@ def pools() -> NamePools:
 
 def filled(text: str, locale: str = "en_US", *, count: int = 1, links: tuple[str, ...] = (), **settings: object) -> list[Replaced]:
     """Fill *text* as *count* documents of one corpus; each gets other people and days."""
-    engine = Engine(Settings(seed=7, locale=locale, **settings), pools(), Finder(linked(auto_mapping([text]), links)))  # type: ignore[arg-type]
+    engine = Engine(EngineSettings(seed=7, locale=locale, **settings), pools(), Finder(linked(auto_mapping([text]), links)))  # type: ignore[arg-type]
     return list(engine.replace_all([Document(n, str(n), text, "memory") for n in range(count)]))
 
 
@@ -35,7 +35,7 @@ def filled_spans(text: str, marks: list[tuple[str, ...]], locale: str = "en_US")
         at = start + len(words)
         spans.append({"start": start, "end": at, "type": entity_type, **({"subtype": subtype[0]} if subtype else {})})
     mentions = mentions_of(spans, text, kind_of_span).mentions
-    engine = Engine(Settings(seed=7, locale=locale), pools(), genders=known_given_names(pools(), locale[3:]))
+    engine = Engine(EngineSettings(seed=7, locale=locale), pools(), genders=known_given_names(pools(), locale[3:]))
     done = next(engine.replace_all([Document(0, "0", text, "memory", mentions=mentions)]))
     return [done.text[place.new_start : place.new_end] for place in done.placed]
 

@@ -15,7 +15,7 @@ from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.persona_assignment.groups import GROUPS
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 LOCALES = ("en_US", "en_GB", "nl_NL", "pt_BR", "sv_SE", "de_DE", "fr_FR", "es_ES", "it_IT", "pl_PL", "fi_FI")
 PEOPLE = 10_000
@@ -48,7 +48,7 @@ class Told(NamedTuple):
     @property
     def born(self) -> date:
         language = self.locale[:2]
-        layout = read_date(self.values["birth_date"], language, date_order(language, self.country), Settings().anchor)
+        layout = read_date(self.values["birth_date"], language, date_order(language, self.country), EngineSettings().anchor)
         assert layout is not None
         assert layout.precision == "day"
         return layout.when
@@ -78,7 +78,7 @@ def ten_thousand() -> People:
     reports = []
     for locale in LOCALES:
         count = 900 if locale != LOCALES[-1] else PEOPLE - len(told)
-        engine = Engine(Settings(seed=20, locale=locale), POOLS)
+        engine = Engine(EngineSettings(seed=20, locale=locale), POOLS)
         documents = [document(number)._replace(ordinal=number) for number in range(len(told), len(told) + count)]
         assigned = engine.assign([engine.scan(documents)])
         engine.load(assigned)

@@ -13,7 +13,7 @@ from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.persona_assignment.personas import written_like
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled_spans, pools
 
@@ -146,7 +146,7 @@ def test_no_surrogate_equals_its_original():
         places = [(text.index(words), words, kind) for words, kind in marked.items()]
         mentions = tuple(Mention(at, at + len(words), kind, original=words) for at, words, kind in places)
         documents.append(Document(number, str(number), text, "memory", mentions=mentions))
-    engine = Engine(Settings(seed=3, balance="cue"), pools())
+    engine = Engine(EngineSettings(seed=3, balance="cue"), pools())
     for document, done in zip(documents, engine.replace_all(documents), strict=True):
         for place in done.placed:
             assert done.text[place.new_start : place.new_end].casefold() != document.text[place.start : place.end].casefold()
@@ -157,6 +157,6 @@ def test_an_age_that_the_birth_date_tells_is_reported_as_equal():
     text = "Born 12/03/1954, aged 66 on 2 May 2020."
     marked = {"12/03/1954": "birth_date", "66": "age", "2 May 2020": "date"}
     mentions = tuple(Mention(text.index(words), text.index(words) + len(words), kind, original=words) for words, kind in marked.items())
-    engine = Engine(Settings(seed=3, same_value="off"), pools())
+    engine = Engine(EngineSettings(seed=3, same_value="off"), pools())
     (done,) = engine.replace_all([Document(0, "0", text, "memory", mentions=mentions)])
     assert done.tallies == {"equal age": 1}

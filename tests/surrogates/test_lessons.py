@@ -18,7 +18,7 @@ from piiloom.surrogates.options import SurrogateOptions
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.persona_assignment.groups import GROUPS
 from piiloom.surrogates.placeholders import Finder
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.surrogates.lessons import OTHER_TAGS, write_lessons
 from tests.surrogates.whole_runs import POOLS
 
@@ -115,7 +115,7 @@ def _tags(text: str) -> list[str]:
 def test_who_is_told_to_be_of_another_gender_keeps_the_region_of_the_document():
     texts = ["<STUDENT> met her <TEACHER>. He was late."] * 40 + ["<STUDENT> was late, she said.", "Nobody.", "[CITY]"]
     documents = [Document(number, str(number), text, "texts", number) for number, text in enumerate(texts)]
-    engine = Engine(Settings(seed=1, groups_by="document"), POOLS, Finder())
+    engine = Engine(EngineSettings(seed=1, groups_by="document"), POOLS, Finder())
     told = [done.person_groups for done in engine.replace_all(documents)]
     assert told[-2:] == [{}, {}]
     assert told[-3]["group"] == told[-3]["student"]
@@ -141,7 +141,7 @@ def test_a_value_is_the_speakers_or_of_whom_they_speak(said, owner):
     text = f"teacher: Hello <STUDENT>, I am <TEACHER>.\nstudent: {said}"
     turns = ((0, "teacher"), (text.index("student:"), "student"))
     document = Document(0, "0", text, "texts", turns=turns)
-    engine = Engine(Settings(seed=1, locale="en_GB"), POOLS, Finder())
+    engine = Engine(EngineSettings(seed=1, locale="en_GB"), POOLS, Finder())
     plan, _ = engine.plan(document)
     (value,) = [at for number, at in enumerate(plan.owners) if plan.mentions[number].kind == "username"]
     assert plan.clusters[value].key[0] == owner

@@ -16,7 +16,7 @@ from piiloom.surrogates import replacing
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.engine import Engine, EngineFactory, Planned
 from piiloom.surrogates.placeholders import Mapping
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [f"<STUDENT> met [NAME] and [NAME] on [DATE]: {'so ' * number}<STUDENT>, (AGE), wrote to [EMAIL]. " * 2 for number in range(6)]
@@ -31,7 +31,7 @@ def both_passes(engine: Engine, *, keep: bool) -> list[Replaced]:
 
 
 def an_engine(strategy: Any = "consistent") -> Engine:
-    return EngineFactory(settings=Settings(seed=0, strategy=strategy), mapping=Mapping())()
+    return EngineFactory(settings=EngineSettings(seed=0, strategy=strategy), mapping=Mapping())()
 
 
 def watched(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:

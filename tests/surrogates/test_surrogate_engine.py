@@ -18,7 +18,7 @@ from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.fitting import CONSONANT, VOWEL, sounds
 from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.persona_assignment.groups import CODES, GROUPS
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 POOLS = NamePools(builtin())
 COUNTRIES = sorted({country for _, region in GROUPS for country in POOLS.countries(region)})
@@ -45,7 +45,7 @@ def documents(*texts):
 
 
 def fill(*texts, **told):
-    return list(Engine(Settings(**{"seed": 0} | told), POOLS).replace_all(documents(*texts)))
+    return list(Engine(EngineSettings(**{"seed": 0} | told), POOLS).replace_all(documents(*texts)))
 
 
 def values(replaced):
@@ -81,7 +81,7 @@ def test_strategies_decide_how_often_a_surrogate_comes_back(strategy):
 
 
 def test_groups_are_equal_and_reported():
-    engine = Engine(Settings(seed=3), POOLS)
+    engine = Engine(EngineSettings(seed=3), POOLS)
     docs = documents(*["<STUDENT> spoke."] * 260)
     assigned = engine.assign([engine.scan(docs[:100]), engine.scan(docs[100:])])
     report = group_report(assigned)
@@ -94,9 +94,9 @@ def test_chunks_do_not_matter():
     joint = "<SISTER7a> and <SISTER7b>: <SISTERS7> left. <TUTOR> lost his book."
     texts = ["<STUDENT> met <NAME>. She left. <PAIR1> came, <DATE>.", "nothing", joint, "<NAME> <NAME>", "", "<TUTOR> <STUDENT3>"] * 4
     docs = documents(*texts)
-    whole = list(Engine(Settings(seed=9), POOLS).replace_all(docs))
+    whole = list(Engine(EngineSettings(seed=9), POOLS).replace_all(docs))
     for size in (1, 3, 7):
-        engine = Engine(Settings(seed=9), POOLS)
+        engine = Engine(EngineSettings(seed=9), POOLS)
         chunks = [docs[at : at + size] for at in range(0, len(docs), size)]
         engine.load(engine.assign(engine.scan(chunk) for chunk in chunks))
         parts = [done for number, chunk in enumerate(chunks) for done in engine.replace(chunk, number)]
@@ -145,7 +145,7 @@ def test_two_people_named_together():
 
 def test_those_who_are_named_together_are_cast_once_and_move_nobody_elses_group():
     texts = ["<SISTER7a> and <SISTER7b> came; the <SISTERS7> left. <STUDENT> said that she was ill."] * 30
-    engine = Engine(Settings(seed=0), POOLS)
+    engine = Engine(EngineSettings(seed=0), POOLS)
     docs = documents(*texts)
     assigned = engine.assign([engine.scan(docs)])
     assert group_report(assigned)["people"] == 90
@@ -161,7 +161,7 @@ def test_those_who_are_named_together_are_cast_once_and_move_nobody_elses_group(
 
 def test_genders_follow_the_text():
     texts = ["<STUDENT> said that she was ill.", "<STUDENT> lost his book."] * 30
-    engine = Engine(Settings(seed=0), POOLS)
+    engine = Engine(EngineSettings(seed=0), POOLS)
     docs = documents(*texts)
     assigned = engine.assign([engine.scan(docs)])
     assert group_report(assigned)["gender_told_by_text"] == {"female": 30, "male": 30}
@@ -229,7 +229,7 @@ def test_names_do_not_repeat_within_a_document():
 
 def test_names_in_the_script_of_the_country():
     pools = NamePools(builtin(), script="native")
-    told = Settings(seed=0, locale="ko_KR", script="native")
+    told = EngineSettings(seed=0, locale="ko_KR", script="native")
     for done in Engine(told, pools).replace_all(documents(*["<TUTOR1>"] * 20)):
         (value,) = values(done)
         assert 2 <= len(value) <= 5

@@ -17,7 +17,7 @@ from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.planning import Planner
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.longer import EXPLORE
 
 SENTENCE = "[NAME] met <STUDENT 3> and <TEACHER>, (AGE) years old. "
@@ -26,7 +26,7 @@ SENTENCE = "[NAME] met <STUDENT 3> and <TEACHER>, (AGE) years old. "
 @pytest.mark.long
 @pytest.mark.parametrize(("strategy", "number"), [("consistent", 25_000 if EXPLORE else 5_000), ("markov", 25_000 if EXPLORE else 4_000)])
 def test_tens_of_thousands_of_mentions(strategy, number):
-    engine = EngineFactory(settings=Settings(seed=0, strategy=strategy), mapping=Mapping(), miss_rates=(0.05,))()
+    engine = EngineFactory(settings=EngineSettings(seed=0, strategy=strategy), mapping=Mapping(), miss_rates=(0.05,))()
     document = Document(0, "d", SENTENCE * number, "memory.txt")
     engine.load(engine.assign([engine.scan([document])]))
     (done,) = engine.replace([document], 0)
@@ -60,7 +60,7 @@ def test_a_file_of_many_sections(tmp_path):
     source = tmp_path / "in.xml"
     rows = "".join(f"<p><![CDATA[[NAME] & co {row}]]></p><p>[COMPANY] &amp; co</p>\n" for row in range(number))
     source.write_text(f"<r>\n{rows}</r>\n", encoding="utf-8")
-    factory = EngineFactory(settings=Settings(seed=0), mapping=Mapping())
+    factory = EngineFactory(settings=EngineSettings(seed=0), mapping=Mapping())
     report = run_surrogates(SourceSettings(path=source), tmp_path / "out", factory)
     assert report.replaced == 2 * number
     assert verify_folder(tmp_path / "out", source).ranges == 2 * number

@@ -16,7 +16,7 @@ from piiloom.foundation.seeding import below, mix, seed_of
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.leakage.attacks import agreement_of, expected_pairs, observed_pairs
 from piiloom.surrogates.persona_assignment.groups import GROUPS
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.surrogates.ten_thousand import LOCALES, PEOPLE, POOLS, People, ten_thousand
 
 LARGEST_SHARE = 0.005
@@ -141,7 +141,7 @@ def test_full_given_and_family_name_are_one_name(people: People) -> None:
 
 
 def test_age_year_and_date_of_birth_agree(people: People) -> None:
-    last = Settings().anchor
+    last = EngineSettings().anchor
     first = last - timedelta(days=730)  # a document's day lies within two years before the anchor
     for one in people.told:
         born = one.born

@@ -19,7 +19,7 @@ from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.surrogates.transcripts import NAME_TAGS, OTHER_TAGS, TRAPS, transcripts
 from tests.surrogates.whole_runs import (
     POOLS,
@@ -139,7 +139,7 @@ def test_260_students_are_26_in_each_group() -> None:
         Document(number, name, text.replace("<TUTOR>", "your tutor"), f"{name}.txt", None)
         for number, (name, text) in enumerate(transcripts(COUNT))
     ]
-    engine = Engine(Settings(seed=SEED), POOLS, Finder())
+    engine = Engine(EngineSettings(seed=SEED), POOLS, Finder())
     report = group_report(engine.assign([engine.scan(documents)]))
     assert report["people"] == COUNT
     assert report["groups"] == dict.fromkeys(report["groups"], 26)  # type: ignore[call-overload]
@@ -204,7 +204,7 @@ def tree(folder: Path) -> Mapping[str, bytes]:
 @pytest.mark.long
 @pytest.mark.parametrize(("workers", "chunk"), [(2, 1 << 20), (2, 3000), (1, 700)])
 def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, tmp_path: Path, workers: int, chunk: int) -> None:
-    factory = EngineFactory(settings=Settings(seed=SEED), mapping=run.mapping)
+    factory = EngineFactory(settings=EngineSettings(seed=SEED), mapping=run.mapping)
     inputs = SourceSettings(path=source, chunk_bytes=chunk)
     run_surrogates(inputs, tmp_path / "out", factory, workers=workers)
     assert tree(tmp_path / "out") == tree(run.out)
@@ -212,7 +212,7 @@ def test_the_same_bytes_for_any_workers_and_chunks(source: Path, run: WholeRun, 
 
 @pytest.mark.long
 def test_another_seed_gives_other_people(source: Path, run: WholeRun, tmp_path: Path) -> None:
-    factory = EngineFactory(settings=Settings(seed=SEED + 1), mapping=run.mapping)
+    factory = EngineFactory(settings=EngineSettings(seed=SEED + 1), mapping=run.mapping)
     run_surrogates(SourceSettings(path=source), tmp_path / "out", factory)
     first, other = (tree(folder / "mirror") for folder in (run.out, tmp_path / "out"))
     assert first.keys() == other.keys()

@@ -7,8 +7,9 @@ from datetime import date
 
 import pytest
 
+from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.casting import share_family_names, titled
-from piiloom.surrogates.documents import Gender, Mention
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.known_names import family_told, labels, name_parts, names_within
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, OPEN

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.documents import Document, Gender, Mention
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
@@ -19,7 +20,7 @@ from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE, REGIONS
 from piiloom.surrogates.placeholders import Finder, FoundTags, Mapping, auto_mapping
 from piiloom.surrogates.planning import DocumentPlan
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 POOLS = NamePools(builtin())
 SEED = 5
@@ -71,7 +72,7 @@ def whole_run(
 ) -> WholeRun:
     """Learn the tags, unless a mapping is given, run, and read everything back."""
     mapping = mapping or learnt(inputs)
-    factory = EngineFactory(settings=Settings(seed=SEED, locale=locale), mapping=mapping)
+    factory = EngineFactory(settings=EngineSettings(seed=SEED, locale=locale), mapping=mapping)
     run_surrogates(inputs, out, factory, locale=locale, workers=workers)
     documents = list(iter_documents(inputs))
     finder, engine = Finder(mapping), factory()

@@ -27,8 +27,7 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.prompts.compiling import PromptTemplate
-from piiloom.prompts.library import PromptLibrary
+from piiloom.prompts.library import PromptLibrary, PromptTemplate
 
 TITLE = "piiloom"
 PACKAGE = "piiloom"

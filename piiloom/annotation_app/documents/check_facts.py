@@ -68,7 +68,7 @@ def stems_in(text: str) -> tuple[tuple[str, Range], ...]:
 
 
 @lru_cache(maxsize=4096)
-def mentions_in(text: str, value: str) -> tuple[Range, ...]:
+def places_of_value(text: str, value: str) -> tuple[Range, ...]:
     """Return the ranges of all whole-word occurrences that a reader takes for *value*."""
     return tuple(searchable(text).mentions(value))
 

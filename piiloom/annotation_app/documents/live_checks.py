@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from piiloom.annotation_app.documents.check_facts import CODE_KINDS, identifiers_in, mentions_in, oddity, searchable, stems_in, stems_of
+from piiloom.annotation_app.documents.check_facts import CODE_KINDS, identifiers_in, oddity, places_of_value, searchable, stems_in, stems_of
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import extends, is_zero_width, trim
@@ -145,7 +145,7 @@ def repeat_checks(document: EditedDocument) -> Iterator[LiveCheck]:
         if not _is_telling(text):
             continue
         missed = [
-            place for place in mentions_in(document.context, text) if not touching(document.marks, place) and not _meets(taken, place)
+            place for place in places_of_value(document.context, text) if not touching(document.marks, place) and not _meets(taken, place)
         ]
         if missed:
             for place in missed:

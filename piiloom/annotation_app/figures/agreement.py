@@ -16,7 +16,7 @@ from piiloom.annotation_app.figures.intervals import (
     f1,
     figure,
     krippendorff_alpha,
-    ratio,
+    ratio_formula,
     unit_sums,
     value_counts,
 )
@@ -43,9 +43,9 @@ _FORMULAS = {
     "exact_f1": (f1(AT["exact"], AT["left"], AT["right"]), ("left", "right")),
     "overlap_f1": (f1(AT["overlap"], AT["left"], AT["right"]), ("left", "right")),
     "whole_f1": (f1(AT["whole"], AT["left"], AT["right"]), ("left", "right")),
-    "boundaries": (ratio(AT["shared"], AT["overlap"]), ("overlap",)),
-    "types": (ratio(AT["typed"], AT["overlap"]), ("overlap",)),
-    "relevance": (ratio(AT["related"], AT["judged"]), ("judged",)),
+    "boundaries": (ratio_formula(AT["shared"], AT["overlap"]), ("overlap",)),
+    "types": (ratio_formula(AT["typed"], AT["overlap"]), ("overlap",)),
+    "relevance": (ratio_formula(AT["related"], AT["judged"]), ("judged",)),
 }
 
 
@@ -79,7 +79,7 @@ class AgreementFigures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DisputedRecord:
+class RecordInDispute:
     """A record that people disagree on.
 
     ``disagreement`` is the share of spans without an equal partner (same ends, type and relevance), over all pairs of people, or 1
@@ -99,7 +99,7 @@ class AgreementReport:
     overall: AgreementFigures
     by: Mapping[str, Mapping[str, AgreementFigures]]
     by_people: Mapping[TwoPeople, AgreementFigures]
-    disputed: tuple[DisputedRecord, ...]
+    disputed: tuple[RecordInDispute, ...]
 
 
 def measure_agreement(finished_records: Sequence[FinishedRecord], *, seed: int = 0, disputed: int = 50) -> AgreementReport:
@@ -192,7 +192,7 @@ class _Measure:
             found[people] = replace(figures, values={**figures.values, **kappas})
         return found
 
-    def most_disputed(self, limit: int) -> tuple[DisputedRecord, ...]:
+    def most_disputed(self, limit: int) -> tuple[RecordInDispute, ...]:
         """Return the *limit* records on which people disagree most, and at all."""
         sums = self._by_record.sum(axis=1)
         spans = sums[:, AT["left"]] + sums[:, AT["right"]]
@@ -200,7 +200,7 @@ class _Measure:
         apart = np.where((self._sums["verdict_alpha"][:, 1:] > 0).sum(axis=1) > 1, 1.0, apart)
         order = [record for record in np.argsort(-apart, kind="stable")[:limit] if apart[record] > 0]
         return tuple(
-            DisputedRecord(
+            RecordInDispute(
                 record_id=(one := self._shared[record]).record_id,
                 pair=one.base.pair,
                 people=tuple(version.annotator for version in one.versions),

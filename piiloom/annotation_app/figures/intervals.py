@@ -189,7 +189,7 @@ def figure(formula: Formula, sums: Floats, drawn: Floats, over: float) -> Agreem
     return AgreementFigure(value=value, low=None if np.isnan(low) else float(low), high=None if np.isnan(high) else float(high), over=over)
 
 
-def ratio(part: int, whole: int) -> Formula:
+def ratio_formula(part: int, whole: int) -> Formula:
     """Return the formula column *part* / column *whole*."""
     return lambda sums: _quotient(sums[..., part], sums[..., whole])
 

@@ -125,7 +125,7 @@ def _lines_of(context: str, span: Span) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Document:
+class _BratDocument:
     """One document: its name without suffix, the content of its two files (None if there is no such file), and its index row."""
 
     name: str
@@ -141,16 +141,16 @@ class _Document:
         if "\r\n" in text and not _fits(text, ann) and _fits(text.replace("\r\n", "\n"), ann):
             tally.ignored_fields["carriage returns, which the offsets do not count"] += text.count("\r\n")
             text = text.replace("\r\n", "\n")
-        return {**row, "context": text, "spans": _Annotations(text, tally).spans(ann)}
+        return {**row, "context": text, "spans": _BratAnnotations(text, tally).spans(ann)}
 
 
 def _fits(text: str, ann: str) -> bool:
     """Whether all spans of *ann* have their text in *text*."""
-    spans: list[Any] = _Annotations(text, ReadTally()).spans(ann)
+    spans: list[Any] = _BratAnnotations(text, ReadTally()).spans(ann)
     return all(text[span["start"] : span["end"]] == span["text"] for span in spans)
 
 
-def _documents(folder: Path) -> Iterator[_Document]:
+def _documents(folder: Path) -> Iterator[_BratDocument]:
     try:
         names = {found.relative_to(folder).with_suffix("").as_posix() for suffix in ("txt", "ann") for found in folder.rglob(f"*.{suffix}")}
         for name, about in _index(folder):
@@ -162,9 +162,9 @@ def _documents(folder: Path) -> Iterator[_Document]:
         raise DataError(f"the folder cannot be read ({error.strerror})", where=str(folder)) from error
 
 
-def _document(folder: Path, name: str, about: Json | None) -> _Document:
+def _document(folder: Path, name: str, about: Json | None) -> _BratDocument:
     text, ann = folder / f"{name}.txt", folder / f"{name}.ann"
-    return _Document(
+    return _BratDocument(
         name=name,
         text=text.read_bytes() if text.is_file() else None,
         ann=ann.read_bytes() if ann.is_file() else None,
@@ -206,7 +206,7 @@ def _shown(content: bytes | None) -> str | None:
     return None if content is None else content.decode("utf-8", "replace")
 
 
-class _Annotations:
+class _BratAnnotations:
     """Reads the ``.ann`` file of *text*; *tally* counts the lines that are not stored."""
 
     def __init__(self, text: str, tally: ReadTally) -> None:

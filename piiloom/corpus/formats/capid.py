@@ -54,7 +54,7 @@ from piiloom.corpus.formats.instruction_tuning import (
     with_lost_values,
 )
 from piiloom.corpus.formats.native_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
-from piiloom.corpus.formats.row_reading import UNKNOWN_TYPE, Labels, Placed, Reading, find_values, keep_disjoint
+from piiloom.corpus.formats.row_reading import UNKNOWN_TYPE, KeptMentions, Labels, Reading, find_values, keep_disjoint
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
 from piiloom.foundation.words import Range
@@ -86,7 +86,7 @@ class CapidFormat:
 
         Record ids are digests of content and ordinal; ``source`` has the file, the line and what was left out.
         """
-        return read_rows(numbered_lines(path), _Reader(path.name, options, tally).record, tally)
+        return read_rows(numbered_lines(path), _CapidReader(path.name, options, tally).record, tally)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record and report what the rows do not express."""
@@ -195,7 +195,7 @@ class _Value:
         return LostValue(text=text or self.text, entity_type=kind, relevance=relevance, start=start, end=end, reason=reason)
 
 
-class _Reader:
+class _CapidReader:
     """State while one file is read."""
 
     def __init__(self, file: str, options: ReadOptions, tally: ReadTally) -> None:
@@ -288,7 +288,7 @@ class _Reader:
             raise RowFault("; ".join(f"piis[{quoted(value.text)}]: {fault}" for value, fault in faults))
         return [value.lost(fault) for value, fault in faults]
 
-    def _overlaps(self, number: int, context: str, values: list[_Value], placed: Placed) -> list[LostValue]:
+    def _overlaps(self, number: int, context: str, values: list[_Value], placed: KeptMentions) -> list[LostValue]:
         """Add the mentions that were dropped for longer ones to the tally, and return them."""
         left = {value for _, value in placed.kept}
         self.tally.overlapping += (
@@ -298,7 +298,7 @@ class _Reader:
         return [values[at].lost(OVERLAPPED, context[slice(*place)], place) for place, at, _ in placed.dropped]
 
 
-def _spans(values: list[_Value], placed: Placed) -> tuple[Span, ...]:
+def _spans(values: list[_Value], placed: KeptMentions) -> tuple[Span, ...]:
     names = {at: f"v{number}" for number, at in enumerate(dict.fromkeys(at for _, at in placed.kept), start=1)}
     return tuple(
         Span(

@@ -46,7 +46,7 @@ def card_text(about: Json, features_yaml: Json, taxonomy: Taxonomy) -> str:
     return f"---\n{_header(facts, features_yaml)}---\n\n{_body(facts, taxonomy)}"
 
 
-def shown(text: str) -> str:
+def in_markdown(text: str) -> str:
     """Return *text* for a line of Markdown: words as they are, also with an underscore, dash or point inside; anything else escaped."""
     return text if _PLAIN.fullmatch(text) else escaped(text)
 
@@ -83,7 +83,7 @@ def _license(told: str | None) -> Json:
 
 
 def _body(facts: DatasetFacts, taxonomy: Taxonomy) -> str:
-    told = Statements(facts, taxonomy, show=shown)
+    told = Statements(facts, taxonomy, show=in_markdown)
     sections = (
         ("What is in it", [told.content(), _splits(facts)]),
         ("Types and relevance", [_types(facts)]),
@@ -99,7 +99,7 @@ def _body(facts: DatasetFacts, taxonomy: Taxonomy) -> str:
         ("How to cite", [f"```bibtex\n{told.citation()}\n```"]),
         ("How to make it again", [_again(facts)]),
     )
-    parts = [f"# {shown(facts.name)}"]
+    parts = [f"# {in_markdown(facts.name)}"]
     for title, paragraphs in sections:
         filled = [paragraph for paragraph in paragraphs if paragraph]
         if filled:
@@ -108,17 +108,17 @@ def _body(facts: DatasetFacts, taxonomy: Taxonomy) -> str:
 
 
 def _splits(facts: DatasetFacts) -> str:
-    rows = [[shown(name), _number(part.get("records", 0)), _number(part.get("spans", 0))] for name, part in facts.splits.items()]
+    rows = [[in_markdown(name), _number(part.get("records", 0)), _number(part.get("spans", 0))] for name, part in facts.splits.items()]
     return _table(["split", "records", "spans"], rows)
 
 
 def _types(facts: DatasetFacts) -> str:
     by_type = facts.relevance_by_type()
     if not by_type:
-        return _table(["type", "spans"], [[shown(name), _number(count)] for name, count in facts.types.most_common()])
+        return _table(["type", "spans"], [[in_markdown(name), _number(count)] for name, count in facts.types.most_common()])
     sides = ("high", "low", "none")
     rows = [
-        [shown(name), *(_number(by_type[name][side] if name in by_type else 0) for side in sides), _number(count)]
+        [in_markdown(name), *(_number(by_type[name][side] if name in by_type else 0) for side in sides), _number(count)]
         for name, count in facts.types.most_common()
     ]
     return _table(["type", "high", "low", "not labelled", "spans"], rows)
@@ -145,19 +145,27 @@ def _leakage(facts: DatasetFacts) -> list[str]:
             for key in path:
                 seen = seen.get(key) if isinstance(seen, dict) else None
             if isinstance(seen, dict) and seen.get("of"):
-                rows.append([shown(split), shown(str(told.get("against", "train"))), title, _number(seen["seen"]), _number(seen["of"])])
+                rows.append(
+                    [
+                        in_markdown(split),
+                        in_markdown(str(told.get("against", "train"))),
+                        title,
+                        _number(seen["seen"]),
+                        _number(seen["of"]),
+                    ]
+                )
     return [_table(["split", "compared with", "what", "also there", "of"], rows)] if rows else []
 
 
 def _told_license(facts: DatasetFacts) -> str:
-    return shown(facts.license) if facts.license else "Not stated; `piiloom release --license` states it."
+    return in_markdown(facts.license) if facts.license else "Not stated; `piiloom release --license` states it."
 
 
 def _again(facts: DatasetFacts) -> str:
     """The settings as a table, since they may hold text of any kind, and the commands that take them."""
-    rows = [[shown(str(name)), shown(_setting(value))] for name, value in settings_of(dict(facts.about)).items()]
+    rows = [[in_markdown(str(name)), in_markdown(_setting(value))] for name, value in settings_of(dict(facts.about)).items()]
     made = facts.about.get("piiloom")
-    with_version = f" (version {shown(str(made))})" if made else ""
+    with_version = f" (version {in_markdown(str(made))})" if made else ""
     told = f"`piiloom release` on the same store{with_version}, with these settings, then `piiloom export --format huggingface`."
     return f"{told}\n\n{_table(['setting', 'value'], rows)}" if rows else told
 
@@ -252,7 +260,7 @@ def _text(value: object) -> str | None:
     return str(value) if value not in (None, "") else None
 
 
-def plain(text: str) -> str:
+def unescaped(text: str) -> str:
     """Return *text* unchanged: what ``show`` is where nothing needs to be escaped."""
     return text
 
@@ -263,7 +271,7 @@ class Statements:
 
     facts: DatasetFacts
     taxonomy: Taxonomy
-    show: Callable[[str], str] = plain
+    show: Callable[[str], str] = unescaped
 
     def content(self) -> str:
         """Say what the dataset consists of."""
@@ -421,9 +429,9 @@ class Statements:
         return f"@misc{{{key},\n" + ",\n".join(lines) + "\n}"
 
     def _listed(self, counts: Iterable[tuple[str, int]], *, most: int = 100) -> str:
-        shown = [f"{self.show(name)} ({count:,})" for name, count in counts]
-        more = f", and {len(shown) - most} more" if len(shown) > most else ""
-        return ", ".join(shown[:most]) + more
+        listed = [f"{self.show(name)} ({count:,})" for name, count in counts]
+        more = f", and {len(listed) - most} more" if len(listed) > most else ""
+        return ", ".join(listed[:most]) + more
 
 
 def _share(part: int, whole: int) -> str:

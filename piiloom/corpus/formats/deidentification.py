@@ -151,12 +151,12 @@ def _documents(path: Path) -> Iterator[_Document]:
         for file in files:
             raw = file.read_bytes()
             name = file.relative_to(path).with_suffix("").as_posix() if path.is_dir() else file.stem
-            yield from _Reader(name).documents(raw)
+            yield from _DeidentificationReader(name).documents(raw)
     except OSError as error:
         raise DataError(f"the file cannot be read ({error.strerror})", where=str(path)) from error
 
 
-class _Reader:
+class _DeidentificationReader:
     """Reads one file."""
 
     def __init__(self, name: str) -> None:

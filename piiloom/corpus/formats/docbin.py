@@ -33,11 +33,11 @@ _USER_KEY = "piiloom"
 _FAULTS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
 
-class _Part(BaseModel):
+class _DocBinPart(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class _StatedSpan(_Part):
+class _StatedSpan(_DocBinPart):
     """One exact span, and the characters of its entity: None if it has none."""
 
     start: int
@@ -47,7 +47,7 @@ class _StatedSpan(_Part):
     entity: tuple[int, int] | None
 
 
-class _Stated(_Part):
+class _Stated(_DocBinPart):
     """What ``user_data`` says of a record."""
 
     id: str

@@ -315,7 +315,7 @@ def _marked_span(context: str, markers: MarkerSet, start: int, end: int, label: 
     return row | ({"subtype": subtype} if subtype else {})
 
 
-class _Mention(BaseModel):
+class _AnsweredMention(BaseModel):
     """One entry of a list."""
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
@@ -393,17 +393,17 @@ def with_lost_values(number: int, row: Json, lost: Sequence[LostValue], reading:
     return {**row, "meta": {"source": {"file": reading.path.name, "line": number, "lost": told}}}
 
 
-def _parsed(answer: str, tally: ReadTally) -> list[_Mention]:
+def _parsed(answer: str, tally: ReadTally) -> list[_AnsweredMention]:
     try:
         found = parse_list(answer)
     except RowFault as fault:
         raise RowFault(f"the answer: {fault}") from fault
-    mentions: list[_Mention] = []
+    mentions: list[_AnsweredMention] = []
     for number, one in enumerate(found, start=1):
         try:
-            mention = _Mention.model_validate(one)
+            mention = _AnsweredMention.model_validate(one)
         except ValidationError as error:
-            raise RowFault(f"the answer, mention {number}: {fault_of(error, _Mention)}") from error
+            raise RowFault(f"the answer, mention {number}: {fault_of(error, _AnsweredMention)}") from error
         if not mention.value.strip():
             raise RowFault(f"the answer, mention {number}: an empty value")
         tally.ignored_fields.update(f"mentions.{key}" for key in mention.model_extra or ())

@@ -100,7 +100,7 @@ def _surrogates(record: Record, values: Sequence[str], typed: Sequence[str], los
     from piiloom.pii_values.redrawing import AfterArticle  # noqa: PLC0415 - loads the lists of values
 
     drawn: dict[tuple[str, str], str] = {}
-    taken = _Taken(record.context)
+    taken = _TakenValues(record.context)
     for span, value, placeholder in zip(record.spans, values, typed, strict=True):
         key = (span.entity_type, value)
         if key in drawn:
@@ -123,7 +123,7 @@ def _redrawn(record: Record, taxonomy: Taxonomy, key: bytes, span: Span, value: 
     return redraw(span.entity_type, span.subtype, value, locale=record.locale, rng=rng, taxonomy=taxonomy, avoid=avoid)
 
 
-class _Taken:
+class _TakenValues:
     """What a surrogate may not be: one of another value, or anything that the context says already."""
 
     def __init__(self, context: str) -> None:

@@ -214,7 +214,7 @@ def _refuse_lone_surrogates(value: object) -> None:
         raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold")
 
 
-class _Part(BaseModel):
+class _RowPart(BaseModel):
     # strict: "3" is not accepted as an offset, nor 1 as a text. The reader counts extra keys.
     model_config = ConfigDict(strict=True, extra="allow", frozen=True)
 
@@ -222,7 +222,7 @@ class _Part(BaseModel):
 _Name = Annotated[str, Field(min_length=1)]
 
 
-class SpanRow(_Part):
+class SpanRow(_RowPart):
     """One span; ``text`` must equal ``context[start:end]`` (code points), which the reader verifies. Ids of others may be numbers.
 
     ``score``, ``detector``, ``validated`` and ``relevance_score`` are what ``piiloom detect`` says of its spans; records have no place for
@@ -244,7 +244,7 @@ class SpanRow(_Part):
     relevance_score: float | None = None
 
 
-class LostRow(_Part):
+class LostRow(_RowPart):
     """A value of the originally imported row that the record lacks."""
 
     text: str
@@ -255,7 +255,7 @@ class LostRow(_Part):
     end: int | None = Field(default=None, ge=1)
 
 
-class SourceRow(_Part):
+class SourceRow(_RowPart):
     """The origin of an imported text, and the values that its record lacks."""
 
     file: str
@@ -273,7 +273,7 @@ class SourceRow(_Part):
         return SourceReference(file=self.file, line=self.line, id=as_text(self.id), lost=tuple(lost), relevance_as=self.relevance_as)
 
 
-class ProvenanceRow(_Part):
+class ProvenanceRow(_RowPart):
     """How the record was made; provider and model are separate fields of ``meta``."""
 
     stage: str
@@ -282,7 +282,7 @@ class ProvenanceRow(_Part):
     parents: list[str] = []
 
 
-class MetaRow(_Part):
+class MetaRow(_RowPart):
     """Everything about a record that is neither text nor span."""
 
     pair: list[str] | None = Field(default=None, min_length=2, max_length=2)
@@ -301,7 +301,7 @@ class MetaRow(_Part):
     provenance: ProvenanceRow | None = None
 
 
-class NativeRow(_Part):
+class NativeRow(_RowPart):
     """One line of a native file."""
 
     id: _Name | int | None = None
@@ -347,7 +347,7 @@ def unencodable(records: Sequence[Record]) -> DataError:
 
 def extra_keys(row: NativeRow) -> list[str]:
     """Return the dotted names of the keys that the reader does not store."""
-    parts: list[tuple[str, _Part | None]] = [("", row), ("meta.", row.meta), ("meta.source.", row.meta.source)]
+    parts: list[tuple[str, _RowPart | None]] = [("", row), ("meta.", row.meta), ("meta.source.", row.meta.source)]
     parts += [("meta.source.lost.", lost) for lost in (row.meta.source.lost if row.meta.source else ())]
     parts += [("meta.provenance.", row.meta.provenance), *(("spans.", span) for span in row.spans)]
     found = [prefix + key for prefix, part in parts if part is not None for key in (part.model_extra or ())]

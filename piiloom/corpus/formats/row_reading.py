@@ -366,7 +366,7 @@ def types_and(others: Iterable[str], taxonomy: Taxonomy) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placed:
+class KeptMentions:
     """Mentions as (range, index of the value).
 
     ``kept`` are disjoint and sorted; ``dropped`` has the others, each with the range of the kept mention that it overlaps.
@@ -376,11 +376,11 @@ class Placed:
     dropped: tuple[tuple[Range, int, Range], ...]
 
 
-def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> Placed:
+def keep_disjoint(mentions: Iterable[tuple[Range, int]]) -> KeptMentions:
     """Of overlapping mentions keep the longest, of equally long ones the earliest (of equal ranges the first value)."""
     longest_first = sorted(mentions, key=lambda m: (m[0][0] - m[0][1], m[0][0], m[1]))
     kept, dropped = without_overlaps(longest_first, lambda m: m[0])
-    return Placed(kept=tuple(kept), dropped=tuple(sorted((*lost, winner) for lost, (winner, _) in dropped)))
+    return KeptMentions(kept=tuple(kept), dropped=tuple(sorted((*lost, winner) for lost, (winner, _) in dropped)))
 
 
 def find_values(context: str, values: Sequence[str]) -> list[list[Range]]:

@@ -54,8 +54,8 @@ CUT = "the text is cut around each candidate"
 
 MOST_BESIDE: Final = 2000
 _MARKED: Final = "candidate"
-Kind = Literal["span", "other type", "no span", "boundary"]
-_SHARES: dict[Kind, int] = {"no span": 30, "boundary": 30, "other type": 40}
+DecoyKind = Literal["span", "other type", "no span", "boundary"]
+_SHARES: dict[DecoyKind, int] = {"no span": 30, "boundary": 30, "other type": 40}
 # Parts joined by a hyphen are one word.
 _WORD = re.compile(r"\w+(?:['’\-‐‑]\w+)*")
 _CLITIC = re.compile(r"['’]\w+$")
@@ -84,7 +84,7 @@ _SHOWN = 80  # characters of a value in a reasoning
 _AROUND = 45  # characters on each side of it
 _MOST_VALUES = 3
 _BLANKS = re.compile(r"\s+")
-_WORDINGS: dict[Kind | Literal["too long"], tuple[str, ...]] = {
+_WORDINGS: dict[DecoyKind | Literal["too long"], tuple[str, ...]] = {
     "span": (
         "{around} states {what}: {value} is {whose}.",
         "{value} tells {what} of {person}, as in {around}.",
@@ -167,7 +167,7 @@ class Candidate:
     ``found``: it is a detector's finding; without a span that it touches, ``span`` is the finding.
     """
 
-    kind: Kind
+    kind: DecoyKind
     start: int
     end: int
     entity_type: str
@@ -202,7 +202,7 @@ def found_candidates(record: Record, findings: Iterable[Span]) -> Iterator[Candi
     for one in findings:
         touched = [span for span in record.spans if span.start < one.end and one.start < span.end]
         span = max(touched, key=lambda span: (span.entity_type == one.entity_type, _shared(span, one)), default=one)
-        kind: Kind = "other type" if span.entity_type != one.entity_type else "boundary" if _range(span) != _range(one) else "span"
+        kind: DecoyKind = "other type" if span.entity_type != one.entity_type else "boundary" if _range(span) != _range(one) else "span"
         kind = kind if touched else "no span"
         yield Candidate(kind=kind, start=one.start, end=one.end, entity_type=one.entity_type, span=span, found=True)
 

@@ -22,7 +22,7 @@ from piiloom.detection.token_decoding import (
     Probabilities,
     TokenWindow,
     TokenWord,
-    mentions_in,
+    decoded_mentions,
     scheme_of,
     token_words,
     windows_of,
@@ -283,7 +283,7 @@ class HuggingFaceDetector(TextDetector):
         """Return the findings of each of *texts*; the model reads windows over them in batches."""
         findings = []
         for one, read in zip(texts, self._reader.read([one.text for one in texts]), strict=True):
-            found = mentions_in(read.words, read.probabilities, self._scheme)
+            found = decoded_mentions(read.words, read.probabilities, self._scheme)
             sure = (LabelledRange(*mention) for mention in found if mention.score >= self._threshold)
             findings.append(mapped_findings(one.text, sure, self._targets, self.name))
         return findings

@@ -239,7 +239,7 @@ KNOWN: Final = (TXT, *ROWS, *TABLES, *_OTHERS)
 _BLOCK: Final = 1 << 20
 
 
-class SourceFile(NamedTuple):
+class TextFile(NamedTuple):
     """A file to read. ``name`` is its path within the input.
 
     ``size`` is in lines or rows, and 1 for a file that is one document; None: unknown.
@@ -251,7 +251,7 @@ class SourceFile(NamedTuple):
     size: int | None
 
 
-def find_files(settings: DetectionInput) -> list[SourceFile]:
+def find_files(settings: DetectionInput) -> list[TextFile]:
     """Return the files of the input, those of a folder sorted by name; hidden ones and those of another format are left out.
 
     Raises ``UsageError`` for an unknown format or a setting that does not fit it, and ``DataError`` if there is nothing to read.
@@ -264,7 +264,7 @@ def find_files(settings: DetectionInput) -> list[SourceFile]:
     found = list(_in_folder(path, told)) if path.is_dir() else [(path.name, path, told or _by_suffix(path))]
     for _, _, file_format in found[:1]:
         _check_settings(settings, file_format)
-    return [SourceFile(place, name, file_format, _size(place, name, file_format, settings)) for name, place, file_format in found]
+    return [TextFile(place, name, file_format, _size(place, name, file_format, settings)) for name, place, file_format in found]
 
 
 def _by_suffix(path: Path) -> str:
@@ -376,7 +376,7 @@ class DocumentReader:
         if not self.documents:
             raise self._nothing(first)
 
-    def _of_file(self, file: SourceFile) -> Iterator[InputDocument | RefusedRow]:
+    def _of_file(self, file: TextFile) -> Iterator[InputDocument | RefusedRow]:
         maker = RowDocuments(file.name, self._settings)
         if file.format == TXT and not self._settings.lines:
             yield self._whole_file(file, maker)
@@ -384,7 +384,7 @@ class DocumentReader:
         for row in _rows(file, maker, self._settings):
             yield RefusedRow(file.name, row.line, row.reason, row.row) if isinstance(row, RowReject) else row
 
-    def _whole_file(self, file: SourceFile, maker: RowDocuments) -> InputDocument | RefusedRow:
+    def _whole_file(self, file: TextFile, maker: RowDocuments) -> InputDocument | RefusedRow:
         try:
             return maker.of_text(None, file.path.read_bytes().removeprefix(codecs.BOM_UTF8).decode("utf-8"))
         except UnicodeDecodeError as error:
@@ -408,7 +408,7 @@ class DocumentReader:
         return DataError(f"no {what} can be read; the first fault: {first.reason}", where=first.where, remedy=remedy)
 
 
-def _rows(file: SourceFile, maker: RowDocuments, settings: DetectionInput) -> Iterator[InputDocument | RowReject]:
+def _rows(file: TextFile, maker: RowDocuments, settings: DetectionInput) -> Iterator[InputDocument | RowReject]:
     tally = ReadTally()
     if file.format == TXT:
         return read_rows(numbered_lines(file.path), maker.of_text, tally)
@@ -420,18 +420,18 @@ def _rows(file: SourceFile, maker: RowDocuments, settings: DetectionInput) -> It
     return _registered(file.format, file, maker, tally)
 
 
-def _registered(name: str, file: SourceFile, maker: RowDocuments, tally: ReadTally) -> Iterator[InputDocument | RowReject]:
+def _registered(name: str, file: TextFile, maker: RowDocuments, tally: ReadTally) -> Iterator[InputDocument | RowReject]:
     found = READABLE[name]
     assert isinstance(found, NativeShapedFormat)  # noqa: S101 - ``input_files.KNOWN`` has no others
     return found.read_with(file.path, ReadOptions(taxonomy=shipped_taxonomy(), blank_contexts=True, all_mentions=True), tally, maker.of_row)
 
 
-def _is_array(file: SourceFile) -> bool:
+def _is_array(file: TextFile) -> bool:
     first = next(numbered_lines(file.path), (1, ""))[1]
     return first.lstrip().startswith("[")
 
 
-def _table_rows(file: SourceFile, maker: RowDocuments, settings: DetectionInput, tally: ReadTally) -> Iterator[InputDocument | RowReject]:
+def _table_rows(file: TextFile, maker: RowDocuments, settings: DetectionInput, tally: ReadTally) -> Iterator[InputDocument | RowReject]:
     if delimiter := TABLES[file.format]:
         rows = csv_rows(file.path, delimiter)
         header = csv_header(file.path, rows)
@@ -453,7 +453,7 @@ def _table_rows(file: SourceFile, maker: RowDocuments, settings: DetectionInput,
     return read_rows(rows, made, tally, shown=lambda row: row.text)
 
 
-def _check_header(file: SourceFile, header: Sequence[str], settings: DetectionInput) -> None:
+def _check_header(file: TextFile, header: Sequence[str], settings: DetectionInput) -> None:
     """Raise ``DataError`` if a column that is needed is not there."""
     shown = ", ".join(map(repr, header[:_MOST_COLUMNS])) + (" …" if len(header) > _MOST_COLUMNS else "")
     for option, name in settings.named_fields.items():

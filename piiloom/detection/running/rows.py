@@ -36,7 +36,7 @@ from piiloom.foundation.errors import PiiloomError, RunError
 from piiloom.foundation.portable_errors import place_of_error
 from piiloom.foundation.repeated_ids import RepeatedIds, unique_ids
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
-from piiloom.taxonomy.own_entities import user_file
+from piiloom.taxonomy.own_entities import own_catalogue
 
 OWN_KEYS: Final = ("score", "detector", "validated")
 # Of detectors that judge relevance and know how sure they are.
@@ -224,12 +224,12 @@ class ChunkWriter:
             return ""
         if locale not in self._catalogues:
             chosen = self._settings
-            own = [user_file(path) for path in chosen.types]
+            own = [own_catalogue(path) for path in chosen.types]
             self._catalogues[locale] = load_catalogue(locale, own, unconfirmed=chosen.unconfirmed, also=chosen.also).digest
         return self._catalogues[locale]
 
 
-def chunk_worker(settings: WorkSettings) -> Callable[[DocumentChunk], Detected]:
+def detection_worker(settings: WorkSettings) -> Callable[[DocumentChunk], Detected]:
     """Return what does chunks; the detector is made when the first one comes."""
     writer = ChunkWriter(settings)
     detector: Detector | None = None

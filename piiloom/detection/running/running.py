@@ -43,7 +43,7 @@ from piiloom.detection.running.rows import (
     ChunkWriter,
     Detected,
     SpanCounts,
-    chunk_worker,
+    detection_worker,
     failed,
     with_unique_ids,
 )
@@ -142,13 +142,13 @@ class DetectionSession:
         elif request.workers > 1:
             from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
 
-            make = partial(chunk_worker, request)
+            make = partial(detection_worker, request)
             workers: WorkerProcesses[DocumentChunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
             self._stack.callback(workers.close)
             for chunk, detected in workers.map(self._jobs(MOST_DOCUMENTS)):
                 self._take(chunk, detected)
         else:
-            do = chunk_worker(request)
+            do = detection_worker(request)
             for chunk in self._jobs(MOST_DOCUMENTS):
                 self._take(chunk, do(chunk))
 

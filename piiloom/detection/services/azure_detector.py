@@ -20,7 +20,7 @@ from tenacity import AsyncRetrying, RetryError, retry_if_result, wait_exponentia
 from piiloom.detection.adapters.label_targets import LabelledRange
 from piiloom.detection.adapters.libraries import locale_language
 from piiloom.detection.services.service_detector import REQUEST_S, ServiceCaller, ServiceDetector, TextRefused
-from piiloom.execution.retrying import Sleep, result_of
+from piiloom.execution.retrying import Sleep, last_result
 from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.providers.errors import AuthFailed, InvalidRequest, NotServed, ProviderUnavailable, RateLimited
 from piiloom.providers.rate_headers import read_retry_after
@@ -122,7 +122,7 @@ class AzureJobs:
         backoff = wait_exponential(_FIRST_WAIT_S, max=_LONGEST_WAIT_S)
         looks = AsyncRetrying(
             retry=retry_if_result(lambda found: isinstance(found, float)),
-            wait=lambda state: result_of(state) or backoff(state),
+            wait=lambda state: last_result(state) or backoff(state),
             stop=lambda state: state.idle_for + state.upcoming_sleep > _LONGEST_JOB_S,
             sleep=self._sleep,
         )

@@ -19,7 +19,7 @@ from piiloom.detection.detector import Findings, ModelDetector, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, Service
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.limits.limiter import Limiter, Slot
+from piiloom.execution.limits.limiter import Limiter, LimiterSlot
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited
@@ -92,7 +92,7 @@ class ServiceCaller:
         return TextRefused(error.message)
 
 
-def _report(slot: Slot, error: ProviderUnavailable) -> None:
+def _report(slot: LimiterSlot, error: ProviderUnavailable) -> None:
     if error.overloaded:
         slot.refused(retry_after=error.retry_after)
     else:

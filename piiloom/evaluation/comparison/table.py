@@ -87,7 +87,7 @@ def _rate(one: MeasuredRun) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableCell:
+class ComparedCell:
     """One line of text, with an interval to be set smaller. ``strong``: the best of its column; ``quoted``: of unknown content."""
 
     text: str
@@ -96,9 +96,9 @@ class TableCell:
     quoted: bool = False
 
 
-def quoted_cell(text: str) -> TableCell:
+def quoted_cell(text: str) -> ComparedCell:
     """Return a cell for text that piiloom did not write."""
-    return TableCell(text=one_line(text), quoted=True)
+    return ComparedCell(text=one_line(text), quoted=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +106,8 @@ class ComparisonTable:
     """The first column is the rank, the second the system's name, which heads its row; then come figures."""
 
     title: str
-    columns: tuple[TableCell, ...]
-    rows: tuple[tuple[TableCell, ...], ...]
+    columns: tuple[ComparedCell, ...]
+    rows: tuple[tuple[ComparedCell, ...], ...]
     notes: tuple[str, ...]
 
 
@@ -118,18 +118,18 @@ def comparison_table(comparison: Comparison) -> ComparisonTable:
         best = {comparison.by: min(one.figures[comparison.by] for one in comparison.systems)}
     rows = (
         (
-            TableCell(text=rank_of(one)),
+            ComparedCell(text=rank_of(one)),
             quoted_cell(one.name),
             *(
-                TableCell(text=NOTHING)
+                ComparedCell(text=NOTHING)
                 if comparison.figure(one, name) is None
-                else TableCell(
+                else ComparedCell(
                     text=f"{one.figures[name]:.4f}", interval=interval_of(one.intervals[name]), strong=one.figures[name] == best.get(name)
                 )
                 for name in comparison.headline
             ),
-            TableCell(text=difference_of(one), interval=interval_of(one.difference_interval)),
-            TableCell(text=p_of(one)),
+            ComparedCell(text=difference_of(one), interval=interval_of(one.difference_interval)),
+            ComparedCell(text=p_of(one)),
             *(quoted_cell(cells.get(one.name, NOTHING)) for cells in comparison.extra.values()),
         )
         for one in comparison.systems
@@ -137,7 +137,7 @@ def comparison_table(comparison: Comparison) -> ComparisonTable:
     titles = ("rank", "system", *comparison.headline, f"{comparison.by} to best", "p")
     return ComparisonTable(
         title=f"{counted(len(comparison.systems), 'system')} by {comparison.by}, scheme {comparison.scheme}",
-        columns=(*(TableCell(text=title) for title in titles), *map(quoted_cell, comparison.extra)),
+        columns=(*(ComparedCell(text=title) for title in titles), *map(quoted_cell, comparison.extra)),
         rows=tuple(rows),
         notes=notes_on(comparison),
     )
@@ -224,7 +224,7 @@ def latex(text: str) -> str:
     return _LATEX_SPECIAL.sub(lambda found: _LATEX[found.group()], text)
 
 
-def _markdown(cell: TableCell) -> str:
+def _markdown(cell: ComparedCell) -> str:
     text = escaped(cell.text) if cell.quoted else cell.text
     text = f"**{text}**" if cell.strong else text
     return f"{text} {cell.interval}" if cell.interval else text
@@ -234,7 +234,7 @@ def _latex_row(cells: Iterable[str]) -> str:
     return rf"{' & '.join(cells)} \\"
 
 
-def _latex_cell(cell: TableCell) -> str:
+def _latex_cell(cell: ComparedCell) -> str:
     text = rf"\textbf{{{latex(cell.text)}}}" if cell.strong else latex(cell.text)
     return rf"{text} {{\scriptsize {latex(cell.interval)}}}" if cell.interval else text
 

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Self
 
 from piiloom.execution.limits.adaptive import AdaptiveLimit, Start
-from piiloom.execution.limits.rate_buckets import Cell, RateBucket, RetryAfterPause, TokenRatios
+from piiloom.execution.limits.rate_buckets import BucketCell, RateBucket, RetryAfterPause, TokenRatios
 from piiloom.providers.rate_headers import RateReport
 
 # Own back-off, for refusals without Retry-After when a rate is exhausted or no call is in flight.
@@ -35,8 +35,8 @@ class Admission:
     stage: str
     reserved: float = 0.0
     start: Start | None = None
-    requests: Cell | None = None
-    tokens: Cell | None = None
+    requests: BucketCell | None = None
+    tokens: BucketCell | None = None
 
 
 class AdmissionPolicy:
@@ -119,7 +119,7 @@ class AdmissionPolicy:
         self.pause.begin(wait, now, calls=self.adaptive.limit(now), round_trip_s=self.adaptive.round_trip_s)
 
 
-def _taken(who: Admission) -> tuple[Start, Cell, Cell]:
+def _taken(who: Admission) -> tuple[Start, BucketCell, BucketCell]:
     if who.start is None or who.requests is None or who.tokens is None:
         raise RuntimeError("a slot was used before it was entered")
     return who.start, who.requests, who.tokens
@@ -244,7 +244,7 @@ class LimiterState:
     refused: int
 
 
-class Slot:
+class LimiterSlot:
     """A permit for one call: entering waits until the call may start, and reporting its outcome frees the place.
 
     Only the first reported outcome counts. Leaving the block without one counts as ``failed``.
@@ -319,12 +319,12 @@ class Limiter:
         self._policy = AdmissionPolicy(concurrency=concurrency, rpm=rpm, tpm=tpm)
         self._queue = AdmissionQueue(self._policy, clock, sleep)
 
-    def slot(self, tokens: int, stage: str = "") -> Slot:
+    def slot(self, tokens: int, stage: str = "") -> LimiterSlot:
         """Return a permit for one call of about *tokens* tokens (input and output); ``async with`` waits until it may start.
 
         With *stage*, the estimate is corrected by the real usage of that stage's calls so far.
         """
-        return Slot(self._policy, self._queue, self._clock, Admission(tokens, stage))
+        return LimiterSlot(self._policy, self._queue, self._clock, Admission(tokens, stage))
 
     def observe(self, rates: RateReport) -> None:
         """Apply the rate limits that a response's headers declare."""

@@ -22,7 +22,7 @@ _CELL_S = 0.25
 _ROUNDING = 1e-6
 
 
-class Cell:
+class BucketCell:
     """The amount charged within a quarter of a second. It can be corrected until the cell leaves the window (``gone``)."""
 
     __slots__ = ("amount", "gone", "last_at", "opened_at")
@@ -37,20 +37,20 @@ class MinuteWindow:
     """The sum of the amounts charged in the last minute, in about 240 cells at most."""
 
     def __init__(self) -> None:
-        self._cells: deque[Cell] = deque()
+        self._cells: deque[BucketCell] = deque()
         self.total = 0.0
 
-    def add(self, amount: float, now: float) -> Cell:
+    def add(self, amount: float, now: float) -> BucketCell:
         """Add *amount* and return the cell that holds it, for later corrections."""
         if not self._cells or now - self._cells[-1].opened_at >= _CELL_S:
-            self._cells.append(Cell(now))
+            self._cells.append(BucketCell(now))
         cell = self._cells[-1]
         cell.last_at = now
         cell.amount += amount
         self.total += amount
         return cell
 
-    def correct(self, cell: Cell, by: float) -> None:
+    def correct(self, cell: BucketCell, by: float) -> None:
         """Add *by* (may be negative) to *cell*, unless it has left the window."""
         if not cell.gone:
             cell.amount += by
@@ -122,7 +122,7 @@ class RateBucket:
             self._bound_at = now
         return at
 
-    def take(self, need: float, now: float) -> Cell:
+    def take(self, need: float, now: float) -> BucketCell:
         """Charge *need* for a call that starts now; return the cell for ``settle``."""
         if self.limit is not None:
             self._refill(now, self.limit)
@@ -131,7 +131,7 @@ class RateBucket:
         self._mean_need += (need - self._mean_need) * 0.05
         return self._window.add(need, now)
 
-    def settle(self, cell: Cell, by: float, *, learn: bool = False) -> None:
+    def settle(self, cell: BucketCell, by: float, *, learn: bool = False) -> None:
         """Correct the charge of a call that has ended: it took *by* more than charged (negative: a refund).
 
         *learn* uses the difference to estimate how far charges are off.

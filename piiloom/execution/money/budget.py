@@ -18,7 +18,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.providers.errors import BudgetExceeded
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall
-from piiloom.providers.schemas import plain
+from piiloom.providers.schemas import as_json_types
 
 # Count the schema twice: an API may show it to the model in its own form, besides the one that it enforces.
 _SCHEMA_RENDERINGS = 2
@@ -37,7 +37,7 @@ def worst_case_usd(call: PromptCall, messages: Sequence[Message], spec: ModelSpe
     """
     given = prompt_bytes(messages) + _SCHEMA_RENDERINGS * schema_bytes(call.schema_name, call.schema)
     if call.settings.extra_body:
-        given += len(json.dumps(call.settings.extra_body, ensure_ascii=False, default=plain).encode("utf-8", "surrogatepass"))
+        given += len(json.dumps(call.settings.extra_body, ensure_ascii=False, default=as_json_types).encode("utf-8", "surrogatepass"))
     return spec.worst_case_usd(given, call.settings.max_output_tokens, batch=batch)
 
 
@@ -56,7 +56,7 @@ def schema_bytes(name: str, schema: JsonSchema | None) -> int:
     """Return the length in UTF-8 bytes of *schema* as JSON plus its *name*; 0 without one."""
     if schema is None:
         return 0
-    return len(name.encode()) + len(json.dumps(schema, ensure_ascii=False, default=plain).encode("utf-8", "surrogatepass"))
+    return len(name.encode()) + len(json.dumps(schema, ensure_ascii=False, default=as_json_types).encode("utf-8", "surrogatepass"))
 
 
 _DIGITS = 12

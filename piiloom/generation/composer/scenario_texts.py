@@ -14,20 +14,16 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from piiloom.corpus.marks import MARK, mark, strip_marks
 from piiloom.foundation.articles import article
 from piiloom.foundation.words import count_words
+from piiloom.generation.item import Band
 from piiloom.providers.errors import InvalidRequest
 from piiloom.screening.question_leaks import content_stems
-from piiloom.taxonomy.bank_checks import BOTH
+from piiloom.taxonomy.bank_checks import BOTH, slot_name
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.scenarios import Bank, Scenario, Talk
 
 SLOT = re.compile(r"\{(?:(?P<article>[aA]):)?(?P<name>[a-z_]+(?:\.[a-z_]+)?)\}")
 # In an English bank the article may also be written out before the slot.
 ENGLISH_SLOT = re.compile(r"(?:\b(?P<written>[aA])n? )?" + SLOT.pattern)
-
-
-def slot_name(entity_type: str) -> str:
-    """Return the slot name of an entity type: spaces become underscores."""
-    return entity_type.replace(" ", "_")
 
 
 def fill(pattern: str, values: Mapping[str, str], wrap: Callable[[str, str], str], locale: str = "en_US") -> str:
@@ -64,7 +60,6 @@ def capitalised(sentence: str, *, value_too: bool = False) -> str:
 
 _PATTERN_TRIES = 10
 TRIES = 40  # draws of a text until its length is right
-Band = tuple[int, int]  # (fewest, most) words
 
 
 def to_avoid(values: Iterable[Mapping[str, str]], others: Iterable[str]) -> tuple[str, ...]:
@@ -155,7 +150,7 @@ _FACTS_FIRST = 0.45
 def compose_situation(
     scenario: Scenario,
     talk: Talk,
-    values: Sequence[Value],
+    values: Sequence[Mapping[str, str]],
     band: Band,
     others: Sequence[str],
     rng: random.Random,
@@ -170,7 +165,7 @@ def compose_situation(
 
 
 def _drawn(
-    scenario: Scenario, talk: Talk, values: Sequence[Value], band: Band, avoid: Sequence[str], rng: random.Random, locale: str
+    scenario: Scenario, talk: Talk, values: Sequence[Mapping[str, str]], band: Band, avoid: Sequence[str], rng: random.Random, locale: str
 ) -> str:
     tells = _tells(scenario, values, rng)
     lines = [qualified(_filled_tell(draw_clear(patterns, avoid, rng), told, locale), told, talk, rng) for patterns, told in tells]
@@ -196,30 +191,31 @@ def _in_order(lines: list[str], rng: random.Random) -> list[str]:
     return ordered
 
 
-def _tells(scenario: Scenario, values: Sequence[Value], rng: random.Random) -> list[tuple[Sequence[str], list[Value]]]:
+def _tells(
+    scenario: Scenario, values: Sequence[Mapping[str, str]], rng: random.Random
+) -> list[tuple[Sequence[str], list[Mapping[str, str]]]]:
     """Return (patterns, values that they tell) for all *values*; the two values of a pair are sometimes told in one sentence."""
     pair = [value for value in values if value["type"] in scenario.pair]
     further = [value for value in values if value["type"] not in scenario.pair]
-    told: list[tuple[Sequence[str], list[Value]]] = [(scenario.also[value["type"]].tells, [value]) for value in further]
+    told: list[tuple[Sequence[str], list[Mapping[str, str]]]] = [(scenario.also[value["type"]].tells, [value]) for value in further]
     if len(pair) == 2 and rng.random() < _TOGETHER:
         return [(scenario.tells[BOTH], pair), *told]
     return [*((scenario.tells[value["type"]], [value]) for value in pair), *told]
 
 
-def _filled_tell(pattern: str, values: Sequence[Value], locale: str) -> str:
+def _filled_tell(pattern: str, values: Sequence[Mapping[str, str]], locale: str) -> str:
     texts = {slot_name(value["type"]): value["text"] for value in values}
     ids = {slot_name(value["type"]): value["id"] for value in values}
     # Values that matter are never identifiers, so their first letter may be capitalized.
     return capitalised(fill(pattern, texts, lambda slot, text: mark(ids[slot], text), locale), value_too=True)
 
 
-Value = Mapping[str, str]
 _AS_WRITTEN = frozenset({"code", "name"})
 
 
 def compose_aside(
     bank: Bank,
-    values: Sequence[Value],
+    values: Sequence[Mapping[str, str]],
     frame: int | None,
     others: Sequence[str],
     rng: random.Random,
@@ -250,7 +246,9 @@ def compose_aside(
     return in_band(draw, band)
 
 
-def _filled_frame(bank: Bank, values: Sequence[Value], frame: int | None, avoid: Sequence[str], rng: random.Random, locale: str) -> str:
+def _filled_frame(
+    bank: Bank, values: Sequence[Mapping[str, str]], frame: int | None, avoid: Sequence[str], rng: random.Random, locale: str
+) -> str:
     by_slot = {f"{slot_name(value['type'])}.{value['subtype']}": value for value in values}
     if frame is not None and not 0 <= frame < len(bank.frames):
         raise InvalidRequest("the bank has no such frame", remedy="Plan and compose with the same bank")
@@ -264,7 +262,7 @@ def _filled_frame(bank: Bank, values: Sequence[Value], frame: int | None, avoid:
     return capitalised(filled, value_too=not _begins_as_written(filled, values))
 
 
-def _begins_as_written(sentence: str, values: Sequence[Value]) -> bool:
+def _begins_as_written(sentence: str, values: Sequence[Mapping[str, str]]) -> bool:
     """Whether *sentence* begins with a value whose case must be kept, such as an identifier or a user name."""
     return any(sentence.startswith(f"[[{value['id']}|") and value["type"] in _AS_WRITTEN for value in values)
 
@@ -276,7 +274,7 @@ _QUESTION_TRIES = 16
 _CANDIDATES = 8
 
 
-def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Value], rng: random.Random) -> str:
+def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Mapping[str, str]], rng: random.Random) -> str:
     """Return a personal question after a sentence that states all *values*."""
     personal = capitalised(expand(rng.choice(scenario.questions["personal"]), rng))
     if not values:
@@ -286,7 +284,13 @@ def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Value], rng: 
 
 
 def compose_question(
-    scenario: Scenario, cue_level: str, told: str, beside: str, values: Sequence[Value], others: Sequence[str], rng: random.Random
+    scenario: Scenario,
+    cue_level: str,
+    told: str,
+    beside: str,
+    values: Sequence[Mapping[str, str]],
+    others: Sequence[str],
+    rng: random.Random,
 ) -> str:
     """Draw a question of *cue_level* that shares no content word with *values* and holds none of *others*.
 
@@ -308,7 +312,7 @@ def compose_question(
     return max(found, key=lambda candidate: candidate[0])[1] if found else question
 
 
-def dressed(question: str, values: Sequence[Value], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
+def dressed(question: str, values: Sequence[Mapping[str, str]], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
     """Sometimes add a preface or a tail to *question*; return it unchanged if that would leak a value."""
     whole = question
     if rng.random() < _TAIL and talk.tails:
@@ -321,5 +325,5 @@ def dressed(question: str, values: Sequence[Value], others: Sequence[str], talk:
     return whole if clear else question
 
 
-def _stems(values: Sequence[Value]) -> frozenset[str]:
+def _stems(values: Sequence[Mapping[str, str]]) -> frozenset[str]:
     return frozenset(stem for value in values for stem in content_stems(value["text"]))

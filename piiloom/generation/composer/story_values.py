@@ -15,7 +15,7 @@ from piiloom.pii_values.consistency import can_be_done_at, iban_in, matching_her
 from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
 from piiloom.pii_values.kinds import kinds_for
-from piiloom.pii_values.languages import Gender
+from piiloom.pii_values.languages import PersonGender
 from piiloom.pii_values.lexicons import listed
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.persona_drawing import draw_gender, draw_persona
@@ -85,7 +85,7 @@ class StoryValues:
         self._cells: dict[str, Cell] = {}
         self._rows: dict[str, tuple[Cell, ...]] = {}
         self._numbers: dict[str, float] = {}
-        self._genders: dict[str, Gender] = {}
+        self._genders: dict[str, PersonGender] = {}
         self._people: dict[str, Persona] = {}
         self._money = MoneyStyle()
 
@@ -186,12 +186,12 @@ class StoryValues:
         self._numbers[name] = number
         return number
 
-    def _gender(self, name: str) -> Gender:
+    def _gender(self, name: str) -> PersonGender:
         """Return the gender of a cast member: the story's, or a drawn one. People called "he" or "she" get female or male only."""
         if name not in self._genders:
             told = self._story.cast[name].gender
             spoken_of = name in _spoken_of(self._story)
-            drawn: Gender = ("female" if self._rng.random() < 0.5 else "male") if spoken_of else draw_gender(self._rng)
+            drawn: PersonGender = ("female" if self._rng.random() < 0.5 else "male") if spoken_of else draw_gender(self._rng)
             self._genders[name] = told or drawn
         return self._genders[name]
 

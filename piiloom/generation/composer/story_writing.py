@@ -83,8 +83,8 @@ def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turn
     """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
 
     For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets an admissible wording that tells the
-    facts assigned to it: the first such one in *turns*, or a random one without *turns*. A text draws how much detail it tells, from 0 to 1;
-    the chances of optional steps with values are multiplied by that.
+    facts assigned to it: the first such one in *turns*, or a random one without *turns*. A text draws how much detail it tells, from 0
+    to 1; the chances of optional steps with values are multiplied by that.
     """
     options = list(demand.wordings)
     forced = set(demand.forced)

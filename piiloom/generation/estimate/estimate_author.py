@@ -17,8 +17,6 @@ from piiloom.generation.item import MAIN, NOTHING
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.providers.protocol import Completion, JsonSchema, PromptCall
 
-Variables = Mapping[str, Any]
-
 # Nonsense words as long as those of running text: 4.6 letters on average.
 _FILLER = "mu velda tasi korunel lipra denolu sa rimtavo be gul fontera ip tarnok sel muvita dra kelposi ontel fa brunavi".split()
 _SYLLABLES = "bra vel mo rin tas kel du fen lor ip sna wex gom tul pra zet".split()
@@ -40,7 +38,7 @@ class StandIn:
         self.name, self.model = config.provider, config.model or ""
         low, high = config.question_words
         self._question_words = min(max(_QUESTION_WORDS, low), high)
-        self._answers: dict[str, Callable[[Variables], dict[str, Any]]] = {
+        self._answers: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
             "topics": lambda known: {"topics": [_name(number) for number in range(known["count"])]},
             "subtopics": lambda known: {"subtopics": [_name(number + 100) for number in range(known["count"])]},
             "pii_value": lambda known: {"value": _value(known)},
@@ -72,15 +70,15 @@ class StandIn:
     async def aclose(self) -> None:
         """Do nothing: no connection is open."""
 
-    def _question(self, _: Variables) -> dict[str, Any]:
+    def _question(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {"question": f"{' '.join(['Should I', *_filler(self._question_words - 2)])}?"}
 
-    def _plain(self, known: Variables) -> dict[str, Any]:
+    def _plain(self, known: Mapping[str, Any]) -> dict[str, Any]:
         text = _filler(known["words"]["min"] + 2)
         asked = [f"{' '.join(['Should I', *_filler(self._question_words - 2 - number)])}?" for number in range(known["count"])]
         return {"text": f"{' '.join(text)}.", "questions": asked, "lookalikes": [{"kind": known["kinds"][0], "text": text[0]}]}
 
-    def _questions(self, known: Variables) -> dict[str, Any]:
+    def _questions(self, known: Mapping[str, Any]) -> dict[str, Any]:
         """Return questions of which the first depends on the first value, the second on the second, and so on."""
         decisions = len(known["decisions"])
         asked = [
@@ -100,7 +98,7 @@ def _name(number: int) -> str:
     return f"{word} {_SYLLABLES[number % 16]}{_SYLLABLES[number // 16 % 16]}"
 
 
-def _value(known: Variables) -> str:
+def _value(known: Mapping[str, Any]) -> str:
     """Return a made-up value as long as its subtype's examples on average, different from those of other value ids."""
     examples = [str(example) for example in known["subtype"]["examples"]] or ["velda"]
     length = sum(map(len, examples)) // len(examples)
@@ -109,12 +107,12 @@ def _value(known: Variables) -> str:
     return (words if length <= len(words) else f"{words}{_name(300 + number).replace(' ', '') * 4}"[:length]).strip()
 
 
-def _sentences(known: Variables) -> str:
+def _sentences(known: Mapping[str, Any]) -> str:
     low, high = known["words"]["min"], known["words"]["max"]
     return _woven(known["values"], low + round(_WITHIN_BAND * (high - low)))
 
 
-def _post(known: Variables) -> str:
+def _post(known: Mapping[str, Any]) -> str:
     """Return a text halfway between the target length and that of its sentences, since a model seldom cuts or pads much."""
     words, first = known["words"], known["first"]
     told = sum(count_words(sentence) for sentence in known["sentences"])
@@ -133,7 +131,7 @@ def _woven(values: Sequence[Mapping[str, str]], words: int) -> str:
     return f"{' '.join([*pieces, *filler[len(values) * gap :]])}."
 
 
-def _sheet(known: Variables) -> dict[str, Any]:
+def _sheet(known: Mapping[str, Any]) -> dict[str, Any]:
     carried, ids = ([value["id"] for value in known["values"] if value["carried"] is starred] for starred in (True, False))
     kept = [*ids[: known["keep"]["most"]], *carried[: known["carry"]["most"]]]
     use, why = f"{' '.join(_filler(_USE_WORDS))}.", " ".join(_filler(_STRIKE_WORDS))

@@ -84,7 +84,7 @@ def output_tokens(size: CallSize, provider: str, spec: ModelSpec) -> Range:
     return reply + THINKING if spec.thinking_tokens and provider != "compatible" else reply
 
 
-def cost(spec: ModelSpec, given: Range, cached: Range, answered: Range, *, batch: bool) -> Range | None:
+def call_cost(spec: ModelSpec, given: Range, cached: Range, answered: Range, *, batch: bool) -> Range | None:
     """Return the cost in USD, None if the model has no price. *given*: input tokens, *cached*: those from the cache, *answered*: output.
 
     The low end assumes the most cache hits, the high end none.

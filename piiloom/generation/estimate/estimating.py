@@ -26,7 +26,7 @@ from piiloom.generation.estimate.estimate_sizes import (
     CallSize,
     Range,
     cached_tokens,
-    cost,
+    call_cost,
     input_tokens,
     items_worked_on,
     output_tokens,
@@ -75,8 +75,8 @@ class StageEstimate:
         figures = asdict(self)
         del figures["stage"]
         whole = {name: [round(held["low"]), round(held["high"])] for name, held in figures.items() if name != "cost_usd"}
-        cost = self.cost_usd
-        return whole | {"cost_usd": None if cost is None else [round(cost.low, 6), round(cost.high, 6)]}
+        call_cost = self.cost_usd
+        return whole | {"cost_usd": None if call_cost is None else [round(call_cost.low, 6), round(call_cost.high, 6)]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,7 +320,7 @@ def _summed(name: str, calls: Sequence[tuple[CallSize, Range]], run: RunEstimate
         input_tokens=given,
         cached_tokens=cached,
         output_tokens=answered,
-        cost_usd=cost(spec, given, cached, answered, batch=run.batch),
+        cost_usd=call_cost(spec, given, cached, answered, batch=run.batch),
     )
 
 

@@ -11,7 +11,8 @@ from piiloom.generation.plan.planning import pair_order, text_of
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.subtopics import topic_key
-from piiloom.generation.stages.topics import Pair, pair_key
+from piiloom.generation.stages.topics import pair_key
+from piiloom.taxonomy.entity_types import Pair
 
 
 def lift_named(store: Store, run: RunRow, names: str) -> int:

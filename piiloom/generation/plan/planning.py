@@ -16,12 +16,19 @@ from math import ceil
 from piiloom.corpus.record import Relevance
 from piiloom.foundation.seeding import derive_rng, derive_seed
 from piiloom.generation.item import Aside, PlanItem, Telling, TextShare, WantedValue
-from piiloom.generation.plan.plan_lengths import context_band, draw_length, draw_low_count, situation_band
-from piiloom.generation.plan.plan_values import SOMEONE_ELSE, ValuePlan, draw_high
+from piiloom.generation.plan.plan_values import (
+    SOMEONE_ELSE,
+    ValuePlan,
+    context_band,
+    draw_high,
+    draw_length,
+    draw_low_count,
+    situation_band,
+)
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.sheet import SPARE
-from piiloom.generation.stages.topics import Pair
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
+from piiloom.taxonomy.entity_types import Pair
 from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank

@@ -23,7 +23,7 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.version import __version__
 from piiloom.foundation.words import counted
-from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe
+from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe_format
 from piiloom.pii_values.kinds import draw_own
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank
@@ -140,7 +140,7 @@ def _format_check(base_url: str, model: str | None) -> Check:
     if model is None:
         return Check(name=name, status="note", detail="with --model, tiny calls find out which --response-format the server takes")
     try:
-        found = probe(make_provider("compatible", model=model, base_url=base_url), every=True)
+        found = probe_format(make_provider("compatible", model=model, base_url=base_url), every=True)
     except PiiloomError as error:
         return Check(name=name, status="failed", detail=str(error))
     kept = found is not None and found.chosen is not None and found.chosen.outcome == "kept"

@@ -25,7 +25,7 @@ def ping(provider: SdkProvider[Any]) -> Ping:
     return _asked(provider, provider.ping)
 
 
-def probe(provider: SdkProvider[Any], *, every: bool = False) -> FormatReport | None:
+def probe_format(provider: SdkProvider[Any], *, every: bool = False) -> FormatReport | None:
     """Find which response format a compatible server takes, for the rest of the process too, and close the provider.
 
     None for other providers, and where the process knows already, unless *every* format is to be tried.
@@ -69,4 +69,4 @@ def check_provider(config: RunConfig) -> None:
     if config.provider == "compatible" and config.response_format == "auto" and not config.batch:
         found = open_provider(config)  # with the time-out of the run: a server may have to load its model first
         if isinstance(found, SdkProvider):
-            probe(found)
+            probe_format(found)

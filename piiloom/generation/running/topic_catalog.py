@@ -15,13 +15,14 @@ from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching import events
 from piiloom.foundation.noop import noop
 from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed
-from piiloom.generation.plan.triplets import PairTriplets, list_triplets, topic_order
+from piiloom.generation.plan.supply import PairTriplets, list_triplets, topic_order
 from piiloom.generation.running.progress import TRANSIENT_CODES, StoppedEarly, streak_of
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.generation.stages import subtopics, topics
 from piiloom.generation.stages.phrases import PhraseList
 from piiloom.generation.stages.subtopics import topic_key
-from piiloom.generation.stages.topics import Pair, pair_key
+from piiloom.generation.stages.topics import pair_key
+from piiloom.taxonomy.entity_types import Pair
 
 
 class TopicCatalog:

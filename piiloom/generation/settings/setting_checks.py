@@ -11,7 +11,7 @@ from piiloom.foundation.yaml_files import read_document, validate_document
 from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
 from piiloom.generation.settings.own_type_checks import check_drawable
 from piiloom.generation.settings.sampling import STAGES_OF, check_stages, check_taken
-from piiloom.pii_values.any_locale import described
+from piiloom.pii_values.any_locale import locale_description
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS as PAID_PROVIDERS
 from piiloom.screening.screen import stepping_aside
@@ -70,7 +70,7 @@ def notes_on_locale(config: RunConfig) -> list[str]:
     if locale.listed:
         return []
     left_out = stepping_aside(locale)
-    lines = [f"{config.locale}: values come from", *(f"  {line}" for line in described(config.locale))]
+    lines = [f"{config.locale}: values come from", *(f"  {line}" for line in locale_description(config.locale))]
     return [*lines, *([f"{config.locale}: not checked, for want of word lists: {'; '.join(left_out)}"] if left_out else [])]
 
 

@@ -14,7 +14,7 @@ from piiloom.corpus.record import Span
 from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage
 from piiloom.generation.stages.asking import Fault
-from piiloom.generation.stages.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
+from piiloom.generation.stages.judge_stage import THRESHOLD, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
 from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -22,7 +22,7 @@ NOWHERE = "nowhere"
 PLACES = (NOWHERE, "question", "sentence")
 
 
-def _variables(item: Item, facts: Sequence[Fact], taxonomy: Taxonomy) -> Mapping[str, Any]:
+def _variables(item: Item, facts: Sequence[JudgedFact], taxonomy: Taxonomy) -> Mapping[str, Any]:
     return {
         "post": _masked_text(item.passage.text if item.passage else "", item.spans, facts),
         "question": item.question.abstracted if item.question else "",
@@ -33,12 +33,12 @@ def _variables(item: Item, facts: Sequence[Fact], taxonomy: Taxonomy) -> Mapping
     }
 
 
-def _masked(fact: Fact) -> bool:
+def _masked(fact: JudgedFact) -> bool:
     """Whether the value is masked: those of low relevance are, so this judge does see the planned label."""
     return fact.value.relevance == "low"
 
 
-def _masked_text(text: str, spans: Sequence[Span], facts: Sequence[Fact]) -> str:
+def _masked_text(text: str, spans: Sequence[Span], facts: Sequence[JudgedFact]) -> str:
     """Return *text* with a placeholder for every mention of a masked fact."""
     hidden = {fact.value.id: f"[{fact.name}: {fact.value.entity_type}]" for fact in facts if _masked(fact)}
     pieces: list[str] = []
@@ -50,7 +50,7 @@ def _masked_text(text: str, spans: Sequence[Span], facts: Sequence[Fact]) -> str
     return "".join(pieces) + text[position:]
 
 
-def _rule(fact: Fact, entry: Entry) -> Ruling:
+def _rule(fact: JudgedFact, entry: Verdict) -> Ruling:
     """Return where the value is leaked: nowhere if the score is below the threshold. Raises ``Fault`` if score and place disagree."""
     if entry.score < THRESHOLD:
         return Ruling(planned=NOWHERE, verdict=NOWHERE)

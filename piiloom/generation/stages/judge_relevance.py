@@ -12,12 +12,12 @@ from typing import Any
 
 from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage
-from piiloom.generation.stages.judge_stage import THRESHOLD, Entry, Fact, JudgeStage, Ruling, entries_schema
+from piiloom.generation.stages.judge_stage import THRESHOLD, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
 from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy
 
 
-def _variables(item: Item, facts: Sequence[Fact], taxonomy: Taxonomy) -> Mapping[str, Any]:
+def _variables(item: Item, facts: Sequence[JudgedFact], taxonomy: Taxonomy) -> Mapping[str, Any]:
     return {
         "post": item.passage.text if item.passage else "",
         "question": item.question.abstracted if item.question else "",
@@ -25,7 +25,7 @@ def _variables(item: Item, facts: Sequence[Fact], taxonomy: Taxonomy) -> Mapping
     }
 
 
-def _rule(fact: Fact, entry: Entry) -> Ruling:
+def _rule(fact: JudgedFact, entry: Verdict) -> Ruling:
     return Ruling(planned=fact.value.relevance, verdict="high" if entry.score >= THRESHOLD else "low")
 
 

@@ -26,7 +26,7 @@ LONGEST_REASON = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class JudgedFact:
     """A value as a judge sees it: its neutral name ("f1"), its first mention, and the words of that mention."""
 
     name: str
@@ -36,7 +36,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Verdict:
     """One entry of a judge's reply: the score from 0 to 1, the reason, and the place of a leak, if that was asked."""
 
     score: float
@@ -65,8 +65,8 @@ class JudgeStage:
         kind: JudgementKind,
         *,
         schema: Mapping[str, Any],
-        variables: Callable[[Item, Sequence[Fact], Taxonomy], Mapping[str, Any]],
-        rule: Callable[[Fact, Entry], Ruling],
+        variables: Callable[[Item, Sequence[JudgedFact], Taxonomy], Mapping[str, Any]],
+        rule: Callable[[JudgedFact, Verdict], Ruling],
     ) -> None:
         self.name = f"judge_{kind}"
         self.templates: tuple[str, ...] = (self.name,)
@@ -85,7 +85,7 @@ class JudgeStage:
             item_id=str(item.plan.index),
         )
 
-        def read(data: Any, *, cut: bool = False) -> dict[str, tuple[Entry, Ruling]]:
+        def read(data: Any, *, cut: bool = False) -> dict[str, tuple[Verdict, Ruling]]:
             entries = _entries(data, facts, cut=cut)
             return {fact.value.id: (entries[fact.name], self._rule(fact, entries[fact.name])) for fact in facts}
 
@@ -122,7 +122,7 @@ def entries_schema(**more: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _facts(item: Item, stage: str) -> tuple[Fact, ...]:
+def _facts(item: Item, stage: str) -> tuple[JudgedFact, ...]:
     """Return the values of *item* in the seeded order of *stage*; raises ``ItemRejected`` if it has no question or spans yet."""
     mentions = {span.value_id: span for span in reversed(item.spans)}
     if item.passage is None or item.question is None or any(value.id not in mentions for value in item.values):
@@ -130,19 +130,19 @@ def _facts(item: Item, stage: str) -> tuple[Fact, ...]:
     values = list(item.values)
     derive_rng(stage, item.plan.seed).shuffle(values)
     return tuple(
-        Fact(name=f"f{number}", value=value, span=mentions[value.id], text=mentions[value.id].text_in(item.passage.text))
+        JudgedFact(name=f"f{number}", value=value, span=mentions[value.id], text=mentions[value.id].text_in(item.passage.text))
         for number, value in enumerate(values, 1)
     )
 
 
-def _entries(data: Any, facts: Sequence[Fact], *, cut: bool) -> dict[str, Entry]:
+def _entries(data: Any, facts: Sequence[JudgedFact], *, cut: bool) -> dict[str, Verdict]:
     """Return the entries of a reply by fact name; raises ``Fault`` unless each fact has exactly one entry, with a reason.
 
     With *cut*, a reason that is too long is shortened instead of refused.
     """
     names = [fact.name for fact in facts]
     known = ", ".join(names)
-    entries: dict[str, Entry] = {}
+    entries: dict[str, Verdict] = {}
     for raw in data["judgements"]:
         name, reason = raw["id"], " ".join(raw["reason"].split())
         if name not in names:
@@ -153,7 +153,7 @@ def _entries(data: Any, facts: Sequence[Fact], *, cut: bool) -> dict[str, Entry]
             raise Fault("no_reason", f"the entry {name} gives no reason")
         if len(reason) > LONGEST_REASON and not cut:
             raise Fault("long_reason", f"the reason of {name} has {len(reason)} characters; {LONGEST_REASON} at most are wanted")
-        entries[name] = Entry(score=raw["score"] / HIGHEST, reason=reason[:LONGEST_REASON], where=raw.get("where"))
+        entries[name] = Verdict(score=raw["score"] / HIGHEST, reason=reason[:LONGEST_REASON], where=raw.get("where"))
     missing = [name for name in names if name not in entries]
     if missing:
         raise Fault("judged_incompletely", f"there is no entry for {', '.join(missing)}; each of {known} has exactly one")

@@ -18,7 +18,7 @@ from typing import Any
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id, shape_of
+from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id, text_shape_of
 from piiloom.generation.stages.texts import check_no_meta, value_variables
 
 NAME = "ledger"
@@ -124,7 +124,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[tuple[Ledge
         variables={
             "situation": case.situation,
             "register": item.plan.register,
-            "shape": asdict(shape_of(item)),
+            "shape": asdict(text_shape_of(item)),
             "decisions": list(case.decisions),
             "values": [{**known, "use": case.uses.get(known["id"], "it was told, too")} for known in value_variables(item.values, ctx)],
             "count": CANDIDATES * wanted,

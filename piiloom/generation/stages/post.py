@@ -16,7 +16,7 @@ from piiloom.corpus.marks import MarkedText, strip_marks
 from piiloom.generation.item import Case, Item, LedgerQuestion, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.sheet import shape_of
+from piiloom.generation.stages.sheet import text_shape_of
 from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, read_marked, read_question, value_variables
 from piiloom.taxonomy.registers import SECOND_HAND
 from piiloom.taxonomy.stories import LOOKALIKES
@@ -98,7 +98,7 @@ async def _plain(item: Item, ctx: StageContext) -> tuple[_Plain, int]:
             "words": {"min": band[0], "max": band[1]},
             "count": plan.records,
             "register": plan.register,
-            "shape": asdict(shape_of(item)),
+            "shape": asdict(text_shape_of(item)),
             "subtopic": plan.subtopic,
             "language": ctx.locale.language_name,
             "seed": plan.seed,
@@ -110,7 +110,7 @@ async def _plain(item: Item, ctx: StageContext) -> tuple[_Plain, int]:
 
 
 async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText, int]:
-    plan, shape = item.plan, shape_of(item)
+    plan, shape = item.plan, text_shape_of(item)
     needed = (WORDS_AN_IDENTIFIER if value.id in shape.carried else WORDS_A_FACT for value in item.values)
     target = max(plan.target_words, WORDS_BESIDE + sum(needed))
     band = (target * 2 // 3, target * 3 // 2 + 30)

@@ -89,7 +89,7 @@ class SheetStage:
 
 
 async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
-    plan, shape = item.plan, shape_of(item)
+    plan, shape = item.plan, text_shape_of(item)
     others = len(item.values) - len(shape.carried)
     question = PromptRequest(
         stage=NAME,
@@ -116,7 +116,7 @@ async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
     return await ask(question, ctx, lambda data: _read(data, item, ctx))
 
 
-def shape_of(item: Item) -> Shape:
+def text_shape_of(item: Item) -> Shape:
     """Return the shape that the plan drew for the text of *item*."""
     if item.plan.shape is None:
         raise ItemRejected("out_of_order", "the item is not planned for the recipe case", stage=NAME)
@@ -138,10 +138,10 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     facts = by_id(data["facts"], item.values)
     struck = {name: fact["strike"].strip() for name, fact in facts.items() if (fact["strike"] or "").strip()}
     kept = [value for value in item.values if value.id not in struck]
-    carried = shape_of(item).carried
+    carried = text_shape_of(item).carried
     others = [value for value in kept if value.id not in carried]
     _check_count(len(others), kept_of(len(item.values) - len(carried)), "without a star" if carried else "")
-    _check_count(len(kept) - len(others), carried_of(shape_of(item)), "with a star")
+    _check_count(len(kept) - len(others), carried_of(text_shape_of(item)), "with a star")
     missing = [kind for kind in item.plan.pair if kind not in {value.entity_type for value in others}]
     if missing:
         raise Fault("pair_struck", f"no fact of the kind {missing[0]} is left; the matter is about both kinds of the pair")

@@ -11,7 +11,8 @@ from typing import Any
 from piiloom.generation.stage import StageContext, list_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.phrases import PhraseList, clean_list
-from piiloom.generation.stages.topics import Pair, pair_key
+from piiloom.generation.stages.topics import pair_key
+from piiloom.taxonomy.entity_types import Pair
 
 NAME = "subtopics"
 TEMPLATES: tuple[str, ...] = ("subtopics",)

@@ -10,10 +10,10 @@ from typing import Any
 from piiloom.generation.stage import StageContext, list_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.phrases import PhraseList, clean_list
+from piiloom.taxonomy.entity_types import Pair
 
 NAME = "topics"
 TEMPLATES: tuple[str, ...] = ("topics",)
-Pair = tuple[str, str]
 
 
 def pair_key(pair: Pair) -> str:

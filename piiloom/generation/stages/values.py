@@ -24,7 +24,7 @@ from piiloom.generation.item import Item, ItemValue, PlanItem, WantedValue
 from piiloom.generation.settings.composer_settings import ComposerSettings
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.pii_values.any_locale import Draw, draw_resident, drawers_of, entity_drawer, written_amount
+from piiloom.pii_values.any_locale import Draw, cldr_amount, draw_resident, drawers_of, entity_drawer
 from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, draw_values
 from piiloom.pii_values.entity_values.people import NamedPerson
 from piiloom.pii_values.kinds import draw_own
@@ -111,7 +111,7 @@ async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: Sta
             "avoid": avoid,
             "locale": plan.locale,
             "value_id": wanted.id,
-            "subject": subject_of(wanted, taken),
+            "subject": drawn_subject(wanted, taken),
             "seed": plan.seed,
             **({"text": text} if text else {}),
         },
@@ -126,7 +126,7 @@ async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: Sta
             subtype=subtype.name,
             text=value,
             relevance=wanted.relevance,
-            subject=subject_of(wanted, taken),
+            subject=drawn_subject(wanted, taken),
         ),
         refused,
     )
@@ -142,11 +142,11 @@ def _country(entity_type: str, ctx: StageContext) -> str:
     here = ctx.locale
     if here.listed:
         return here.country
-    money = f"; amounts are in {here.currency}, as in {written_amount(_AN_AMOUNT, here.code)}" if entity_type == "finance" else ""
+    money = f"; amounts are in {here.currency}, as in {cldr_amount(_AN_AMOUNT, here.code)}" if entity_type == "finance" else ""
     return f"{here.country} (the examples above are from other countries, in English{money})"
 
 
-def subject_of(wanted: WantedValue, taken: Sequence[ItemValue]) -> str:
+def drawn_subject(wanted: WantedValue, taken: Sequence[ItemValue]) -> str:
     """Return the person the value belongs to; "@v3" is replaced by the text of value v3, if it is in *taken*."""
     return next((v.text for v in taken if f"@{v.id}" == wanted.subject), wanted.subject)
 
@@ -191,7 +191,7 @@ def draw_in_any_locale(item: Item, drawn: Sequence[WantedValue], taxonomy: Taxon
         if draw is None:
             continue
         subtype, write = draw
-        rng, subject = derive_rng("values", plan.seed, wanted.id), subject_of(wanted, found)
+        rng, subject = derive_rng("values", plan.seed, wanted.id), drawn_subject(wanted, found)
         for attempt in range(_TRIES):
             if attempt >= _OWN_TRIES:  # a second name or age cannot be of the same person
                 subject = SOMEONE_ELSE

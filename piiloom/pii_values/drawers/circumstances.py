@@ -74,7 +74,7 @@ EDUCATION: Final = (
 )
 
 
-def _organisation(kind: organisations.Kind) -> Drawer:
+def _organisation(kind: organisations.OrganisationKind) -> Drawer:
     """A company (first the employer), hospital, charity or club."""
 
     def draw(p: Persona, rng: random.Random, attempt: int) -> str:

@@ -19,7 +19,7 @@ from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.numbering.holders import DOMAINS, digits
 
-Words = Annotated[list[Text], Field(min_length=10)]
+WordList = Annotated[list[Text], Field(min_length=10)]
 Gendered = Annotated[dict[str, list[Text]], Field(min_length=2, max_length=2)]
 GENDERS = ("female", "male")
 
@@ -43,26 +43,26 @@ class LocaleWords(FileModel):
 
     locale: str
     language: str
-    family_names: Gendered | Words
+    family_names: Gendered | WordList
     given_names: Gendered
     communities: list[Community] = Field(default=[])
     names: Gendered | Annotated[list[Text], Field(min_length=1)]
     latin: dict[str, str] = Field(default={})
-    streets: Words
+    streets: WordList
     houses: list[Text] = Field(min_length=1)
     cities: dict[str, str] = Field(min_length=10)
     addresses: list[Text] = Field(min_length=1)
-    employers: Words
-    occupations: Gendered | Words
-    conditions: Words
-    medications: Words
-    schools: Words
-    nationalities: Gendered | Words
+    employers: WordList
+    occupations: Gendered | WordList
+    conditions: WordList
+    medications: WordList
+    schools: WordList
+    nationalities: Gendered | WordList
     beliefs: Gendered | Annotated[list[Text], Field(min_length=5)]
-    relations: Gendered | Words
-    departments: Words
-    products: Words
-    media_titles: Words
+    relations: Gendered | WordList
+    departments: WordList
+    products: WordList
+    media_titles: WordList
 
     def name_of(self, gender: str, rng: random.Random, community: int | None = None) -> tuple[str, str, int]:
         """Draw a given name, a family name in its form for *gender*, and the number of their community, if it is not *community*."""

@@ -22,7 +22,7 @@ from piiloom.pii_values.names.writing import TableWriter, packed, save
 
 PEAK_MB: Final = 1400  # measured: CPython 3.11, names-dataset 3.3.1
 Step = Literal["first", "last", "writing"]
-Watch = Callable[[Step, str, float], None]
+BuildWatch = Callable[[Step, str, float], None]
 _PICKLES: Final = {"first": "v3/first_names.pkl.gz", "last": "v3/last_names.pkl.gz"}
 _THOUSAND: Final = 1000
 
@@ -31,7 +31,7 @@ class _Entry(Protocol):
     def __getitem__(self, key: str) -> dict[str, Any]: ...
 
 
-def build_index(out: Path, *, countries: Collection[str] | None = None, watch: Watch = lambda *_: None) -> int:
+def build_index(out: Path, *, countries: Collection[str] | None = None, watch: BuildWatch = lambda *_: None) -> int:
     """Write the index of ``names-dataset`` to *out* and return its size in bytes; with *countries* (alpha-2), only of these.
 
     *watch* is called with the step, what it does ("reading", "packing") and its progress (0 to 1). Raises ``UsageError`` if the
@@ -98,7 +98,7 @@ class _Counted(io.RawIOBase):
         return len(data)
 
 
-def _loaded(path: Path, step: Step, watch: Watch) -> dict[str, _Entry]:
+def _loaded(path: Path, step: Step, watch: BuildWatch) -> dict[str, _Entry]:
     try:
         size = path.stat().st_size
         with path.open("rb") as raw, _without_collector():
@@ -126,7 +126,7 @@ def _without_collector() -> Any:
 
 
 def _fill(
-    table: TableWriter, entries: dict[str, _Entry], known: frozenset[str], only: Collection[str] | None, step: Step, watch: Watch
+    table: TableWriter, entries: dict[str, _Entry], known: frozenset[str], only: Collection[str] | None, step: Step, watch: BuildWatch
 ) -> None:
     total = len(entries)
     for done, name in enumerate(sorted(entries)):

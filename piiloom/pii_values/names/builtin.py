@@ -16,22 +16,171 @@ import argparse
 import gzip
 import importlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
-from piiloom.foundation.yaml_files import FileModel, load_yaml, read_document
-from piiloom.pii_values.names.gathering import Gathered, Kind
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.yaml_files import FileModel, load_data, load_yaml, read_document
 from piiloom.pii_values.names.index import BUILTIN, plain_key
-from piiloom.pii_values.names.regions import borne_by, country_name
-from piiloom.pii_values.names.romanising import romanised
-from piiloom.pii_values.names.sensible import is_native
+from piiloom.pii_values.names.korean import syllable
+from piiloom.pii_values.names.regions import Gender, borne_by, country_name
+from piiloom.pii_values.names.sensible import is_native, tidy
 from piiloom.pii_values.names.writing import TableWriter, packed, save
 
-Gender = Literal["female", "male"]
+ListedKind = Literal["first", "last", "first_native", "last_native"]
+LARGEST: Final[Mapping[ListedKind, int]] = {
+    "first": 400,
+    "last": 450,
+    "first_native": 100,
+    "last_native": 150,
+}  # most names taken from one list
+
+
+@dataclass(slots=True)
+class NameEntry:
+    """The data of one name. ``weights``: sum of list weights by country; ``female``, ``male``: sum of list weights by gender."""
+
+    weights: dict[str, float] = field(default_factory=dict)
+    ranks: dict[str, int] = field(default_factory=dict)
+    female: float = 0.0
+    male: float = 0.0
+    both: bool = False
+
+    def shares(self) -> dict[str, int]:
+        """Return the share of each country in thousandths, sorted by country code."""
+        total = sum(self.weights.values())
+        return {country: round(1000 * self.weights[country] / total) for country in sorted(self.weights)}
+
+    def genders(self) -> tuple[int | None, int | None]:
+        """Return the (female, male) shares in thousandths; (None, None) if the name is for any gender or nothing is known."""
+        total = self.female + self.male
+        if self.both or not total:
+            return None, None
+        female = round(1000 * self.female / total)
+        return female or None, (1000 - female) or None
+
+
+class Gathered:
+    """A collector of name lists, which are added one by one; names of a country's first list get the highest ranks."""
+
+    def __init__(self) -> None:
+        self._entries: dict[ListedKind, dict[str, NameEntry]] = {"first": {}, "last": {}, "first_native": {}, "last_native": {}}
+        self._ranked: dict[tuple[ListedKind, str, str | None], int] = {}
+
+    def add(
+        self, kind: ListedKind, country: str, gender: str | None, names: Mapping[str, float], *, weight: float = 1.0, ranked: bool = True
+    ) -> None:
+        """Add one list. *names* has frequencies in any unit, used for ranking only; entries that are no valid names are left out.
+
+        *weight*: how much being in this list adds to a name's weights.
+        """
+        latin = kind in {"first", "last"}
+        kept: dict[str, float] = {}
+        for raw, often in names.items():
+            name = tidy(raw) if latin else raw
+            if name is not None:
+                kept[name] = kept.get(name, 0.0) + often
+        chosen = _largest(kept, LARGEST[kind]) if ranked else kept.items()
+        for name, _ in chosen:
+            entry = self._entries[kind].setdefault(name, NameEntry())
+            entry.weights[country] = max(weight, entry.weights.get(country, 0.0))
+            entry.female += weight if gender == "female" else 0.0
+            entry.male += weight if gender == "male" else 0.0
+            entry.both |= gender is None
+            if ranked and country not in entry.ranks:
+                place = self._ranked.get((kind, country, gender), 0) + 1
+                self._ranked[kind, country, gender] = place
+                entry.ranks[country] = place
+
+    def countries(self) -> list[str]:
+        """Return all countries with names, in ascending order."""
+        return sorted({country for entries in self._entries.values() for entry in entries.values() for country in entry.weights})
+
+    def entries(self, kind: ListedKind) -> Mapping[str, NameEntry]:
+        """Return the entries of one kind, by name."""
+        return self._entries[kind]
+
+
+def _largest(names: Mapping[str, float], limit: int) -> Sequence[tuple[str, float]]:
+    """Return the *limit* most frequent names, most frequent first; of an (alphabetical) list without frequencies, evenly spaced ones."""
+    ordered = sorted(names.items(), key=lambda item: -item[1])
+    if len(ordered) > limit and ordered[0][1] == ordered[-1][1]:
+        return [ordered[at * len(ordered) // limit] for at in range(limit)]
+    return ordered[:limit]
+
+
+_LONGEST_END: Final = 8
+
+
+class _Script(FileModel):
+    letters: dict[str, str]
+    starts: dict[str, str] = Field(default={})
+    ends: dict[str, str] = Field(default={})
+    pairs: dict[str, str] = Field(default={})
+
+
+class _File(FileModel):
+    scripts: dict[str, _Script]
+
+
+@cache
+def _tables() -> _File:
+    return load_data("piiloom.pii_values", "names_index/romanising.yaml", _File)
+
+
+def romanised(name: str, table: str) -> str:
+    """Return *name* in Latin letters, each part capitalized; raises ``UsageError`` for an unknown table or letter."""
+    if table == "korean":
+        return _korean(name)
+    script = _tables().scripts.get(table)
+    if script is None:
+        raise UsageError(f"unknown romanisation table {table!r}", remedy=f"Known: korean, {', '.join(sorted(_tables().scripts))}.")
+    plain = name.casefold()
+    if table == "greek":  # stress and diaeresis are not written
+        plain = "".join(c for c in unicodedata.normalize("NFD", plain) if not unicodedata.combining(c))
+    return "-".join(_part(part, script).capitalize() for part in plain.split("-"))
+
+
+def _part(text: str, script: _Script) -> str:
+    end = next((text[-size:] for size in range(min(_LONGEST_END, len(text)), 1, -1) if text[-size:] in script.ends), "")
+    text, tail = text[: len(text) - len(end)], script.ends.get(end, "")
+    found, at = [], 0
+    while at < len(text):
+        pair, letter = text[at : at + 2], text[at]
+        if at == 0 and pair in script.starts:
+            found.append(script.starts[pair])
+            at += 2
+        elif at == 0 and letter in script.starts and pair not in script.pairs:
+            found.append(script.starts[letter])
+            at += 1
+        elif pair in script.pairs:
+            found.append(script.pairs[pair])
+            at += 2
+        elif letter in script.letters:
+            found.append(script.letters[letter])
+            at += 1
+        else:
+            raise UsageError(f"the letter U+{ord(letter):04X} is not in the table", remedy="Leave the name out or add the letter.")
+    return "".join(found) + tail
+
+
+def _korean(name: str) -> str:
+    found = []
+    for letter in name:
+        written = syllable(letter)
+        if written is None:
+            raise UsageError(f"U+{ord(letter):04X} is not a Korean syllable", remedy="Leave the name out.")
+        found.append(written)
+    return "".join(found).capitalize()
+
+
 _DATA: Final = files("piiloom.pii_values") / "data"
 _FOLDER: Final = _DATA / "names_index"
 _SOURCE: Final = "built-in: Faker (MIT) and lists of our own"
@@ -75,7 +224,7 @@ class _Heritage(NamedTuple):
     family: list[str]
 
 
-def build() -> bytes:
+def build_index() -> bytes:
     """Build the built-in index and return its bytes (not compressed)."""
     gathered = Gathered()
     sources = load_yaml(_FOLDER / "sources.yaml", _Sources)
@@ -140,10 +289,10 @@ def _weights(names: object) -> dict[str, float]:
 
 
 def _add_script(
-    kind: Kind, entry: _FakerList, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, weight: float
+    kind: ListedKind, entry: _FakerList, gender: Gender | None, names: Mapping[str, float], gathered: Gathered, weight: float
 ) -> None:
     if entry.native or entry.romanise:
-        native: Kind = "first_native" if kind == "first" else "last_native"
+        native: ListedKind = "first_native" if kind == "first" else "last_native"
         own = {name.strip(): share for name, share in names.items() if is_native(name.strip())}
         gathered.add(native, entry.country, gender, own)
         if not entry.romanise:
@@ -182,7 +331,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only say whether the file is what the sources make")
     target = Path(str(_FOLDER / BUILTIN))
-    data = build()
+    data = build_index()
     if parser.parse_args().check:
         same = target.exists() and gzip.decompress(target.read_bytes()) == data
         sys.stdout.write("up to date\n" if same else "not what the sources make; run without --check\n")

@@ -21,9 +21,8 @@ from typing import Any, Final, Literal
 from piiloom.foundation.errors import DataError
 from piiloom.pii_values.names.index import NamesIndex, builtin, open_names
 from piiloom.pii_values.names.parsing import Parts, parted
-from piiloom.pii_values.names.regions import borne_by, region_of
+from piiloom.pii_values.names.regions import Gender, borne_by, region_of
 
-Gender = Literal["female", "male"]
 Known = Literal["both", "given", "family", "none"]
 Shares = Mapping[str, float]
 _SMOOTHING: Final = 0.005

@@ -23,11 +23,10 @@ from itertools import islice, product
 from typing import Final, Literal
 
 from piiloom.pii_values.names.index import NamesIndex, RankedNames, Script, Table, builtin
-from piiloom.pii_values.names.regions import REGIONS, Region, region_of
+from piiloom.pii_values.names.regions import REGIONS, Gender, Region, region_of
 from piiloom.pii_values.names.sensible import is_native, tidy
 
-Gender = Literal["female", "male"]
-Kind = Literal["first", "last"]
+NamePart = Literal["first", "last"]
 GENDERS: Final[tuple[Gender, Gender]] = ("female", "male")
 ENGLISH: Final = ("US", "GB", "CA", "AU", "IE", "NZ")
 # Fewest names that each pool of a country must have; the limit is lower with ``english_only`` and for native scripts.
@@ -49,7 +48,7 @@ class NamePools:
         self._english_only = english_only and not self._native
         self._enough = _ENOUGH_FEW if self._english_only else _ENOUGH
         self._largest = largest
-        self._made: dict[tuple[Kind, str, Gender | None], tuple[str, ...]] = {}
+        self._made: dict[tuple[NamePart, str, Gender | None], tuple[str, ...]] = {}
         self._sources: dict[str, tuple[NamesIndex, Script]] = {}
         self._by_region: dict[Region, tuple[str, ...]] = {}
 
@@ -76,7 +75,7 @@ class NamePools:
             gender = None  # read once for both
         return self._pool("last", country, gender)
 
-    def _pool(self, kind: Kind, country: str, gender: Gender | None) -> tuple[str, ...]:
+    def _pool(self, kind: NamePart, country: str, gender: Gender | None) -> tuple[str, ...]:
         key = (kind, country, gender)
         if key not in self._made:
             self._made[key] = tuple(dict.fromkeys(self._names(*self._source(country), kind, country, gender)))
@@ -111,16 +110,16 @@ class NamePools:
     def _smallest(self, source: tuple[NamesIndex, Script], country: str) -> int:
         """Return the size of the smallest pool of a country, counted only up to the number that matters for ``_turns``."""
         limit = _NAMES_A_TURN * _MOST_TURNS
-        pools: tuple[tuple[Kind, Gender], ...] = tuple(product(("first", "last"), GENDERS))
+        pools: tuple[tuple[NamePart, Gender], ...] = tuple(product(("first", "last"), GENDERS))
         return min(self._size(*source, kind, country, gender, limit) for kind, gender in pools)
 
-    def _size(self, index: NamesIndex, script: Script, kind: Kind, country: str, gender: Gender, limit: int) -> int:
+    def _size(self, index: NamesIndex, script: Script, kind: NamePart, country: str, gender: Gender, limit: int) -> int:
         table = index.table(kind, script)
         if table is not None and self._fit_all(table, script):
             return min(limit, len(self._numbers(index, script, kind, country, gender, limit)))
         return sum(1 for _ in islice(self._names(index, script, kind, country, gender), limit))
 
-    def _names(self, index: NamesIndex, script: Script, kind: Kind, country: str, gender: Gender | None) -> Iterator[str]:
+    def _names(self, index: NamesIndex, script: Script, kind: NamePart, country: str, gender: Gender | None) -> Iterator[str]:
         table = index.table(kind, script)
         if table is None:
             return
@@ -135,7 +134,7 @@ class NamePools:
             if name is not None:
                 yield name
 
-    def _numbers(self, index: NamesIndex, script: Script, kind: Kind, country: str, gender: Gender | None, most: int) -> Sequence[int]:
+    def _numbers(self, index: NamesIndex, script: Script, kind: NamePart, country: str, gender: Gender | None, most: int) -> Sequence[int]:
         """Return the numbers of the names of the largest ranks; of given names, those that are clearly of *gender*, at most *most*."""
         if kind == "last":
             names = index.last_names(country, gender, script=script)

@@ -9,18 +9,19 @@ from typing import Final, Literal
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, load_data
 
+Gender = Literal["female", "male"]
 Region = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[Region, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
 
 
-class _File(FileModel):
+class _RegionsFile(FileModel):
     regions: dict[Region, dict[str, str]]
 
 
 @cache
 def _regions() -> Mapping[str, tuple[Region, str]]:
     """Return (region, country name) by alpha-2 code."""
-    read = load_data("piiloom.pii_values", "names_index/regions.yaml", _File)
+    read = load_data("piiloom.pii_values", "names_index/regions.yaml", _RegionsFile)
     return {code: (region, name) for region, countries in read.regions.items() for code, name in countries.items()}
 
 

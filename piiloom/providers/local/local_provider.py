@@ -48,7 +48,7 @@ class Answered:
     cut: bool = False
 
 
-class Generator:
+class LocalGenerator:
     """Answers prompts with *loaded*, at most ``batch_size`` at once. To be used from one thread.
 
     If the memory of a GPU is not enough, ``batch_size`` is halved for good, and *tell* is told; a prompt that does not fit even
@@ -180,7 +180,7 @@ class LocalProvider:
         self._threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="local-model")
         self._stop = Event()
         self._layout: PromptLayout | None = None
-        self._generator: Generator | None = None
+        self._generator: LocalGenerator | None = None
         self._waiting: list[_Waiting] = []
         self._runner: asyncio.Task[None] | None = None
 
@@ -249,11 +249,11 @@ class LocalProvider:
             for call, outcome in zip(calls, outcomes, strict=True)
         ]
 
-    def _loaded(self) -> tuple[Generator, PromptLayout]:
+    def _loaded(self) -> tuple[LocalGenerator, PromptLayout]:
         if self._generator is None or self._layout is None:
             loaded = load_model(self._folder, device=self._options.device, alpaca=self._options.alpaca)
             self._layout = loaded.layout
-            self._generator = Generator(loaded, batch_size=self._options.batch_size, stop=self._stop, tell=self._options.tell)
+            self._generator = LocalGenerator(loaded, batch_size=self._options.batch_size, stop=self._stop, tell=self._options.tell)
         return self._generator, self._layout
 
     def _asked(self, call: PromptCall, layout: PromptLayout) -> Asked:

@@ -17,8 +17,7 @@ from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.seeding import keyed_seeds, mix, seed_of
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
-from piiloom.prompts.compiling import PromptTemplate
-from piiloom.prompts.library import open_library
+from piiloom.prompts.library import PromptTemplate, open_library
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.documents import Document, Mention
@@ -26,7 +25,7 @@ from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_soun
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, DocumentPlan
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 # Kinds whose values are free text. Values that must agree with a person, a country or a checksum (names, contacts, ids, dates, ages,
 # places, nationality …) are not among them: code draws those better than any model.
@@ -315,7 +314,7 @@ class CallTerms:
     attempts: int
 
     @classmethod
-    def of(cls, options: ModelCalls, settings: Settings) -> CallTerms:
+    def of(cls, options: ModelCalls, settings: EngineSettings) -> CallTerms:
         """Build the terms of a run. Raises ``ConfigError`` if the template cannot be used."""
         template = open_library(options.prompts).find(TEMPLATE)
         seed = keyed_seeds(settings.key, "letters")[0]

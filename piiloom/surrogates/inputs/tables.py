@@ -34,7 +34,7 @@ from piiloom.surrogates.inputs.parts import (
     no_column,
     piece_changes,
 )
-from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, Turn, asked, grouped, question_start
+from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, Turn, asked, grouped_turns, question_start
 
 _BLOCK: Final = 1 << 22
 _LONGEST_ROW: Final = 2**28
@@ -294,7 +294,7 @@ def read_table(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: 
                 _take(parsed, row, line, layout)
             else:
                 _take_turn(parsed, part, row, line, layout, turns)
-    parsed.found += grouped(turns, part, raw)
+    parsed.found += grouped_turns(turns, part, raw)
     return parsed
 
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _AFTER_SPEAKER: Final = ": "
 _BETWEEN: Final = "\n\n"
 NO_QUESTION: Final = "rows without a question"
-Ranges = Sequence[Sequence[int]]
 
 
 class TextCell(NamedTuple):
@@ -135,7 +134,9 @@ def parted_document(document: Document) -> tuple[Document, Document]:
     return text, document._replace(text=document.text[start:], mentions=of_question, question_at=None)
 
 
-def joined_ranges(ranges: Ranges, of_question: Ranges, shift: int, new_shift: int) -> list[tuple[int, ...]]:
+def joined_ranges(
+    ranges: Sequence[Sequence[int]], of_question: Sequence[Sequence[int]], shift: int, new_shift: int
+) -> list[tuple[int, ...]]:
     """Return the replaced ranges of a document from those of its text and its question, which began and begins at these offsets."""
     moved = [(start + shift, end + shift, new_start + new_shift, new_end + new_shift) for start, end, new_start, new_end in of_question]
     return [*(tuple(one) for one in ranges), *moved]
@@ -151,7 +152,7 @@ class Turn(NamedTuple):
     text: TextCell
 
 
-def grouped(turns: Sequence[Turn], part: FilePart, raw: str) -> Iterator[FoundText]:
+def grouped_turns(turns: Sequence[Turn], part: FilePart, raw: str) -> Iterator[FoundText]:
     """Yield the documents of which the rows are *turns*. Raises ``DataError`` if rows of one document are apart."""
     known: set[str] = set()
     for key, rows in groupby(turns, key=attrgetter("key")):

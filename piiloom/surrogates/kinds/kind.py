@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.seeding import below, mix, seed_of
-from piiloom.surrogates.documents import Gender
+from piiloom.pii_values.names.regions import Gender
 
 _BIRTH: Final = 0xB1
 _OTHERS: Final = 0x07

@@ -69,7 +69,7 @@ class RawSlot(TextSlot):
         return [(self.start, self.end, self._raw)]
 
 
-def file_digest(file: SourceFile) -> str:
+def content_digest(file: SourceFile) -> str:
     """Return a digest of what *file* holds: of its bytes, or of its members or rows where the bytes depend on who writes them."""
     digest = hashlib.sha256()
     if isinstance(file.layout, ParquetLayout):
@@ -89,7 +89,7 @@ def file_digest(file: SourceFile) -> str:
 
 def digest_lines(source: InputSource) -> bytes:
     """Return the vault's lines about the files of the input."""
-    return "".join(json.dumps({"file": file.name, "sha256": file_digest(file)}, ensure_ascii=False) + "\n" for file in source.files).encode()
+    return "".join(json.dumps({"file": file.name, "sha256": content_digest(file)}, ensure_ascii=False) + "\n" for file in source.files).encode()
 
 
 def sources_kept(reader: PartReader, part: FilePart, parsed: Parsed, mirror: bytes, replaced: Sequence[Replaced]) -> list[str | None]:
@@ -149,7 +149,7 @@ def restore_folder(folder: Path, vault: Path, out: Path) -> RestoredRun:
             known = digests.get(file.name)
             if known is None:
                 restored.unknown.append(file.name)
-            elif known != file_digest(file):
+            elif known != content_digest(file):
                 restored.differing.append(file.name)
         restored.files = len(after.files)
         for path in work.iterdir():

@@ -26,7 +26,8 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import mix
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_data, load_yaml
-from piiloom.surrogates.documents import Gender, Mention
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Mention
 
 WorldRegion = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
 REGIONS: Final[tuple[WorldRegion, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
@@ -215,7 +216,7 @@ class Roles:
         self.numbers += numbers.translate(bytes(self.names[names[min(at, len(names) - 1)]] for at in range(256))) if names else b""
 
 
-def spread_groups(counts: Mapping[str, int]) -> int:
+def spread_group_count(counts: Mapping[str, int]) -> int:
     """Return the difference between the largest and the smallest of *counts*; 0 if it is empty."""
     return max(counts.values()) - min(counts.values()) if counts else 0
 

@@ -22,7 +22,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import below, mix, part_seed
 from piiloom.foundation.words import with_capital
 from piiloom.foundation.yaml_files import FileModel, load_data
-from piiloom.surrogates.documents import Gender
+from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
 from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Mention
@@ -21,6 +21,7 @@ from piiloom.surrogates.placeholders.scanning import Scanner, TagCandidate, scan
 from piiloom.surrogates.placeholders.settling import Settling
 from piiloom.surrogates.placeholders.surroundings import LETTER, TagSurroundings, cues
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
+from piiloom.surrogates.settings import OnUnknown
 
 if TYPE_CHECKING:
     import regex
@@ -205,8 +206,6 @@ class KeptScans:
 
         return scanned
 
-
-OnUnknown = Literal["keep", "error", "generic"]
 
 UNSURE: Final = "too unsure to be used"
 UNLISTED: Final = "not in the mapping"

@@ -21,7 +21,8 @@ from pydantic_core.core_schema import CoreSchema, no_info_after_validator_functi
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import FileModel, YamlDocument, read_document, validate_document
-from piiloom.surrogates.documents import Gender, Same
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Same
 from piiloom.surrogates.kinds.registry import KINDS
 from piiloom.surrogates.placeholders.grammar import grammars
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES

@@ -12,7 +12,8 @@ from functools import cache
 from typing import Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import UsageError
-from piiloom.surrogates.documents import Gender, Same
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Same
 from piiloom.surrogates.kinds.kind import WITHIN
 from piiloom.surrogates.kinds.registry import KINDS, PREFIX, has_own_values
 from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import load_data
-from piiloom.surrogates.documents import Gender
+from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.known_names import name_words
 from piiloom.surrogates.placeholders.grammar import TITLED, WIDENED, Grammar, compiled, grammars, may_be_wider, widened
 from piiloom.surrogates.placeholders.reading import Reader

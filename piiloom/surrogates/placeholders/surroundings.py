@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
-from piiloom.surrogates.documents import Gender, Mention
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import birth_name_told, family_told
 from piiloom.surrogates.placeholders.reading import EXEMPTION, Reader, TagVerdict
 from piiloom.surrogates.placeholders.scanning import TagCandidate

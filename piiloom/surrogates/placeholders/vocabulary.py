@@ -13,7 +13,8 @@ from typing import Final, Literal, NamedTuple
 from pydantic import BaseModel, ConfigDict
 
 from piiloom.foundation.yaml_files import load_data
-from piiloom.surrogates.documents import Gender, Same
+from piiloom.pii_values.names.regions import Gender
+from piiloom.surrogates.documents import Same
 from piiloom.surrogates.known_names import unaccented
 
 LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv", "no", "da", "fi", "pl")

@@ -56,20 +56,20 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class TemplateSequence:
     """Nodes one after the other."""
 
     nodes: tuple[Node, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class TemplateChoice:
     """One of several options."""
 
     options: tuple[Node, ...]
 
 
-Node = CharacterSet | Repeat | Sequence | Choice
+Node = CharacterSet | Repeat | TemplateSequence | TemplateChoice
 
 
 @lru_cache(maxsize=4096)
@@ -95,9 +95,9 @@ def shortest(node: Node) -> int:
             return 1
         case Repeat():
             return node.fewest * shortest(node.node)
-        case Sequence():
+        case TemplateSequence():
             return sum(map(shortest, node.nodes))
-        case Choice():
+        case TemplateChoice():
             return min(map(shortest, node.options))
 
 
@@ -109,10 +109,10 @@ def longest(node: Node) -> int | None:
         case Repeat():
             one = longest(node.node)
             return None if one is None or node.most is None else node.most * one
-        case Sequence():
+        case TemplateSequence():
             lengths = [longest(one) for one in node.nodes]
             return None if None in lengths else sum(length for length in lengths if length is not None)
-        case Choice():
+        case TemplateChoice():
             lengths = [longest(one) for one in node.options]
             return None if None in lengths else max(length for length in lengths if length is not None)
 
@@ -124,9 +124,9 @@ def positions(node: Node) -> int:
             return 1
         case Repeat():
             return positions(node.node) * (node.fewest + 1 if node.most is None else node.most)
-        case Sequence():
+        case TemplateSequence():
             return sum(map(positions, node.nodes))
-        case Choice():
+        case TemplateChoice():
             return sum(map(positions, node.options))
 
 
@@ -148,7 +148,7 @@ class _Reading:
         while self._next() == "|":
             self.at += 1
             options.append(self._sequence(depth))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return options[0] if len(options) == 1 else TemplateChoice(tuple(options))
 
     def _next(self) -> str:
         return self._pattern[self.at : self.at + 1]
@@ -157,7 +157,7 @@ class _Reading:
         nodes: list[Node] = []
         while self._next() not in ("", "|", ")"):
             nodes.append(self._repeated(self._one(depth)))
-        return nodes[0] if len(nodes) == 1 else Sequence(tuple(nodes))
+        return nodes[0] if len(nodes) == 1 else TemplateSequence(tuple(nodes))
 
     def _one(self, depth: int) -> Node:
         character = self._next()
@@ -263,9 +263,9 @@ class _Reading:
 NO_VALIDATOR = "none"
 _REMEDY = "Correct the key named here; docs/entity-catalogue.md shows a file"
 
-Text = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+CatalogueText = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 Id = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
-Phrases = Annotated[list[Text], Field(default=[])]
+Phrases = Annotated[list[CatalogueText], Field(default=[])]
 
 
 class _Pattern(FileModel):
@@ -277,42 +277,42 @@ class _Pattern(FileModel):
     preceded_by: Phrases
     followed_by: Phrases
     unless: Phrases
-    validator: Text | None = None
+    validator: CatalogueText | None = None
 
 
 class _Generator(FileModel):
     masks: Phrases
     values: Phrases
-    rule: Text | None = None
-    draw: Text | None = None
+    rule: CatalogueText | None = None
+    draw: CatalogueText | None = None
 
 
 class _Entity(FileModel):
-    name: Text
-    native: Text | None = None
+    name: CatalogueText
+    native: CatalogueText | None = None
     form_of: Id | None = None
     domains: Annotated[list[Domain], Field(min_length=1)]
     structured: bool
-    type: Text
+    type: CatalogueText
     identifier: Identifier
     sensitivity: Annotated[int, Field(ge=1, le=3)]
     priority: Annotated[int, Field(ge=0, le=100)]
     patterns: Annotated[list[_Pattern], Field(default=[])]
-    validator: Text | None = None
+    validator: CatalogueText | None = None
     context: Phrases
     generator: _Generator | None = None
     near_misses: Annotated[list[str], Field(default=[])]
-    source: Text
+    source: CatalogueText
     confirmed: bool = True
     default: bool = True
 
 
-class _File(FileModel):
+class _CatalogueYaml(FileModel):
     locale: Annotated[str, StringConstraints(pattern=r"^(universal|[a-z]{2}_[A-Z]{2})$")]
     language: Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")] = "en"
     against: Phrases
-    notes: Text | None = None
-    context: Annotated[dict[Id, list[Text]], Field(default={})]
+    notes: CatalogueText | None = None
+    context: Annotated[dict[Id, list[CatalogueText]], Field(default={})]
     entities: dict[Id, _Entity]
 
 
@@ -336,7 +336,7 @@ class CatalogueFile:
 def read_catalogue_file(source: Traversable | Path) -> CatalogueFile:
     """Read the file *source*. Raises ``ConfigError`` (file, line, key) for the first faults."""
     document = read_document(source)
-    found = validate_document(document, _File)
+    found = validate_document(document, _CatalogueYaml)
     entities = tuple(_entity(document, found.locale, name, entry) for name, entry in found.entities.items())
     return CatalogueFile(
         locale=found.locale,

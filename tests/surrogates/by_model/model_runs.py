@@ -18,7 +18,7 @@ from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.providers.provider_calls import MODELS
 
 QUICK = RetryPolicy(attempts=4, base_s=0.001, cap_s=0.002, patience_s=1.0, limited_s=0.0)
@@ -58,7 +58,7 @@ class Corpus:
         self.inputs = SourceSettings(path=folder / "in.jsonl", chunk_bytes=300)
         rows = [json.dumps({"id": f"d{number}", "text": text}, ensure_ascii=False) for number, text in enumerate(self.texts)]
         self.inputs.path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        self.factory = EngineFactory(settings=Settings(seed=seed), mapping=Mapping(), scan=False)
+        self.factory = EngineFactory(settings=EngineSettings(seed=seed), mapping=Mapping(), scan=False)
         self.store = folder / "store.duckdb"
         self.said = []
 

@@ -15,7 +15,7 @@ from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.placeholders.reading import kind_of_span
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.surrogates.running_fakes import TagEngine
 
 ROWS = [
@@ -27,7 +27,7 @@ ROWS = [
 
 def run(source: Path, out: Path, mapping: Mapping | None = Mapping(), chunk: int = 2**20, **settings: Any):  # noqa: B008 - frozen
     inputs = SourceSettings(path=source, question_field="question", chunk_bytes=chunk, **settings)
-    factory = EngineFactory(settings=Settings(seed=0), mapping=mapping)
+    factory = EngineFactory(settings=EngineSettings(seed=0), mapping=mapping)
     report = run_surrogates(inputs, out, factory, vault=out.with_suffix(".vault"))
     verify_folder(out, source)
     return report, [json.loads(line) for line in (out / "records.jsonl").read_text("utf-8").splitlines()]

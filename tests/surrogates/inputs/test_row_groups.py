@@ -15,7 +15,7 @@ from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.outputs.restoring import restore_folder
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.running import SKIPPED, run_surrogates
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 from tests.surrogates.inputs.reading_files import read
 
 # The speaker's column is behind the text's, a cell has a line end, one is empty, one names the speaker by a placeholder.
@@ -36,7 +36,7 @@ def filled(tmp_path: Path, raw: bytes, name: str = "lessons.csv", **how: object)
     source, out = tmp_path / name, tmp_path / "out"
     source.write_bytes(raw)
     inputs = SourceSettings(path=source, text_fields=("edited",), **how)  # type: ignore[arg-type]
-    run_surrogates(inputs, out, EngineFactory(settings=Settings(seed=0), mapping=Mapping()), vault=tmp_path / "vault")
+    run_surrogates(inputs, out, EngineFactory(settings=EngineSettings(seed=0), mapping=Mapping()), vault=tmp_path / "vault")
     verify_folder(out, source)
     assert restore_folder(out, tmp_path / "vault", tmp_path / "again").differing == ([] if not (out / SKIPPED).exists() else [name])
     return [json.loads(line) for line in (out / "records.jsonl").read_text("utf-8").splitlines()], (out / "mirror" / name).read_bytes()

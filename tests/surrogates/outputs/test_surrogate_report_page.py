@@ -15,7 +15,7 @@ from piiloom.surrogates.outputs.report_page import visible_signs
 from piiloom.surrogates.placeholders import Mapping, Survey
 from piiloom.surrogates.placeholders.reading import kind_of_span
 from piiloom.surrogates.running import run_surrogates
-from piiloom.surrogates.settings import Settings
+from piiloom.surrogates.settings import EngineSettings
 
 HOSTILE = "<script>alert('x')</script> & <img src=x onerror=alert(1)> \u202edlrow [ZORB<b>LAX] {{ 7 * 7 }} "
 ALLOWED = set("html head meta title style body main h1 h2 h3 dl div dt dd ul li p table thead tbody tr th td bdi span mark".split())
@@ -40,7 +40,7 @@ class Page(HTMLParser):
 
 
 def page_of(source: Path, out: Path, mapping: Mapping | None, chunk: int = 2**20, **settings: Any) -> str:
-    factory = EngineFactory(settings=Settings(seed=0), mapping=mapping)
+    factory = EngineFactory(settings=EngineSettings(seed=0), mapping=mapping)
     run_surrogates(SourceSettings(path=source, chunk_bytes=chunk, **settings), out, factory)
     return (out / "report.html").read_text("utf-8")
 

@@ -30,7 +30,7 @@ from piiloom.surrogates.persona_assignment.groups import (
     gender_before,
     gender_cues,
     quotas,
-    spread_groups,
+    spread_group_count,
     title_before,
 )
 from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Taken, joiner_of
@@ -67,14 +67,14 @@ def test_more_women_than_half_leave_the_open_ones_to_men():
 def test_no_group_is_larger_by_more_than_one_than_another_of_its_gender(codes, seed):
     found = counted(codes, seed)
     for gender in ("female", "male"):
-        assert spread_groups({r: found[gender, r] for r in REGIONS}) <= 1
+        assert spread_group_count({r: found[gender, r] for r in REGIONS}) <= 1
     women, total = sum(found["female", r] for r in REGIONS), len(codes)
     fixed_women, fixed_men = codes.count(FEMALE), codes.count(MALE)
     assert fixed_women <= women <= total - fixed_men
     if fixed_women <= total // 2 and fixed_men <= total // 2:
         assert abs(2 * women - total) <= 1
     if codes.count(OPEN) == total:
-        assert spread_groups({str(g): found[g] for g in GROUPS}) <= 1
+        assert spread_group_count({str(g): found[g] for g in GROUPS}) <= 1
 
 
 @given(st.integers(0, 500), st.lists(st.floats(0, 10), min_size=1, max_size=6), st.integers(0, 5))
@@ -157,7 +157,7 @@ def test_the_people_of_each_role_are_balanced(told: bytes) -> None:
 def test_rare_roles_leave_the_whole_balanced() -> None:
     roles = bytes(range(200)) + bytes(200)
     groups = assign_groups(bytes(400), 7, roles=roles)
-    assert spread_groups({str(group): count for group, count in Counter(groups).items()}) <= 1
+    assert spread_group_count({str(group): count for group, count in Counter(groups).items()}) <= 1
     assert assign_groups(bytes(400), 7, roles=bytes(400)) == assign_groups(bytes(400), 7)
 
 

@@ -10,7 +10,7 @@ import pytest
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, known_locale, load_catalogue, shipped_entities
-from piiloom.taxonomy.own_entities import user_file
+from piiloom.taxonomy.own_entities import own_catalogue
 
 GOOD = """\
 locale: pl_PL
@@ -40,19 +40,19 @@ entities:
 def load(tmp_path: Path, text: str) -> object:
     path = tmp_path / "own.yaml"
     path.write_text(text, encoding="utf-8")
-    return load_catalogue("pl_PL", [user_file(path)])
+    return load_catalogue("pl_PL", [own_catalogue(path)])
 
 
 def test_own_entities_stand_beside_those_that_ship(tmp_path: Path) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(GOOD, encoding="utf-8")
-    plain, extended = load_catalogue("pl_PL"), load_catalogue("pl_PL", [user_file(path)])
+    plain, extended = load_catalogue("pl_PL"), load_catalogue("pl_PL", [own_catalogue(path)])
     assert extended.entities.keys() - plain.entities.keys() == {"my_badge"}
     assert extended.entities["my_badge"].context == ("identyfikator", "badge")
     assert extended.entities["payment_card"].context[0] == "kartą"
     assert "wersja" in extended.against
     assert extended.digest != plain.digest
-    assert load_catalogue("nl_NL", [user_file(path)]).entities.keys() == load_catalogue("nl_NL").entities.keys()  # not of that locale
+    assert load_catalogue("nl_NL", [own_catalogue(path)]).entities.keys() == load_catalogue("nl_NL").entities.keys()  # not of that locale
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_fault_is_told_with_file_and_line(tmp_path: Path, before: str, after: 
 
 def test_a_missing_file_and_an_unknown_locale_are_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
-        load_catalogue("pl_PL", [user_file(tmp_path / "none.yaml")])
+        load_catalogue("pl_PL", [own_catalogue(tmp_path / "none.yaml")])
     with pytest.raises(UsageError, match="Did you mean 'pl_PL'"):
         known_locale("pl_LP")
     assert known_locale("pt-br") == "pt_BR"
