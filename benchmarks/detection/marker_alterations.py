@@ -12,7 +12,7 @@ from typing import Final
 
 from piiloom.corpus.markers import marked_text, marker_name
 from piiloom.corpus.record import Relevance, Span
-from piiloom.detection.marking.answer_alignment import sites_in
+from piiloom.detection.marking.answer_reading import sites_in
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TYPES: Final = ("name", "age", "health", "location", "occupation", "sexual orientation", "finance", "datetime")

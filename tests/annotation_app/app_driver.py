@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +88,30 @@ class AppPage:
         self._comes_from_login = False
         if name is not None:
             self.log_in(name)
+
+    def held_back(self) -> Callable[[], AbstractContextManager[None]]:
+        """Call this before ``open``. In the context that it returns, the tab hears nothing from the server; it hears all of it afterwards.
+
+        Otherwise a tab asks every few seconds whether its record was changed elsewhere, and so may know of that sooner than a test edits.
+        """
+        held: list[bytes | str] | None = None
+        tabs: list[Any] = []
+
+        def between(tab: Any) -> None:
+            tabs.append(tab)
+            tab.connect_to_server().on_message(lambda message: tab.send(message) if held is None else held.append(message))
+
+        @contextmanager
+        def hold() -> Iterator[None]:
+            nonlocal held
+            held = []
+            yield
+            late, held = held, None
+            for message in late:
+                tabs[-1].send(message)
+
+        self.page.route_web_socket("**/_stcore/stream", between)
+        return hold
 
     def _dismiss(self, dialog: Any) -> None:
         self.dialogs.append(dialog.message)

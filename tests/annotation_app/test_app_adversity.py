@@ -42,12 +42,14 @@ def test_two_tabs_of_one_person(browser, tmp_path):
     with served(project, *QUIET) as server:
         first = opened(browser, server)
         second = AppPage(browser, server, beside=first)
+        hold = second.held_back()
         second.open()
         second.at(PLAIN)
-        first.press("Tab", "r")
-        first.saved()
-        second.page.bring_to_front()
-        second.press("Tab", "Tab", "Delete")
+        with hold():
+            first.press("Tab", "r")
+            first.saved()
+            second.page.bring_to_front()
+            second.press("Tab", "Tab", "Delete")
         second.see_text(".notice", "changed meanwhile, in another tab")
         second.saved()
         assert second.values() == ["Ada", "Grace", "Kent"]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.annotation_app.documents import check_facts
-from piiloom.annotation_app.documents.check_facts import identifiers_in, searchable
+from piiloom.annotation_app.documents.check_facts import identifiers_in, places_of_value, searchable
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.annotation_app.documents.live_checks import corrected_range, live_checks
 from piiloom.corpus.mention_search import stands_alone
@@ -144,6 +144,15 @@ def test_a_check_after_a_change_of_spans_searches_no_text_again(monkeypatch: pyt
     assert searched == []
     assert found
     assert stands_alone(context, *found[0].ranges[0])
+
+
+def test_no_value_is_searched_twice_in_a_text_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    context, searched = "as before", list[str]()
+    monkeypatch.setattr(type(searchable(context)), "mentions", lambda _, value: searched.append(value) or [])
+    values = [f"value {n}" for n in range(10_000)]
+    for _ in range(2):
+        assert {places_of_value(context, value) for value in values} == {()}
+    assert searched == values
 
 
 @settings(max_examples=examples(300), deadline=None)

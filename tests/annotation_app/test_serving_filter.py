@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
+from httpx import ASGITransport, AsyncClient
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
@@ -12,6 +14,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from piiloom.annotation_app.serving.current_user import LoginConfig, identities
 from piiloom.annotation_app.serving.middleware import RequestFilter, SecurityHeaders, content_policy, inline_hashes, is_loopback
+from piiloom.annotation_app.serving.routes import LoginRoutes
 from piiloom.annotation_app.serving.services import get_services, set_services
 from tests.annotation_app.people_tools import House
 from tests.longer import case_by_case
@@ -165,3 +168,16 @@ def test_the_services_of_a_process():
     set_services(None)
     with pytest.raises(RuntimeError):
         get_services()
+
+
+def test_the_server_says_that_it_runs_while_all_threads_wait_for_the_store():
+    async def ask():
+        threads = anyio.to_thread.current_default_thread_limiter()
+        for number in range(int(threads.total_tokens)):
+            threads.acquire_on_behalf_of_nowait(number)
+        served = ASGITransport(Starlette(routes=LoginRoutes(LoginConfig()).routes()))
+        async with AsyncClient(transport=served, base_url=OWN) as client:
+            with anyio.fail_after(10):
+                return (await client.get("/account/health")).json()
+
+    assert anyio.run(ask) == {"status": "ok"}

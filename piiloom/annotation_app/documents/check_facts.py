@@ -35,7 +35,11 @@ _SEAM = re.compile(r"(?:[.!?] |[\r\n]+)(?=[^\W\d_])")
 
 
 class _PiecedText(SearchableText):
-    """A searchable text that is folded in cached pieces, so that an edit folds only one piece again."""
+    """A searchable text that is folded in cached pieces, so that an edit folds only one piece again. It keeps what was found in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.found: dict[str, tuple[Range, ...]] = {}
 
     @cached_property
     def folded(self) -> ComparableText:
@@ -67,10 +71,12 @@ def stems_in(text: str) -> tuple[tuple[str, Range], ...]:
     return tuple((stem(word), place) for word, place in words if word not in STOP_WORDS)
 
 
-@lru_cache(maxsize=4096)
 def places_of_value(text: str, value: str) -> tuple[Range, ...]:
     """Return the ranges of all whole-word occurrences that a reader takes for *value*."""
-    return tuple(searchable(text).mentions(value))
+    searched = searchable(text)
+    if value not in searched.found:
+        searched.found[value] = tuple(searched.mentions(value))
+    return searched.found[value]
 
 
 @lru_cache(maxsize=64)

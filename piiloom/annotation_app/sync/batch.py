@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, Field, StrictInt, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, SkipValidation, StrictInt, TypeAdapter, ValidationError
 
 from piiloom.annotation_app.documents.document import State, document_of
 from piiloom.annotation_app.documents.history import EDITS, EditHistory, replayed_history
@@ -142,7 +142,7 @@ class Sent:
     on; the client counts its own earlier operations as applied. ``operation`` is JSON that has not been validated yet.
     """
 
-    client: str = ""
+    client: SkipValidation[str] = ""  # the outbox has it; a key of that name in an operation is ignored
     sequence: WholeNumber
     record_id: Annotated[ShortName, Field(alias="record")]
     base: WholeNumber
