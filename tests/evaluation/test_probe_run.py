@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from piiloom.evaluation.probe import run
 from piiloom.evaluation.probe.data import ProbeCorpus, read_corpus
+from piiloom.evaluation.probe.files import ProbeSettings, probe_files
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.tagging.features import OUTSIDE, bio_labels, labelled_spans, shape, tokenise
@@ -50,6 +52,19 @@ def test_the_seed_chooses_the_records(corpora, result):
     train, test = corpora
     other = run_probe(train, [test], sizes=[4], seed=8)
     assert other.trainings[0].tests[0].comparisons != result.trainings[0].tests[0].comparisons
+
+
+@pytest.mark.parametrize("fault", [OSError(28, "No space left on device"), FileNotFoundError(2, "No usable temporary directory")])
+def test_a_fault_of_the_training_is_not_told_of_the_errors_file(tmp_path, monkeypatch, fault):
+    def broken(*_args, **_more):
+        raise fault
+
+    monkeypatch.setattr(run, "run_probe", broken)
+    rows = write_rows(tmp_path / "rows.jsonl", [native_row(seed) for seed in range(2)])
+    with pytest.raises(type(fault)) as caught:
+        probe_files(rows, [rows], ProbeSettings(errors=tmp_path / "errors.jsonl"))
+    assert caught.value is fault
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.jsonl"]
 
 
 def test_every_step_is_shown(corpora):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import field_validator, model_validator
 
@@ -18,10 +18,13 @@ from piiloom.corpus.formats.registry import READABLE
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting
+from piiloom.foundation.whole_files import write_errors
 from piiloom.tagging.model_folder import check_place
 
 if TYPE_CHECKING:
     from piiloom.evaluation.probe.run import ProbeResult, ProbeWatch, TestResult, Trained
+
+_ANOTHER: Final = "Name another file with --errors"
 
 
 class ProbeSettings(Settings):
@@ -142,9 +145,10 @@ def probe_files(train: Path, tests: Sequence[Path], settings: ProbeSettings, wat
     with nullcontext() if errors is None else _draft_of(errors) as draft:
         on_trained = None if out is None else lambda trained: last.__setitem__(slice(None), [trained])
         result = run_probe(corpora[0], corpora[1:], sizes=sizes, seed=settings.seed, watch=watch, on_trained=on_trained)
-        if draft is not None:
+        if errors is not None and draft is not None:
             rows = [row for test in result.trainings[-1].tests for row in error_rows(test.corpus.file, test.comparisons)]
-            write_rows(rows, draft)
+            with write_errors(errors, "the errors", remedy=_ANOTHER):
+                write_rows(rows, draft)
             kinds = Counter(str(row["kind"]) for row in rows)
     saved = None if out is None else save_trained(out, last[0], result, calibrate=calibrate, watch=watch)
     return Probed(settings=settings, result=result, errors=kinds, saved=saved)
@@ -157,13 +161,12 @@ def _draft_of(path: Path) -> Iterator[Path]:
         raise OutputError("this is a folder", where=str(path), remedy="Name a file with --errors")
     draft = path.with_name(f".{path.name}.part")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        draft.touch()
+        with write_errors(path, "the errors", remedy=_ANOTHER):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft.touch()
         yield draft
-        draft.replace(path)
-    except OSError as error:
-        reason = f"the errors cannot be written ({error.strerror})"
-        raise OutputError(reason, where=str(path), remedy="Name another file with --errors") from error
+        with write_errors(path, "the errors", remedy=_ANOTHER):
+            draft.replace(path)
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
