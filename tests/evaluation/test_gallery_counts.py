@@ -5,10 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from piiloom.evaluation.bias import BiasCollector
 from piiloom.evaluation.gallery.collector import LONGEST, GalleryCollector
 from piiloom.evaluation.gallery.counts import (
     CLASSES,
@@ -199,3 +202,22 @@ def test_the_matrix_as_csv(tmp_path):
         for name, cell in zip(header[1:], row[1:], strict=True)
     }
     assert {pair: number for pair, number in numbers.items() if number} == counts.confusion
+
+
+@pytest.mark.long
+def test_plots_of_errors_and_bias_are_files_and_the_same_each_time(tmp_path):
+    pytest.importorskip("matplotlib", reason="the extra report is not installed")
+    from piiloom.evaluation.plots import bias_plot, error_plots, write_plot
+
+    counts = collected([*some_pairs(), *hostile_pairs()]).counts
+    names = BiasCollector("name")
+    for pair in some_pairs():
+        names.add(pair)
+    plots = [*error_plots(counts), bias_plot(names.figures())]
+
+    def drawn(folder: Path) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for plot in plots for path in write_plot(folder, plot)}
+
+    once = drawn(tmp_path / "one")
+    assert {f"errors-by-{name}.png" for name in DIMENSIONS} | {"confusion.svg", "bias.svg"} <= once.keys()
+    assert once == drawn(tmp_path / "two")
