@@ -15,8 +15,9 @@ from piiloom.pii_values.rewriting.codes import reshaped
 
 _RUN: Final = re.compile(r"\d+")
 _IN_YEAR: Final = re.compile(r"(?i)(?<=\bin )(?:19|20)\d\d\b|(?<=\bsince )(?:19|20)\d\d\b")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _FEET: Final = re.compile(r"([4-7])(\s*(?:'|’|′|-?\s?(?:ft|feet|foot)\b)\D{0,5})(\d{1,2})?")
-_ORDINAL: Final = re.compile(r"(\d+)(st|nd|rd|th)\b")
+ORDINAL: Final = re.compile(r"(\d+)(st|nd|rd|th)\b")
 _AGES: Final = {1: (2, 9), 2: (18, 89), 3: (100, 105)}
 
 
@@ -28,7 +29,7 @@ def renumbered(text: str, rng: random.Random) -> str:
             return str(int(found.group()) - rng.randint(1, 6))
         return found.group() if found.group() == "1" else resized(found.group(), rng.getrandbits(64))
 
-    return _ORDINAL.sub(lambda found: found[1] + ordinal_suffix("th", int(found[1]), "th"), AMOUNT.sub(other, text))
+    return ORDINAL.sub(lambda found: found[1] + ordinal_suffix("th", int(found[1]), "th"), AMOUNT.sub(other, text))
 
 
 def another_age(text: str, rng: random.Random) -> str:
@@ -37,6 +38,8 @@ def another_age(text: str, rng: random.Random) -> str:
     def other(found: re.Match[str]) -> str:
         if text[found.end() : found.end() + 1] == "s" and found.group().endswith("0"):  # "late 40s"
             return f"{rng.randint(2, 8)}0"
+        if _YEAR.fullmatch(found.group()):
+            return str(int(found.group()) - rng.randint(1, 6))  # "born in 1984"
         bounds = _AGES.get(len(found.group()))
         return str(rng.randint(*bounds)) if bounds else resized(found.group(), rng.getrandbits(64))
 
@@ -52,6 +55,8 @@ def another_measure(text: str, rng: random.Random) -> str:
         run = found.group()
         if len(run) == 3 and run[0] == "1":
             return f"1{rng.randint(10, 99)}" if int(run) < 140 else f"1{rng.randint(45, 99)}"
+        if run == "1":
+            return run  # "1.75 m"
         return str(rng.randint(42, 99)) if len(run) == 2 else resized(run, rng.getrandbits(64))
 
     return _RUN.sub(other, text)
