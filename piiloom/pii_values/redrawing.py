@@ -21,7 +21,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.drawers import ValueKind
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered
+from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered, unlike
 from piiloom.pii_values.rewriting.calendars import has_calendar, other_words
 from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, same_layout
 from piiloom.pii_values.rewriting.date_shifts import another_moment
@@ -136,7 +136,9 @@ def _rewritten(task: _Task) -> str | None:
         case "age":
             if digits:
                 return another_age(value, rng)
-            words = [other_words(value, spoken, lambda n: rng.randint(*_ADULT) if n >= _ADULT[0] else n) for spoken in (locale[:2], "en")]
+            words = [
+                other_words(value, spoken, lambda n: unlike(n, *_ADULT, rng) if n >= _ADULT[0] else n) for spoken in (locale[:2], "en")
+            ]
             return next((new for new in words if new is not None), None)
         case "appearance" if digits:
             return another_measure(value, rng)

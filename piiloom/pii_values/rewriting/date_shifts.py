@@ -18,7 +18,7 @@ from typing import Final
 from piiloom.foundation.seeding import below, mix, salt_of
 from piiloom.pii_values.country_facts import Order
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.rewriting.amounts import ORDINAL, THIRD, near_number, resized
+from piiloom.pii_values.rewriting.amounts import ORDINAL, THIRD, near_number, resized, unlike
 from piiloom.pii_values.rewriting.calendars import (
     date_order,
     has_calendar,
@@ -243,6 +243,7 @@ _ROMANS: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "
 _SMALLER: Final = re.compile(
     r"(?:(?<=[a-z] )|(?<=\d[dhm]))(?P<number>\d+)(?P<unit>\s?(?:h|m|s|hours?|hrs?|minutes?|mins?|seconds?|secs?)\b)"
 )
+_IN_ORDER: Final = 4  # times of one value whose order is kept
 _HOURS_TRIED: Final = 40  # times of which one in the layout is taken
 _SPOKEN: Final = (2, 12)  # counts and hours in words; a larger one changes by at most a third
 _MOVES: Final = 400  # shifts of which one that keeps the layout is taken
@@ -297,9 +298,14 @@ def _with_times(text: str, times: list[re.Match[str]], rng: random.Random, write
 
 def _other_times(text: str, times: list[re.Match[str]], rng: random.Random) -> list[str]:
     """Return other times in the layouts of *times*, in the same order of their numbers; each hour, minute and second is another one."""
+    if len(times) > _IN_ORDER:
+        return [_other_times(time.group(), [time], rng)[0] for time in times]
     drawn: list[str] = []
+    last = max((found.start() for found in _AM_PM.finditer(text)), default=-1) if times else -1
+    if times and (tells_half(text) or _HALF.search(text)):
+        last = len(text)
     for _ in range(_HOURS_TRIED if times else 0):
-        drawn = [_other_time(text, time, rng) for time in times]
+        drawn = [_other_time(time, rng, half=time.end() <= last) for time in times]
         pairs = [(_places(time.group()), _places(new)) for time, new in zip(times, drawn, strict=True)]
         order = all((a < c) == (b < d) for (a, b), (c, d) in pairwise(pairs))
         if order and all(_alike(time.group(), new) for time, new in zip(times, drawn, strict=True)):
@@ -307,9 +313,9 @@ def _other_times(text: str, times: list[re.Match[str]], rng: random.Random) -> l
     return [_FRACTION.sub(lambda found: "".join(str(rng.randint(0, 9)) for _ in found.group()), new) for new in drawn]
 
 
-def _other_time(text: str, time: re.Match[str], rng: random.Random) -> str:
+def _other_time(time: re.Match[str], rng: random.Random, *, half: bool) -> str:
+    """Return another time in the layout of *time*, from 1 to 12 if the text tells the *half* of the day behind it."""
     hour, minute, rest = rng.randint(0, 23), rng.randint(0, 59), time["rest"]
-    half = _AM_PM.search(text, time.end()) or tells_half(text) or _HALF.search(text)
     if half and int(time["hour"]) <= _LATEST_HOUR and not _AM_PM.search(rest):
         hour = hour % _LATEST_HOUR or _LATEST_HOUR
     return time_like(time["hour"], time["sign"] or "", time["minute"], rest, hour, minute)
@@ -335,9 +341,16 @@ def _spoken(language: str) -> list[str]:
 
 def _between(text: str, locale: str, rng: random.Random) -> str:
     """Return *text*, which is no date that can be read, with other months and weekdays, and another number for each of its numbers."""
-    whole = _WHOLE.search(text)
-    if whole is not None and (moved := _earlier(whole.group(), locale, rng)) is not None:
-        return _between(text[: whole.start()], locale, rng) + moved + _between(text[whole.end() :], locale, rng)
+    out, at = [], 0
+    for whole in _WHOLE.finditer(text):
+        moved = _earlier(whole.group(), locale, rng)
+        if moved is not None:
+            out += [_around(text[at : whole.start()], locale, rng), moved]
+            at = whole.end()
+    return "".join([*out, _around(text[at:], locale, rng)])
+
+
+def _around(text: str, locale: str, rng: random.Random) -> str:
     language = locale.partition("_")[0]
     told = bool(_YEAR.search(text)) or (_FAR_YEAR.search(text) is not None and not names_unit(text))
     spoken = next((known for known in _spoken(language) if moved_words(text, known, 1, 1) != text), None)
@@ -393,7 +406,7 @@ def _count(number: str, rng: random.Random) -> str:
     whole = re.split("[.,]", number)[0]
     if whole == "1":
         return number
-    return (str(rng.randint(2, 9)) if len(whole) == 1 else resized(whole, rng.getrandbits(64))) + number[len(whole) :]
+    return (str(unlike(int(whole), 2, 9, rng)) if len(whole) == 1 else resized(whole, rng.getrandbits(64))) + number[len(whole) :]
 
 
 def _smaller(number: str, unit: str, rng: random.Random) -> str:
