@@ -21,8 +21,8 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.drawers import ValueKind
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered
-from piiloom.pii_values.rewriting.calendars import other_word
+from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered, unlike
+from piiloom.pii_values.rewriting.calendars import has_calendar, other_words
 from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, same_layout
 from piiloom.pii_values.rewriting.date_shifts import another_moment
 from piiloom.pii_values.rewriting.names import another_name, form_distance, recased
@@ -85,7 +85,7 @@ def redraw(
     subtypes = {one.name: one for one in taxonomy_type.subtypes}
     chosen = subtype if subtype in subtypes else _guessed(entity_type, value, known, taxonomy)
     proper = chosen in subtypes and subtypes[chosen].form == "proper" if chosen else entity_type in {"name", "location", "organization"}
-    task = _Task(entity_type, chosen, value, known, rng, taxonomy, proper=proper)
+    task = _Task(entity_type, chosen, value, known, rng, taxonomy, proper=proper, written=_written_locale(locale, known))
     for candidate in _candidates(task):
         text = _kept_blanks(candidate, value)
         if text.casefold() != value.casefold() and text not in avoid:
@@ -102,6 +102,7 @@ class _Task:
     rng: random.Random
     taxonomy: Taxonomy
     proper: bool
+    written: str = _DEFAULT_LOCALE  # whose words and order of dates the value has; there are more of them than locales with values
 
 
 def _candidates(task: _Task) -> Iterator[str]:
@@ -127,7 +128,7 @@ def _tried(write: Callable[[], str | None]) -> Iterator[str]:
 
 
 def _rewritten(task: _Task) -> str | None:
-    value, locale, rng = task.value, task.locale, task.rng
+    value, locale, rng = task.value, task.written, task.rng
     digits = any(char.isdigit() for char in value)
     match task.entity_type:
         case "datetime":
@@ -135,7 +136,10 @@ def _rewritten(task: _Task) -> str | None:
         case "age":
             if digits:
                 return another_age(value, rng)
-            return other_word(value, locale[:2], lambda years: rng.randint(*_ADULT) if years >= _ADULT[0] else years)
+            words = [
+                other_words(value, spoken, lambda n: unlike(n, *_ADULT, rng) if n >= _ADULT[0] else n) for spoken in (locale[:2], "en")
+            ]
+            return next((new for new in words if new is not None), None)
         case "appearance" if digits:
             return another_measure(value, rng)
         case "finance" if digits:
@@ -224,3 +228,9 @@ def _known_locale(locale: str) -> str:
         return locale
     language = locale.partition("_")[0].partition("-")[0].lower()
     return next((code for code, one in known.items() if one.language == language), _DEFAULT_LOCALE)
+
+
+def _written_locale(locale: str, known: str) -> str:
+    """Return *locale* as "de_DE" if the words of its dates are known, else *known*."""
+    language, _, country = locale.replace("-", "_").partition("_")
+    return f"{language.lower()}_{country.upper()}" if has_calendar(language.lower()) else known

@@ -86,8 +86,12 @@ def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
         ("datetime", "8:43 pm PT", r"(?!8:43)[1-9]:[0-5]\d pm PT"),
         ("datetime", "5 min", r"(?!5)[2-9] min"),
         ("datetime", "2.5 years", r"(?!2)[3-9]\.5 years"),
-        ("appearance", '6’0"', r"[4-6]’\d\""),
+        ("appearance", '6’0"', r"[45]’[1-9]\""),
+        ("appearance", "5'11\"", r"[46]'10\""),
         ("appearance", "179cm", r"1[4-9]\dcm"),
+        ("appearance", "1.75 m", r"1\.(?!75)[4-9]\d m"),
+        ("age", "between thirty and forty", r"between (?!thirty )[a-z]+(?:-[a-z]+)? and (?!forty$)[a-z]+(?:-[a-z]+)?"),
+        ("age", "born in 1984", r"born in 19(?:7[89]|8[0-3])"),
         ("appearance", "AB+", r"(?:AB|A|B|O)[+−-]"),
         ("name", "Dr. J. Smith-Jones, PhD", r"Dr\. [A-Z]\. [A-Z]\w+-[A-Z]\w+, PhD"),
         ("name", "ludwig van gogh", r"[a-zà-ÿ]+ van [a-zà-ÿ'’]+"),
@@ -112,6 +116,57 @@ def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
 def test_the_layout_stays(entity_type: str, value: str, pattern: str) -> None:
     for new in all_of(entity_type, value):
         assert re.fullmatch(pattern, new), new
+
+
+@case_by_case(
+    ("locale", "value", "pattern"),
+    [
+        # Both numbers in words, of a duration or a time of day; hours and months stay hours and months, days stay days.
+        ("en_US", "half past nine", r"half past (?!nine)(?:two|three|four|five|six|seven|eight|ten|eleven|twelve)"),
+        ("en_US", "eleven in the morning", r"(?!eleven|thirteen)[a-z]+ in the morning"),
+        ("en_US", "two years, three months", r"(?!two)[a-z]+ years, (?!three)[a-z]+ months"),
+        ("de_DE", "halb zehn", r"halb (?!zehn|dreizehn)[a-zöü]+"),
+        ("es_ES", "seis meses", r"(?:dos|tres|cuatro|cinco|siete|ocho|nueve|diez|once|doce) meses"),
+        # All times of a text.
+        ("en_US", "3-4 pm", r"(?!3)[1-9]-(?!4)[1-9] pm"),
+        ("en_US", "9am to 5pm", r"(?!9)[1-9]am to (?!5)[1-9]pm"),
+        ("en_US", "10:30–11:45", r"(?!10)[12]\d:(?!30)[0-5]\d–(?!11)[12]\d:(?!45)[0-5]\d"),
+        ("sv_SE", "kl 9.30–11.45", r"kl (?!9)\d\.(?!30)[0-5]\d–(?!11)[12]\d\.(?!45)[0-5]\d"),
+        ("it_IT", "ore 15.30", r"ore (?!15)[12]\d\.(?!30)[0-5]\d"),
+        ("nl_NL", "15.30 uur", r"(?!15)[12]\d\.(?!30)[0-5]\d uur"),
+        ("pt_BR", "sexta-feira às 15h", r"(?:(?:segunda|terça|quarta|quinta)-feira|sábado|domingo) às (?!15)[12]\dh"),
+        ("ja_JP", "午後3時30分", r"午後(?!3)[1-9]時(?!30)[0-5]\d分"),
+        # Dates with a time move, and so does the time.
+        ("en_US", "2015-08-09T14:05:33.120+02:00", r"20\d\d-(?!08)\d\d-(?!09)\d\dT(?!14)\d\d:(?!05)\d\d:(?!33)\d\d\.\d{3}\+02:00"),
+        ("en_US", "Sun 9 Aug 2015 14:05", r"[A-Z][a-z]{2} (?!9 )\d\d? (?!Aug)[A-Z][a-z]{2} 20\d\d (?!14)\d\d:(?!05)\d\d"),
+        ("en_US", "6pm on 12 June 2019", r"(?!6)\dpm on (?!12)\d\d? (?!June)[A-Z][a-z]+ 20\d\d"),
+        ("en_GB", "3rd June, 2.30pm", r"(?!3rd)\d\d?(?:st|nd|rd|th) (?!June)[A-Z][a-z]+, (?!2)\d\.(?!30)\d\dpm"),
+        ("sv_SE", "9 augusti kl. 15.30", r"(?!9 )\d\d? (?!augusti)[a-z]+ kl\. (?!15)\d\d\.(?!30)\d\d"),
+        ("ja_JP", "2015年8月9日 15時30分", r"20\d\d年(?!8月)\d\d?月(?!9日)\d\d?日 (?!15)\d\d時(?!30)\d\d分"),
+        # Months and days that stand in lists, with words for units of time or with Roman numerals.
+        ("en_US", "March 3rd and 5th", r"(?!March)[A-Z][a-z]+ \d?(?:1st|2nd|3rd|[04-9]th|1\dth) and \d?(?:1st|2nd|3rd|[04-9]th|1\dth)"),
+        ("en_US", "the week of 3 June", r"the week of (?!3 )\d\d? (?!June)[A-Z][a-z]+"),
+        ("en_US", "Monday to Friday", r"(?!Monday)([A-Z][a-z]+day) to (?!\1|Friday)[A-Z][a-z]+day"),
+        ("en_US", "9.VIII.2015", r"(?!9\.)\d\d?\.(?!VIII\.)[IVX]+\.20(?!15)\d\d"),
+        ("en_US", "1420000000", r"(?!14[12]99999)[12]\d{9}"),
+        ("pt_BR", "9 de agosto", r"(?!9 )\d\d? de (?!agosto)[a-zç]+"),
+        ("pt_BR", "segunda-feira", r"(?:terça|quarta|quinta|sexta)-feira|sábado|domingo"),
+        # Languages without values of their own, and their digits.
+        ("fr_FR", "9 août 2015", r"(?!9 )\d\d? (?!août)[a-zéû]+ 20(?:0[89]|1[0-5])"),
+        ("fr-FR", "été 2015", r"(?:printemps|automne|hiver|été) 20(?:0[89]|1[0-5])"),
+        ("it_IT", "estate 2015", r"(?:primavera|estate|autunno|inverno) 20(?:0[89]|1[0-5])"),
+        ("ru_RU", "9 августа 2015 г.", r"(?!9 )\d\d? (?!августа)[а-я]+ 20(?:0[89]|1[0-5]) г\."),
+        ("pl_PL", "8:43 pm PT", r"(?!8)[1-9]:(?!43)[0-5]\d pm PT"),
+        ("ar_EG", "٩ أغسطس ٢٠١٥", r"(?!٩ )[٠-٩]{1,2} (?!أغسطس)\w+ ٢٠[٠-٩]{2}"),
+        ("ar_EG", "١٥ رمضان ١٤٣٦ هـ", r"[٠-٩]{1,2} رمضان ١٤(?:٢٩|٣[٠-٥]) هـ"),
+        ("th_TH", "9 สิงหาคม 2558", r"(?!9 )\d\d? สิงหาคม 255[1-7]"),
+        ("ja_JP", "２０１５年８月９日", r"２０[０-９]{2}年(?!８月)[０-９]{1,2}月(?!９日)[０-９]{1,2}日"),
+    ],
+)
+def test_each_part_of_a_moment_changes(locale: str, value: str, pattern: str) -> None:
+    for new in all_of("datetime", value, locale=locale):
+        assert re.fullmatch(pattern, new), new
+    assert len(set(all_of("datetime", value, locale=locale))) > 2, "nobody who knows one surrogate can tell the value"
 
 
 @pytest.mark.parametrize("value", ["28/04/2002", "4/28/2002", "2002-04-28", "02.04.99", "11/12/2013"])

@@ -15,9 +15,16 @@ from piiloom.pii_values.rewriting.codes import reshaped
 
 _RUN: Final = re.compile(r"\d+")
 _IN_YEAR: Final = re.compile(r"(?i)(?<=\bin )(?:19|20)\d\d\b|(?<=\bsince )(?:19|20)\d\d\b")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _FEET: Final = re.compile(r"([4-7])(\s*(?:'|’|′|-?\s?(?:ft|feet|foot)\b)\D{0,5})(\d{1,2})?")
-_ORDINAL: Final = re.compile(r"(\d+)(st|nd|rd|th)\b")
+ORDINAL: Final = re.compile(r"(\d+)(st|nd|rd|th)\b")
 _AGES: Final = {1: (2, 9), 2: (18, 89), 3: (100, 105)}
+
+
+def unlike(old: int, low: int, high: int, rng: random.Random) -> int:
+    """Draw a number from *low* to *high* that is not *old*."""
+    new = rng.randint(low, high)
+    return new if new != old else new + 1 if new < high else low
 
 
 def renumbered(text: str, rng: random.Random) -> str:
@@ -28,7 +35,7 @@ def renumbered(text: str, rng: random.Random) -> str:
             return str(int(found.group()) - rng.randint(1, 6))
         return found.group() if found.group() == "1" else resized(found.group(), rng.getrandbits(64))
 
-    return _ORDINAL.sub(lambda found: found[1] + ordinal_suffix("th", int(found[1]), "th"), AMOUNT.sub(other, text))
+    return ORDINAL.sub(lambda found: found[1] + ordinal_suffix("th", int(found[1]), "th"), AMOUNT.sub(other, text))
 
 
 def another_age(text: str, rng: random.Random) -> str:
@@ -36,9 +43,11 @@ def another_age(text: str, rng: random.Random) -> str:
 
     def other(found: re.Match[str]) -> str:
         if text[found.end() : found.end() + 1] == "s" and found.group().endswith("0"):  # "late 40s"
-            return f"{rng.randint(2, 8)}0"
+            return f"{unlike(int(found.group()) // 10 % 10, 2, 8, rng)}0"
+        if _YEAR.fullmatch(found.group()):
+            return str(int(found.group()) - rng.randint(1, 6))  # "born in 1984"
         bounds = _AGES.get(len(found.group()))
-        return str(rng.randint(*bounds)) if bounds else resized(found.group(), rng.getrandbits(64))
+        return str(unlike(int(found.group()), *bounds, rng)) if bounds else resized(found.group(), rng.getrandbits(64))
 
     return _RUN.sub(other, text)
 
@@ -46,19 +55,21 @@ def another_age(text: str, rng: random.Random) -> str:
 def another_measure(text: str, rng: random.Random) -> str:
     """Return *text* with another height or weight; the hundreds stay, feet are 4 to 6 and inches below 12."""
     if _FEET.search(text):
-        return _FEET.sub(lambda found: f"{rng.randint(4, 6)}{found[2]}{_inches(found[3], rng)}", text)
+        return _FEET.sub(lambda found: f"{unlike(int(found[1]), 4, 6, rng)}{found[2]}{_inches(found[3], rng)}", text)
 
     def other(found: re.Match[str]) -> str:
         run = found.group()
         if len(run) == 3 and run[0] == "1":
-            return f"1{rng.randint(10, 99)}" if int(run) < 140 else f"1{rng.randint(45, 99)}"
-        return str(rng.randint(42, 99)) if len(run) == 2 else resized(run, rng.getrandbits(64))
+            return f"1{unlike(int(run[1:]), 10 if int(run) < 140 else 45, 99, rng)}"
+        if run == "1":
+            return run  # "1.75 m"
+        return str(unlike(int(run), 42, 99, rng)) if len(run) == 2 else resized(run, rng.getrandbits(64))
 
     return _RUN.sub(other, text)
 
 
 def _inches(run: str | None, rng: random.Random) -> str:
-    return "" if run is None else str(rng.randint(0, 9) if len(run) == 1 else rng.randint(10, 11))
+    return "" if run is None else str(unlike(int(run), 0, 9, rng) if len(run) == 1 else unlike(int(run), 10, 11, rng))
 
 
 AMOUNT: Final = re.compile(r"[0-9](?:[0-9.,'  ]*[0-9])?")

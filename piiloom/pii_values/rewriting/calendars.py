@@ -115,17 +115,30 @@ def other_word(text: str, language: str, change: Callable[[int], int]) -> str | 
     *language* is tried first, then all others. Return None if there is no number in words.
     """
     for spoken in (language, *(known for known in _lists() if known != language)):
-        if spoken not in _lists():
-            continue
-        found = _finder(spoken).search(text)
-        if found is None:
-            continue
+        new = _respoken(text, spoken, change, 1)
+        if new is not None:
+            return new
+    return None
+
+
+def other_words(text: str, language: str, change: Callable[[int], int]) -> str | None:
+    """Replace each number in words of *language* as ``other_word`` does the first; no other language is tried."""
+    return _respoken(text, language, change, 0)
+
+
+def _respoken(text: str, spoken: str, change: Callable[[int], int], count: int) -> str | None:
+    """Return *text* with its first *count* numbers in words changed, all of them for 0; None if it has none."""
+
+    def other(found: re.Match[str]) -> str:
         old = found.group()
         number = _by_word(spoken)[_SPACES.sub(" ", old.casefold())]
         new = in_words(_told(number, change(number)), spoken) or old
-        new = new.upper() if old.isupper() else with_capital(new) if old[0].isupper() else new
-        return text[: found.start()] + new + text[found.end() :]
-    return None
+        return new.upper() if old.isupper() else with_capital(new) if old[0].isupper() else new
+
+    if spoken not in _lists():
+        return None
+    new, found = _finder(spoken).subn(other, text, count)
+    return new if found else None
 
 
 def _told(old: int, wanted: int) -> int:
@@ -291,6 +304,8 @@ def ordinal_suffix(folded: str, day: int, text: str) -> str:
 
 _PARTS_OF_TOLD: Final = ("before", "which", "unit", "behind", "some")
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_INITIALS: Final = 2  # capitals that are a time zone ("PT"), not the Polish weekday
+_DATE_WORD: Final = re.compile(r"[^\W\d_]+(?:-feira\b)?")
 
 
 @cache
@@ -376,6 +391,29 @@ def told_by_text(original: str) -> bool:
 def of_month(original: str) -> re.Match[str] | None:
     """Return the match of a month that is told by that of the text, behind a day: "the 5th of this month"."""
     return _of_month().search(original)
+
+
+def has_calendar(language: str) -> bool:
+    """Whether the months and weekdays of *language* are known."""
+    return language in calendars() or language in date_names()
+
+
+def moved_words(text: str, language: str, months: int, days: int) -> str:
+    """Return *text* with each month in words of *language* moved by *months*, and each weekday by *days*; no date is read."""
+    known = meanings(language)
+
+    def other(found: re.Match[str]) -> str:
+        word = found.group()
+        meaning = known.get(word.casefold())
+        if meaning is None or meaning.field not in {"month", "weekday"} or (word.isupper() and len(word) == _INITIALS):
+            return word
+        case = "upper" if word.isupper() and len(word) > 1 else "title" if word[0].isupper() else "lower"
+        month, day = (meaning.number + months - 1) % 12 + 1, (meaning.number + days - 1) % 7 + 1
+        when = date(2024, month, 1) if meaning.field == "month" else date(2024, 1, day)  # a January that begins on a Monday
+        style = f"{case}{'-short' if meaning.short else ''}:{meaning.number}"
+        return written_word(meaning.field, style, word, when, language, dotted=text[found.end() : found.end() + 1] == ".")
+
+    return _DATE_WORD.sub(other, text)
 
 
 def tells_half(original: str) -> bool:

@@ -253,11 +253,11 @@ def _three(sign: str, texts: list[str], values: list[int], order: Order) -> list
     return [*pair, "year"] if pair else None
 
 
-_TOKEN: Final = re.compile(r"[0-9]+|[^\W\d_]+|.", re.DOTALL)
+_TOKEN: Final = re.compile(r"[0-9]+|[^\W\d_]+(?:-feira\b)?|.", re.DOTALL)  # "segunda-feira" is one word, "segunda" a short one
 _ZONE: Final = r"(?:\s?(?:Z|UTC|GMT|CEST|CET|[A-Z]{1,2}[SD]T)\b|\s?[+-][0-9]{2}:?[0-9]{2}\b)?"
 _CLOCK: Final = re.compile(
     rf"(?:[T ,]*\b|(?<=[0-9])T)[0-9]{{1,2}}:[0-9]{{2}}(?::[0-9]{{2}}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\b\.?)?{_ZONE}"
-    r"|(?<=[0-9])T[0-9]{4,6}Z?\b|\b[0-9]{1,2}\s?[ap]\.?m\b\.?|\b[0-9]{1,2}h(?:[0-9]{2})?\b",
+    r"|(?<=[0-9])T[0-9]{4,6}Z?\b|\b[0-9]{1,2}(?:\.[0-5][0-9])?\s?[ap]\.?m\b\.?|\b[0-9]{1,2}h(?:[0-9]{2})?\b",
     re.IGNORECASE,
 )
 _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "er", "e", "ste", "de", "a", "º", "ª", "o"})
@@ -275,6 +275,8 @@ def read_date(text: str, language: str, order: Order, anchor: date) -> Layout | 
     if not text or len(text) > _LONGEST:
         return None
     parts, spoken = _tokens(text, language)
+    if sum(part.field == "weekday" for part in parts) > 1:
+        return None  # "Monday to Friday"
     named = named_numbers(parts, order)
     return _layout(named, spoken, order, anchor) if named is not None else None
 
@@ -291,7 +293,7 @@ def _tokens(text: str, language: str) -> tuple[list[DatePart], str]:
         parts.append(DatePart("", clock.group()))
         at = clock.end()
     parts += [DatePart("token", token) for token in _TOKEN.findall(text[at:])]
-    spoken = _language([part.text.casefold() for part in parts if part.field == "token" and part.text.isalpha()], language)
+    spoken = _language([part.text.casefold() for part in parts if part.field == "token" and part.text[0].isalpha()], language)
     known = meanings(spoken) if spoken else {}
     found: list[DatePart] = []
     for part in parts:

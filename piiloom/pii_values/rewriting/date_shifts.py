@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from functools import cache
+from itertools import pairwise
+from operator import ne
 from typing import Final
 
 from piiloom.foundation.seeding import below, mix, salt_of
 from piiloom.pii_values.country_facts import Order
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.rewriting.amounts import THIRD, near_number, resized
+from piiloom.pii_values.rewriting.amounts import ORDINAL, THIRD, near_number, resized, unlike
 from piiloom.pii_values.rewriting.calendars import (
     date_order,
+    has_calendar,
     languages_for,
     meanings,
+    moved_words,
     names_unit,
+    ordinal_suffix,
     other_word,
+    other_words,
     range_words,
+    tells_half,
 )
 from piiloom.pii_values.rewriting.date_layouts import Layout, Precision, read_date, write_date
 
@@ -44,6 +51,8 @@ _YEAR_BEFORE: Final = re.compile("[0-9]{4}[-/–]")
 _YEAR_DIGITS: Final = 4
 _LONGEST_MONTH: Final = 31
 _DIGITS: Final = re.compile("[0-9]+")
+_SECONDS: Final = 86_400  # of a day
+_SINCE_1970: Final = {10: 1, 13: 1000}  # digits of a time in seconds or milliseconds, and how many of them are a second
 
 
 def draw_shift(seed: int) -> int:
@@ -121,6 +130,8 @@ def kept_form(text: str, shift: int) -> str:
         decade = len(digits) == 2 and digits[1] == "0" and int(digits) > _LONGEST_MONTH
         if repeated or decade or (behind and len(digits) == 1):
             return digits
+        if len(digits) in _SINCE_1970:
+            return str(int(digits) + shift * _SECONDS * _SINCE_1970[len(digits)])
         before = text[max(0, found.start() - _YEAR_DIGITS - 1) : found.start()]
         if _YEAR_BEFORE.fullmatch(before) and (int(before[:-1]) + 1) % 100 == int(digits):  # "winter 2018-19"
             return f"{(int(digits) + years) % 100:02d}"
@@ -130,7 +141,7 @@ def kept_form(text: str, shift: int) -> str:
             return f"{(int(digits) + years) % 10 ** len(digits):0{len(digits)}d}"
         return f"{other_day(int(digits), shift):0{len(digits) if digits[0] == '0' else 1}d}"
 
-    return _DIGITS.sub(number, text)
+    return ORDINAL.sub(lambda found: found[1] + ordinal_suffix("th", int(found[1]), found[2]), _DIGITS.sub(number, text))
 
 
 def other_day(day: int, shift: int) -> int:
@@ -200,21 +211,46 @@ def time_like(first: str, sign: str, second: str | None, rest: str, hour: int, m
     return f"{hours:0{width}d}{tail}{seconds}"
 
 
+_AM_PM: Final = re.compile(r"\s?[ap]\.?\s?m\b\.?", re.IGNORECASE)
+# Hour and minute ("8:43 pm", "15 h 30", "14:05:33.120+02:00"), or an hour before am or pm, also that of both ends of a range ("3-4 pm").
 _CLOCK: Final = re.compile(
-    r"(?<!\d)(?P<hour>\d{1,2})(?:(?P<sign>[:.h])(?P<minute>\d\d)(?!\d)|(?=\s?[ap]\.?m\b))(?P<rest>.*)", re.IGNORECASE | re.DOTALL
+    r"""(?<!\d)(?<!\d[.,])(?P<hour>\d{1,2})
+    (?: (?P<sign> [:.h] | \s?[時时点點시]\s? | \sh\s(?=\d\d(?!\s?m)) ) (?P<minute>\d\d) (?!\.?\d)
+      | (?=\s?[ap]\.?\s?m\b) | (?=\s?(?:[-–]|to|and|or)\s?\d{1,2}(?:[:.]\d\d)?\s?[ap]\.?\s?m\b) )
+    (?P<rest> (?::\d\d(?:[.,]\d+)?(?:\s?-\d\d:?\d\d(?!\d))?)? (?:\s?\+\d\d:?\d\d(?!\d))? (?:\s?[ap]\.?\s?m\b\.?)? )""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _MILITARY: Final = re.compile(r"(?<!\d)(?P<hour>\d\d)(?P<sign>)(?P<minute>\d\d)(?P<rest>\s?h(?:ou)?rs?\b.*)", re.IGNORECASE | re.DOTALL)
+# An hour alone, by the word before or behind it.
+_HOUR: Final = re.compile(
+    r"\b(?:kl|kl\.|klo|klockan|kello|klokken|godz\.|ore|às|las|at|past|um)\s(?:\d{1,2}\s?[-–]\s?)?\d{1,2}(?![\d:.])"
+    r"|\d{1,2}(?=(?:\s?[-–]\s?\d{1,2})?\s?(?:uhr\b|uur\b|o['’]clock\b|h\b|[時时点點시](?![間间])))",
+    re.IGNORECASE,
+)
+_OF_CLOCK: Final = re.compile(r"\b(?:ore|uur|uhr|kl|klo|klockan|kello|klokken|godz|às)\b", re.IGNORECASE)
+_WHOLE: Final = re.compile(
+    r"(?<!\d)(?:\d{4}([-/.])\d\d?\1\d\d?|\d\d?([-/.])\d\d?\2(?:\d{4}|\d\d))(?!\d)|(?:\d{4}\s?[年년]\s?)?\d\d?\s?[月월]\s?\d\d?\s?[日일]"
+)
+_LENGTH: Final = re.compile(r"\d\s?(?:d|m|s|mins?|secs?)\b|\bdays?\b", re.IGNORECASE)  # an "h" beside it is no time of day
+_HALF: Final = re.compile("[午晚早]|오전|오후")  # what tells the half of the day in Chinese, Japanese and Korean
+_FRACTION: Final = re.compile(r"(?<=:\d\d[.,])\d+")
 _NUMBER: Final = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
-_YEAR: Final = re.compile(r"(?:18|19|20)\d\d")
+_YEAR: Final = re.compile(r"(?<!\d)(?:18|19|20)\d\d(?!\d)")
+_FAR_YEAR: Final = re.compile(r"(?<!\d)(?:1[34]|2[45])\d\d(?!\d)")  # of the Persian, the Islamic and the Thai calendar
+_ROMAN: Final = re.compile(r"(?<![^\s./-])(?:VI{0,3}|I[VX]|XI{0,2}|I{1,3})(?=[./ -]{1,2}(?:19|20)\d\d)")
+_ROMANS: Final = ("I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X", "XI", "XII")
 # What stands behind a larger unit of a duration: "11h" and "37m" of "6d 11h 37m".
 _SMALLER: Final = re.compile(
     r"(?:(?<=[a-z] )|(?<=\d[dhm]))(?P<number>\d+)(?P<unit>\s?(?:h|m|s|hours?|hrs?|minutes?|mins?|seconds?|secs?)\b)"
 )
+_IN_ORDER: Final = 4  # times of one value whose order is kept
 _HOURS_TRIED: Final = 40  # times of which one in the layout is taken
+_SPOKEN: Final = (2, 12)  # counts and hours in words; a larger one changes by at most a third
 _MOVES: Final = 400  # shifts of which one that keeps the layout is taken
 _FURTHEST: Final = 2200  # days
 _A_YEAR: Final = 366
 _LATEST_MONTH: Final = 12
+_LATEST_HOUR: Final = 12
 
 
 def other_duration(text: str, language: str, seed: int) -> str | None:
@@ -226,28 +262,143 @@ def other_duration(text: str, language: str, seed: int) -> str | None:
 
 
 def another_moment(text: str, locale: str, rng: random.Random) -> str:
-    """Return *text* with another date, time or duration in the same layout; *text* itself if nothing in it is understood.
+    """Return *text* with another date, time and duration in the same layout; *text* itself if nothing in it is understood.
 
-    Dates move to an earlier day. Of a date in digits, what only a day can be stays so, and what could be a month stays either.
+    Dates move to an earlier day. Of a date in digits, what only a day can be stays so, and what could be a month stays either. Digits of
+    other scripts are read and written, too.
     """
+    zero = next((ord(sign) - int(sign) for sign in text if sign.isdecimal()), ord("0"))
+    if zero != ord("0"):
+        new = another_moment(text.translate({zero + digit: str(digit) for digit in range(10)}), locale, rng)
+        return new.translate({ord(str(digit)): chr(zero + digit) for digit in range(10)})
+    language = locale.partition("_")[0]
     time = _MILITARY.search(text)
-    if time is None and (not names_unit(text) or _YEAR.search(text)):
+    if time is not None:
+        return text[: time.start()] + _other_times(text, [time], rng)[0]
+    hours = names_unit(text) or _HOUR.search(text) or _OF_CLOCK.search(text) or re.fullmatch(r"\d{4}", text.strip())
+    if _ROMAN.search(text) is None and (not hours or _YEAR.search(text) or _names_a_month(text, language)):
         earlier = _earlier(text, locale, rng)
         if earlier is not None:
-            return earlier
-        time = _CLOCK.search(text)
-    if time is None:
-        if _NUMBER.search(text) is None:
-            return other_duration(text, locale[:2], rng.getrandbits(64)) or text
-        return _SMALLER.sub(
-            lambda found: _smaller(found["number"], found["unit"], rng), _NUMBER.sub(lambda found: _count(found.group(), rng), text)
-        )
-    old = text[time.start() :]
-    for _ in range(_HOURS_TRIED):
-        new = time_like(time["hour"], time["sign"] or "", time["minute"], time["rest"], rng.randint(0, 23), rng.randint(0, 59))
-        if len(new) == len(old) and (new[0] == "0") == (old[0] == "0"):
+            times = [one for one in _CLOCK.finditer(earlier) if one["sign"] != "." or _AM_PM.search(one["rest"])]
+            return _with_times(earlier, times, rng, lambda between: _other_hours(between, rng))
+    # In "2.25 years" there is no time; in "15.30 uur" there is.
+    decimals = names_unit(text) and _OF_CLOCK.search(text) is None
+    times = [one for one in _CLOCK.finditer(text) if not decimals or one["sign"] != "." or _AM_PM.search(one["rest"])]
+    return _with_times(text, times, rng, lambda between: _between(between, locale, rng))
+
+
+def _with_times(text: str, times: list[re.Match[str]], rng: random.Random, write: Callable[[str], str] = str) -> str:
+    """Return *text* with others for its *times*; *write* changes what stands between them."""
+    out, at = [], 0
+    for time, new in zip(times, _other_times(text, times, rng), strict=True):
+        out += [write(text[at : time.start()]), new]
+        at = time.end()
+    return "".join([*out, write(text[at:])])
+
+
+def _other_times(text: str, times: list[re.Match[str]], rng: random.Random) -> list[str]:
+    """Return other times in the layouts of *times*, in the same order of their numbers; each hour, minute and second is another one."""
+    if len(times) > _IN_ORDER:
+        return [_other_times(time.group(), [time], rng)[0] for time in times]
+    drawn: list[str] = []
+    last = max((found.start() for found in _AM_PM.finditer(text)), default=-1) if times else -1
+    if times and (tells_half(text) or _HALF.search(text)):
+        last = len(text)
+    for _ in range(_HOURS_TRIED if times else 0):
+        drawn = [_other_time(time, rng, half=time.end() <= last) for time in times]
+        pairs = [(_places(time.group()), _places(new)) for time, new in zip(times, drawn, strict=True)]
+        order = all((a < c) == (b < d) for (a, b), (c, d) in pairwise(pairs))
+        if order and all(_alike(time.group(), new) for time, new in zip(times, drawn, strict=True)):
             break
-    return text[: time.start()] + new
+    return [_FRACTION.sub(lambda found: "".join(str(rng.randint(0, 9)) for _ in found.group()), new) for new in drawn]
+
+
+def _other_time(time: re.Match[str], rng: random.Random, *, half: bool) -> str:
+    """Return another time in the layout of *time*, from 1 to 12 if the text tells the *half* of the day behind it."""
+    hour, minute, rest = rng.randint(0, 23), rng.randint(0, 59), time["rest"]
+    if half and int(time["hour"]) <= _LATEST_HOUR and not _AM_PM.search(rest):
+        hour = hour % _LATEST_HOUR or _LATEST_HOUR
+    return time_like(time["hour"], time["sign"] or "", time["minute"], rest, hour, minute)
+
+
+def _places(time: str) -> list[int]:
+    return [int(number) for number in _DIGITS.findall(time)[:3]]
+
+
+def _alike(old: str, new: str) -> bool:
+    """Whether two times have one layout, and no number in common."""
+    return len(new) == len(old) and (new[0] == "0") == (old[0] == "0") and all(map(ne, _places(old), _places(new)))
+
+
+def _names_a_month(text: str, language: str) -> bool:
+    """Whether a month of *language*, or an English one, is in *text*."""
+    return any(moved_words(text, spoken, 1, 0) != text for spoken in _spoken(language))
+
+
+def _spoken(language: str) -> list[str]:
+    return [spoken for spoken in dict.fromkeys((language, "en")) if has_calendar(spoken)]
+
+
+def _between(text: str, locale: str, rng: random.Random) -> str:
+    """Return *text*, which is no date that can be read, with other months and weekdays, and another number for each of its numbers."""
+    out, at = [], 0
+    for whole in _WHOLE.finditer(text):
+        moved = _earlier(whole.group(), locale, rng)
+        if moved is not None:
+            out += [_around(text[at : whole.start()], locale, rng), moved]
+            at = whole.end()
+    return "".join([*out, _around(text[at:], locale, rng)])
+
+
+def _around(text: str, locale: str, rng: random.Random) -> str:
+    language = locale.partition("_")[0]
+    told = bool(_YEAR.search(text)) or (_FAR_YEAR.search(text) is not None and not names_unit(text))
+    spoken = next((known for known in _spoken(language) if moved_words(text, known, 1, 1) != text), None)
+    if spoken is not None:
+        months, days = rng.randint(1, 11), rng.randint(1, 6)
+        told |= moved_words(text, spoken, 1, 0) != text
+        text = moved_words(text, spoken, months, days)
+    if told:
+        years = _ROMAN.sub(lambda found: _ROMANS[(_ROMANS.index(found.group()) + rng.randint(1, 11)) % len(_ROMANS)], text)
+        return kept_form(years, -rng.randint(_A_YEAR, _FURTHEST))
+    if _NUMBER.search(text) is None:
+        spelled = (other_words(text, known, lambda n: _other_count(n, rng)) for known in _spoken(language))
+        return next((new for new in spelled if new is not None), text)
+    if _HOUR.search(text) and _LENGTH.search(text) is None:
+        at = [0, *(place for found in _HOUR.finditer(text) for place in found.span()), len(text)]
+        parts = [text[start:end] for start, end in pairwise(at)]
+        return "".join(
+            _DIGITS.sub(lambda number: _hour(number.group(), rng), part) if turn % 2 else _other_counts(part, rng)
+            for turn, part in enumerate(parts)
+        )
+    return _SMALLER.sub(lambda found: _smaller(found["number"], found["unit"], rng), _other_counts(text, rng))
+
+
+def _other_hours(text: str, rng: random.Random) -> str:
+    return _HOUR.sub(lambda found: _DIGITS.sub(lambda number: _hour(number.group(), rng), found.group()), text)
+
+
+def _other_counts(text: str, rng: random.Random) -> str:
+    return _NUMBER.sub(lambda found: _count(found.group(), rng), text)
+
+
+def _other_count(number: int, rng: random.Random) -> int:
+    """Return another number that is told in words; one and none stay ("one week")."""
+    low, high = _SPOKEN
+    if number < low:
+        return number
+    if number > high:
+        low, high = max(high + 1, number - number // THIRD), number + number // THIRD
+    return rng.choice([other for other in range(low, high + 1) if other != number])
+
+
+def _hour(number: str, rng: random.Random) -> str:
+    """Return another hour of as many digits, of the same half of the day from noon on."""
+    old = int(number)
+    if old not in range(24):
+        return _count(number, rng)
+    known = range(1, 10) if old < 10 else range(10, 13) if old <= _LATEST_HOUR else range(13, 24)
+    return f"{rng.choice([hour for hour in known if hour != old]):0{len(number)}d}"
 
 
 def _count(number: str, rng: random.Random) -> str:
@@ -255,7 +406,7 @@ def _count(number: str, rng: random.Random) -> str:
     whole = re.split("[.,]", number)[0]
     if whole == "1":
         return number
-    return (str(rng.randint(2, 9)) if len(whole) == 1 else resized(whole, rng.getrandbits(64))) + number[len(whole) :]
+    return (str(unlike(int(whole), 2, 9, rng)) if len(whole) == 1 else resized(whole, rng.getrandbits(64))) + number[len(whole) :]
 
 
 def _smaller(number: str, unit: str, rng: random.Random) -> str:
@@ -272,8 +423,10 @@ def _earlier(text: str, locale: str, rng: random.Random) -> str | None:
     language, _, country = locale.partition("_")
     order = date_order(language, country)
     layout = read_date(text, language, order, REFERENCE_DATE)
-    if layout is not None and layout.language not in {language, "en"}:
-        return None  # "8:43 pm PT": the weekday of another language
+    if layout is not None and layout.language not in {language, "en"} and not _names_month(layout):
+        return None  # "5 min": a weekday of another language
+    if layout is not None and layout.precision == "weekday" and _CLOCK.search(text):
+        return None  # "8:43 pm PT": PT is a weekday, too
     for _ in range(_MOVES):
         shift = -rng.randint(1, _FURTHEST)
         day = shifted_day(layout, shift) if layout is not None and layout.precision == "day" else None
@@ -281,10 +434,14 @@ def _earlier(text: str, locale: str, rng: random.Random) -> str | None:
             continue
         moved = shifted_text(text, shift, language, order, REFERENCE_DATE)
         if moved is None:
-            return kept_form(text, -rng.randint(_A_YEAR, _FURTHEST)) if _YEAR.search(text) else None
+            return None
         if moved != text and (any(map(str.isalpha, text)) or _digits_of(moved) == _digits_of(text)):
             return moved
     return text
+
+
+def _names_month(layout: Layout) -> bool:
+    return any(part.field in {"month", "season"} and ":" in part.style and "-short" not in part.style for part in layout.parts)
 
 
 def _digits_of(text: str) -> list[tuple[int, bool]]:

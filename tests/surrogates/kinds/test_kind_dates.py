@@ -11,7 +11,7 @@ from kind_draws import ANCHOR, COUNTRIES, LANGUAGES, draw, owned
 
 from piiloom.pii_values.rewriting.calendars import calendars, date_order
 from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
-from piiloom.pii_values.rewriting.date_shifts import draw_shift, shifted_text, weekly_shift
+from piiloom.pii_values.rewriting.date_shifts import draw_shift, kept_form, shifted_text, weekly_shift
 from piiloom.surrogates.kinds.dates import _compiled
 from piiloom.surrogates.kinds.registry import get_kind
 from tests.longer import EXPLORE, case_by_case, sampled
@@ -28,6 +28,10 @@ EXAMPLES = [
     ("1º de março de 2011", "pt", "dmy", 1, "2 de março de 2011"),
     ("Primeiro de março de 2011", "pt", "dmy", 5, "6 de março de 2011"),
     ("terça-feira, 1 de março de 2011", "pt", "dmy", 1, "quarta-feira, 2 de março de 2011"),
+    ("segunda-feira", "pt", "dmy", 5, "sábado"),
+    ("segunda a sexta-feira", "pt", "dmy", 2, "quarta a domingo"),
+    ("Monday to Friday", "en", "mdy", 2, "Wednesday to Sunday"),
+    ("3rd June, 2.30pm", "en", "dmy", 3, "6th June, 2.30pm"),
     ("Oct 12, 1982", "en", "mdy", 30, "Nov 11, 1982"),
     ("OCTOBER 12, 1982", "en", "mdy", 30, "NOVEMBER 11, 1982"),
     ("10/12/1982", "en", "mdy", 30, "11/11/1982"),
@@ -82,6 +86,20 @@ EXAMPLES = [
 @case_by_case(("text", "language", "order", "days", "expected"), EXAMPLES)
 def test_dates_move_and_are_written_as_before(text, language, order, days, expected):
     assert shifted_text(text, days, language, order, ANCHOR) == expected
+
+
+@case_by_case(
+    ("text", "days", "expected"),
+    [
+        ("March 3rd and 5th", 30, "March 5th and 7th"),
+        ("WINTER 2018-19", -400, "WINTER 2017-18"),
+        ("1420000000", 10, "1420864000"),
+        ("1420000000123", -1, "1419913600123"),
+        ("80er Jahre", 400, "80er Jahre"),
+    ],
+)
+def test_what_is_no_date_keeps_its_form(text, days, expected):
+    assert kept_form(text, days) == expected
 
 
 @pytest.mark.parametrize("step", sampled(397, 13 if EXPLORE else 89))
