@@ -46,7 +46,7 @@ def test_the_judge_relevance_stands_beside_the_plan_and_flags_what_goes_against_
     assert [(j.value_id, j.planned, j.score, j.verdict, j.agrees) for j in judged.judgements] == [
         ("v1", "high", 1.0, "high", True),
         ("v2", "high", 0.25, "low", False),
-        ("v3", "low", 0.5, "high", False),
+        ("v3", "low", 0.5, "low", True),
     ]
     assert [j.span_id for j in judged.judgements] == ["s2", "s1", "s3"]
     assert {(j.kind, j.provider, j.model) for j in judged.judgements} == {("relevance", "scripted", "script-1")}

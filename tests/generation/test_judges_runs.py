@@ -55,7 +55,7 @@ def check_judged(store: Store, kept: Kept) -> None:
         assert (said.provider, said.model) == (kept.run.provider, kept.run.model)
         assert said.agrees == (said.verdict == said.planned)
         if said.kind == "relevance":
-            assert (said.planned, said.verdict) == (first.relevance, "high" if said.score >= 0.5 else "low")
+            assert (said.planned, said.verdict) == (first.relevance, "high" if said.score >= 0.75 else "low")
         else:
             assert said.planned == "nowhere"
             assert (said.verdict == "nowhere") == (said.score < 0.5)

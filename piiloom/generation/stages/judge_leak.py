@@ -14,7 +14,7 @@ from piiloom.corpus.record import Span
 from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage
 from piiloom.generation.stages.asking import Fault
-from piiloom.generation.stages.judge_stage import THRESHOLD, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
+from piiloom.generation.stages.judge_stage import LEAKED_FROM, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
 from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -52,7 +52,7 @@ def _masked_text(text: str, spans: Sequence[Span], facts: Sequence[JudgedFact]) 
 
 def _rule(fact: JudgedFact, entry: Verdict) -> Ruling:
     """Return where the value is leaked: nowhere if the score is below the threshold. Raises ``Fault`` if score and place disagree."""
-    if entry.score < THRESHOLD:
+    if entry.score < LEAKED_FROM:
         return Ruling(planned=NOWHERE, verdict=NOWHERE)
     if entry.where in (None, NOWHERE):
         raise Fault("leak_nowhere", f'{fact.name} has a score that says it can be learned; "where" must then say from what')

@@ -12,7 +12,7 @@ from typing import Any
 
 from piiloom.generation.item import Item
 from piiloom.generation.stage import Stage
-from piiloom.generation.stages.judge_stage import THRESHOLD, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
+from piiloom.generation.stages.judge_stage import RELEVANT_FROM, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
 from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -26,7 +26,7 @@ def _variables(item: Item, facts: Sequence[JudgedFact], taxonomy: Taxonomy) -> M
 
 
 def _rule(fact: JudgedFact, entry: Verdict) -> Ruling:
-    return Ruling(planned=fact.value.relevance, verdict="high" if entry.score >= THRESHOLD else "low")
+    return Ruling(planned=fact.value.relevance, verdict="high" if entry.score >= RELEVANT_FROM else "low")
 
 
 STAGE: Stage = JudgeStage("relevance", schema=entries_schema(), variables=_variables, rule=_rule)

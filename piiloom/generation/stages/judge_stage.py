@@ -20,8 +20,9 @@ from piiloom.taxonomy.entity_types import Taxonomy
 
 # The highest grade of both scales; scores are stored as shares of it.
 HIGHEST = 4
-# From this score on, a value counts as relevant or as leaked.
-THRESHOLD = 0.5
+# From this score on, a value counts as relevant (readers call a value that changes one point among several low) or as leaked.
+RELEVANT_FROM = 0.75
+LEAKED_FROM = 0.5
 LONGEST_REASON = 300
 
 
