@@ -17,7 +17,7 @@ from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import birth_name_told, family_told
 from piiloom.surrogates.placeholders.reading import EXEMPTION, Reader, TagVerdict
 from piiloom.surrogates.placeholders.scanning import TagCandidate
-from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, CueEntry, FormEntry, vocabulary, vocabulary_file
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, CueEntry, vocabulary, vocabulary_file
 
 LETTER: Final = "letter"
 # The kinds that a letter can turn out to be. On equal votes the first one wins.
@@ -244,7 +244,7 @@ class TagCues:
         entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
         self._entries = entries
         self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in entries]
-        self._form_entries: dict[str, list[FormEntry]] = {}
+        self._form_entries: dict[str, list[CueEntry]] = {}
         for form in (form for language in languages for form in vocabulary_file(language).forms):
             self._form_entries.setdefault(form.kind, []).append(form)
         self._forms: dict[str, _Forms] = {}
@@ -347,7 +347,7 @@ class TagCues:
         return None
 
 
-def _forms(entries: Iterable[FormEntry]) -> _Forms:
+def _forms(entries: Iterable[CueEntry]) -> _Forms:
     forms = []
     befores = []
     for entry in entries:
