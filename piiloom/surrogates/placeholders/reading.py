@@ -17,12 +17,10 @@ from piiloom.surrogates.documents import Same
 from piiloom.surrogates.kinds.kind import WITHIN
 from piiloom.surrogates.kinds.registry import KINDS, PREFIX, has_own_values
 from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of
-from piiloom.surrogates.placeholders.mapping import Mapping, TagRule
+from piiloom.surrogates.placeholders.mapping import Context, Mapping, TagRule
 from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag, vocabulary
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-
-Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
 
 _WEAK: Final = frozenset({"number", "id_number"})  # kinds that another word overrides: "phone number", "student id"
 _NO_HEADS: Final = _WEAK | {"title", "generic"}  # kinds that say nothing of what they are of

@@ -156,7 +156,6 @@ def fold_tag(text: str, index_words: frozenset[str]) -> FoldedTag:
 What = Literal["role", "name", "value", "service", "blank", "skip", "qualifier", "unread"]
 
 
-
 class Word(NamedTuple):
     """The meaning of one phrase of one language.
 
