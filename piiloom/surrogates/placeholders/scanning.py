@@ -288,8 +288,8 @@ class Scanner:
         for name in names or ():
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
-        self._titles = {**_long_titles(), **titles(languages)}
-        self._signs, self._rarer, self._words = compiled(names, tuple(self._titles))
+        self.titles = {**_long_titles(), **titles(languages)}
+        self._signs, self._rarer, self._words = compiled(names, tuple(self.titles))
 
     def scan(self, text: str) -> Iterator[TagCandidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
@@ -309,20 +309,12 @@ class Scanner:
         found.sort(key=_by_place)
         return _joined_runs(text, _disjoint(found)) if mixed else _disjoint(found)
 
-    def has_title(self, word: str) -> bool:
-        """Whether *word* is a known title."""
-        return word in self._titles
-
-    def title(self, word: str) -> Title:
-        """Return what the title *word* implies; raises ``KeyError`` if it is not a known title."""
-        return self._titles[word]
-
     def titles_unlike(self, other: Scanner) -> list[str]:
         """Return the titles with which this scanner may find something else than *other* does; without them in a text, it finds the same.
 
         Of a title that both know it matters whether it tells a gender.
         """
-        mine, theirs = ({word: title.gender is None for word, title in one._titles.items()} for one in (self, other))  # noqa: SLF001
+        mine, theirs = ({word: title.gender is None for word, title in one.titles.items()} for one in (self, other))
         return sorted({word for word, _ in mine.items() ^ theirs.items()})
 
     def _scan_signs(self, text: str, pattern: re.Pattern[str]) -> list[TagCandidate]:
@@ -355,15 +347,15 @@ class Scanner:
 
     def _is_strange(self, title: str, text: str) -> bool:
         """Whether *title* is a single letter that is a title in another language only ("D. R." in a Portuguese text)."""
-        return len(title.rstrip(".")) == 1 and self._titles[title].language != (language_told(text[:BEGINNING]) or self._first)
+        return len(title.rstrip(".")) == 1 and self.titles[title].language != (language_told(text[:BEGINNING]) or self._first)
 
     def _titled(self, text: str, start: int, end: int) -> Iterator[TagCandidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
         initials = end_of_initials(text, start) if single else 0
         head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
-        title = max((title for title in self._titles if head.endswith(title)), key=len)
-        if single and not initials and not is_whole_name(text, start, form_of_address=self._titles[title].gender is not None):
+        title = max((title for title in self.titles if head.endswith(title)), key=len)
+        if single and not initials and not is_whole_name(text, start, form_of_address=self.titles[title].gender is not None):
             return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
