@@ -78,7 +78,6 @@ def by_rule(rule: TagRule, verdict: TagVerdict, groups: dict[str, str | None]) -
 
 
 _OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
-_SECONDS = 1.0  # time limit for one pattern on one document, plus as much again for each million characters
 
 OwnMatch = tuple[TagVerdict, TagRule | None]
 
@@ -123,7 +122,7 @@ class OwnPatterns:
                 reached = candidate.end
 
     def _matches(self, text: str) -> Iterator[tuple[TagCandidate, OwnMatch]]:
-        limit = _SECONDS * (1 + len(text) / 1e6)
+        limit = 1 + len(text) / 1e6  # seconds for one pattern
         for pattern, rule in self._patterns:
             try:
                 matches = list(pattern.finditer(text, timeout=limit))
@@ -162,15 +161,10 @@ def _scanned(tag: str, scanner: Scanner) -> bool:
     return any((candidate.start, candidate.end) == (0, len(text)) for candidate in scanner.scan(text))
 
 
-_ROOM: Final = 16_000_000  # code points of texts with their candidates: some 40 MB
-_LONGEST: Final = 100_000  # code points of a text that is kept: what is made of a longer one takes all the space that there is
-_PER_CANDIDATE: Final = 100  # a candidate takes as much as so many code points
-
-
 class KeptScans:
     """Candidates by text. What does not fit is not kept, and scanned again. Pickled it is empty: another process has its own."""
 
-    def __init__(self, room: int = _ROOM) -> None:
+    def __init__(self, room: int = 16_000_000) -> None:  # code points of texts with their candidates: some 40 MB
         self._found: dict[str, list[TagCandidate]] = {}
         self._size = self._room = room
         self._scanner: Scanner | None = None
@@ -184,8 +178,9 @@ class KeptScans:
             self._found.clear()
             self._room, self._scanner = self._size, scanner
         found = list(scanner.scan(text))
-        if len(text) <= _LONGEST and text not in self._found:
-            self._room -= len(text) + _PER_CANDIDATE * len(found)
+        # What is made of a longer text takes all the space that there is; a candidate takes as much as 100 code points.
+        if len(text) <= 100_000 and text not in self._found:
+            self._room -= len(text) + 100 * len(found)
             if self._room > 0:
                 self._found[text] = found
         return found
@@ -208,11 +203,7 @@ class KeptScans:
 
 
 UNSURE: Final = "too unsure to be used"
-UNLISTED: Final = "not in the mapping"
-LISTED: Final = "listed as unknown in the mapping"
 _LEAST: Final = 0.4  # below this confidence a tag is not used, whatever cues surround it
-_LONGEST_ROLE: Final = 80
-_NAMED: Final = 10  # unknown placeholders that an error counts out
 
 
 class Unknown(NamedTuple):
@@ -315,13 +306,13 @@ class Finder:
         if rule is None and verdict.family in self._left:
             verdict = verdict._replace(status="left")
         elif rule is None and verdict.family in self._noted and verdict.status != "unknown":
-            verdict = verdict._replace(status="unknown", why=LISTED)
+            verdict = verdict._replace(status="unknown", why="listed as unknown in the mapping")
         return verdict, rule
 
     def _doubt(self, text: str, candidate: TagCandidate, verdict: TagVerdict) -> str:
         """Return the reason why a tag with a known meaning and without a rule must not be used, or "" if it may be."""
         if self._mapping.unlisted == "report":
-            return UNLISTED
+            return "not in the mapping"
         if verdict.sure >= USE_FROM or self._is_told(text, candidate, verdict):
             return ""
         return UNTOLD if candidate.grammar.shape == "run" else UNSURE
@@ -341,7 +332,7 @@ class Finder:
     def _unknown(self, candidate: TagCandidate, verdict: TagVerdict, why: str, found: FoundTags) -> None:
         start, end = candidate.start, candidate.end
         if self._on_unknown == "generic":
-            role = candidate.literal.casefold()[:_LONGEST_ROLE]
+            role = candidate.literal.casefold()[:80]
             found.mentions.append(Mention(start, end, "generic", role=role, rule=verdict.family))
         found.unknown.append(Unknown(start, end, why, verdict.family))
 
@@ -349,7 +340,7 @@ class Finder:
 def _refused(text: str, unknown: list[Unknown], where: str) -> DataError:
     """Return the error of a document with *unknown* placeholders, which says where the first of them are."""
     start, end, why, _ = unknown[0]
-    places = ", ".join(f"{one.start} to {one.end}" for one in unknown[1:_NAMED])
+    places = ", ".join(f"{one.start} to {one.end}" for one in unknown[1:10])
     others = f"; {len(unknown) - 1} more in this text: characters {places}" if places else ""
     line = text.count("\n", 0, start) + 1
     return DataError(

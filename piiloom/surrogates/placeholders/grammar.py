@@ -185,15 +185,12 @@ def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_ti
     return re.compile(rf"[{firsts}](?<!\w.)(?!(?<=I)[ ’'])(?!(?!onth ?D|xx)[a-z]{{2}})(?:{'|'.join(parts)})")
 
 
-_OTHER: Final = re.compile(r"[^\W\d_A-Za-zªºÀ-ɏ\u1e00-\u1eff]")
-_EAST_ASIAN: Final = r"[\u2e80-\u9fff\uac00-\ud7af]"  # compiled when a tag needs it: so large a set takes 4 ms
 _ANY: Final = frozenset("stars angle angles triple_angle escaped_angle curly double_curly triple_curly double_square".split())
-_QUOTES: Final = frozenset("guillemets angle_quotes double_angle_quotes corner_quotes white_corner_quotes".split())
 
 
 def in_other_script(text: str) -> bool:
     """Whether *text* has letters of another script than the Latin one."""
-    return _OTHER.search(text) is not None
+    return re.search(r"[^\W\d_A-Za-zªºÀ-ɏ\u1e00-\u1eff]", text) is not None
 
 
 def speaks_in_other_script(text: str) -> bool:
@@ -212,12 +209,13 @@ def is_tag(grammar: str, tag: str) -> bool:
         return tag.casefold().rstrip("0123456789_ ") in grammars_file().other_scripts
     if grammar in _ANY or speaks_in_other_script(tag):
         return True
-    return not re.search(_EAST_ASIAN, tag) and (tag.upper() == tag.lower() or tag == tag.upper())
+    # East Asian letters: compiled when a tag needs it, since so large a set takes 4 ms.
+    return not re.search(r"[\u2e80-\u9fff\uac00-\ud7af]", tag) and (tag.upper() == tag.lower() or tag == tag.upper())
 
 
 def is_quoted(grammar: str) -> bool:
     """Whether *grammar* is one of quotes, which mostly hold what somebody said."""
-    return grammar in _QUOTES
+    return grammar in {"guillemets", "angle_quotes", "double_angle_quotes", "corner_quotes", "white_corner_quotes"}
 
 
 SIGNS: Final = "Xx*#_?•█▇■×"  # what stands for one character of a masked number
@@ -236,7 +234,6 @@ HYPHEN_NUMBERED: Final = "hyphen_numbered"  # "Victim-1"
 _REACH: Final = 40  # characters looked at on each side
 _PLACE: Final = rf"[\d{re.escape(SIGNS)}]"
 _STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also those of forms to fill in, and of descriptions of a format
-_FORM_SURE: Final = 0.55
 _YEAR: Final = r"(?:19|20)\d\d"
 _NUMBER: Final = "masked_number"
 
@@ -253,9 +250,6 @@ _SHAPES: Final = {
 }
 _EDGE: Final = rf"(?:[^\W\u2e80-\u9fff\uac00-\ud7af]|[{re.escape('*#?•@')}])"  # words of East Asian texts stand right beside numbers
 _BESIDE: Final = frozenset("-/.)(+@*#?•_0123456789")  # what stands beside a part of a longer mask; also a space, beside digits or stars
-_AFTER_DAY: Final = frozenset({",", " ", ".", ""})  # what stands behind a day, or behind a year
-_MONTH: Final = 16  # characters in which the name of a month, and what stands beside it, lies
-_SPACED: Final = frozenset("*•")
 _WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
 _BOLD: Final = re.compile(r"(?<![\w*])\*{2,3}(?=[^\s*])")
 _NAME_BEFORE: Final = re.compile(r"(?<![\w.+*-])\w[\w.+*-]*$")
@@ -311,17 +305,17 @@ def may_be_wider(text: str, start: int, end: int, name: str) -> bool:
         return True
     if (
         before == " "
-        and after in _AFTER_DAY
-        and text[max(0, start - _MONTH) : start - 1].rpartition(" ")[2].strip(".").casefold() in month_words()
+        and after in {",", " ", ".", ""}  # behind a day, or behind a year
+        and text[max(0, start - 16) : start - 1].rpartition(" ")[2].strip(".").casefold() in month_words()
     ):
         return True  # "March ___, 2019"
-    return after == " " and text[start] in _SPACED
+    return after == " " and text[start] in "*•"
 
 
 def _told(literal: str, name: str) -> Grammar:
     grammar = grammars()[name]
     told = _STRONG & set(literal) or (name == "masked_date" and any(char.isdigit() for char in literal))
-    return grammar if name == "masked_email" or told else grammar._replace(upper=min(grammar.upper, _FORM_SURE))
+    return grammar if name == "masked_email" or told else grammar._replace(upper=min(grammar.upper, 0.55))
 
 
 def _numbered(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:

@@ -272,7 +272,7 @@ class Judge:
             if re.fullmatch(r"'[0-9]{2}|[0-9]{1,4}(?:[-/.][0-9]{0,4}){1,2}|[12][0-9]{3}|[0-9]{1,2}[-/.]", inner):
                 kind = "year" if re.fullmatch(r"[12][0-9]{3}", inner) or inner[0] == "'" else "date"
                 return TagVerdict("known", f"[**{{{kind}}}**]", Meaning(kind, same="mention"), inner, grammar.upper)
-            # "Hospital1 12", "First Name (NamePattern2) 5"
+            # What follows a type is left out, as in "Hospital1 12" and "First Name (NamePattern2) 5".
             inner = re.sub(r"(?<=[A-Za-z])\d+(?=\s|$)|\([^()]*\)", " ", inner) if _WORDS.search(inner) else inner
         return self._tag(grammar, literal, inner)
 

@@ -103,7 +103,6 @@ class Mapping:
 
 _LETTER: Final = "letter"
 _ONE: Final = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
-_ENOUGH_KNOWN: Final = 0.2  # the share of a family's places whose rules must be sure for the rest to follow them
 
 
 def whole_families(rules: Sequence[TagRule]) -> list[TagRule]:
@@ -124,7 +123,7 @@ def _is_in(rule: TagRule, families: defaultdict[str, list[TagRule]]) -> bool:
 
 
 def _are_used(family: Sequence[TagRule]) -> bool:
-    return sum(rule.count for rule in family if rule.use) >= _ENOUGH_KNOWN * sum(rule.count for rule in family)
+    return sum(rule.count for rule in family if rule.use) >= 0.2 * sum(rule.count for rule in family)
 
 
 def _settled(rule: TagRule, *, use: bool) -> TagRule:
@@ -133,8 +132,6 @@ def _settled(rule: TagRule, *, use: bool) -> TagRule:
 
 
 NO_RULE: Final = "no placeholder of a known meaning was found: nothing is replaced"
-_ENOUGH: Final = 20  # fewer surrogates than this say nothing about a corpus
-_SURE: Final = 0.8  # names are most of many corpora; they are suspicious only where their tags are less sure than this
 _SHOWN: Final = 3
 _LANGUAGES: Final = {
     "en": "English", "nl": "Dutch", "pt": "Portuguese", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "sv": "Swedish",
@@ -149,10 +146,11 @@ def kind_caution(counts: abc.Mapping[str, int], rules: Iterable[TagRule] = ()) -
     """
     total = sum(counts.values())
     kind = max(counts, key=lambda name: (counts[name], name), default="")
-    if total < _ENOUGH or 2 * counts[kind] <= total:
+    if total < 20 or 2 * counts[kind] <= total:
         return ""
     tags = sorted((rule for rule in rules if rule.kind == kind and rule.use), key=lambda rule: -rule.count)
-    if kind == "person" and all(rule.confidence >= _SURE for rule in tags[:_SHOWN]):
+    # Names are most of many corpora; they are suspicious only where their tags are less sure.
+    if kind == "person" and all(rule.confidence >= 0.8 for rule in tags[:_SHOWN]):
         return ""
     language_name = ", ".join(f"{rule.name} {rule.count:,}" for rule in tags[:_SHOWN])
     others = f" (read from {language_name})" if language_name else ""

@@ -23,8 +23,6 @@ from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _WEAK: Final = frozenset({"number", "id_number"})  # kinds that another word overrides: "phone number", "student id"
-_NO_HEADS: Final = _WEAK | {"title", "generic"}  # kinds that say nothing of what they are of
-_OF: Final = frozenset({"of", "for", "av", "för", "von", "vom"})  # between a head and what it is of
 _NAMELESS: Final = frozenset("payment_card bank_account case_number device_id id_number policy_number".split())
 _ORGANISED: Final = frozenset(
     "organisation company employer department charity club authority product band resort school language_school university hospital "
@@ -36,17 +34,10 @@ _SAID: Final = frozenset({"role", "name", "value"})
 _OF_SERVICES: Final = {"service": {"bank_account"}, "value": {"bank_account", "address", "location"}}  # are a username: "SKYPE ADDRESS"
 # What an account is that is not at a bank, by the kind of what it is of.
 _ACCOUNTS: Final = {"email": "email", **dict.fromkeys(("username", "phone", "url", "product", "school", "university"), "username")}
-_LETTER_SURE: Final = 0.5
-_GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
 _STREET: Final = "street"
-_DESCRIPTION: Final = 0.85
-_LONGEST_OWN: Final = 6  # words
-_LONGEST_PREPOSITION: Final = 4
-_TOWNS: Final = frozenset({"city", "region"})
 _PLACES: Final = frozenset(
     "city region country location street landmark organisation company employer school university hospital bank charity club".split()
 )
-_DESCRIBED: Final = _PLACES | {"person", "occupation"}
 
 
 class Meaning(NamedTuple):
@@ -86,7 +77,7 @@ class Reader:
     def is_own(self, text: str) -> bool:
         """Whether a short *text* describes something of the writer's: "my best friend"."""
         words = text.casefold().split()
-        return 1 < len(words) <= _LONGEST_OWN and words[0] in self._words.own
+        return 1 < len(words) <= 6 and words[0] in self._words.own
 
     def speaks(self, text: str) -> bool:
         """Whether a word of *text*, or the end of one, is known: "PROPER_NAME", "ORDERID"."""
@@ -103,7 +94,7 @@ class Reader:
 
     def read(self, text: str) -> Meaning | None:
         """Return the meaning of a tag's *text* (without its signs), or None if it has an unknown word or is too long."""
-        if len(text) > 4 * _GROUPS_OF_LETTERS:
+        if len(text) > 160:  # longer texts are not tags
             return None
         folded = fold_tag(text, self._words.index_words)
         words = folded.words
@@ -147,15 +138,16 @@ class Reader:
         ends = [end for end in range(begin + 1, len(words)) if self._preposition(words, end)]
         end = ends[0] if ends else len(words)
         meaning = self._phrase(words[begin:end], "")
-        if meaning is None or (end == len(words) and not begin) or meaning.kind not in (_PLACES if ends else _DESCRIBED):
+        described = _PLACES if ends else _PLACES | {"person", "occupation"}
+        if meaning is None or (end == len(words) and not begin) or meaning.kind not in described:
             return None
         where = " ".join(words[end + self._preposition(words, end) :]) if ends else ""
-        form = f"{WITHIN}{where}" if where and meaning.kind in _TOWNS else meaning.form
-        return meaning._replace(form=form, same="mention", sure=meaning.sure * _DESCRIPTION)
+        form = f"{WITHIN}{where}" if where and meaning.kind in {"city", "region"} else meaning.form
+        return meaning._replace(form=form, same="mention", sure=meaning.sure * 0.85)
 
     def _preposition(self, words: tuple[str, ...], at: int) -> int:
         """Return the number of words of the preposition at *at* that something follows; 0 if there is none."""
-        longest = min(_LONGEST_PREPOSITION, len(words) - at - 1)
+        longest = min(4, len(words) - at - 1)
         return next((size for size in range(longest, 0, -1) if " ".join(words[at : at + size]) in self._words.places), 0)
 
     @staticmethod
@@ -163,7 +155,7 @@ class Reader:
         """Read a single capital letter ("[X]"): a person, unless the document says that it is something else."""
         if not text.strip(" .").isupper():
             return None
-        return Meaning("person", role="letter", index=letter, sure=_LETTER_SURE, context="document")
+        return Meaning("person", role="letter", index=letter, sure=0.5, context="document")
 
     def _street(self, words: tuple[str, ...], index: str) -> Meaning | None:
         """Read a street that is named by a letter ("a-straat"), or an address in it ("a-straat 1"); None for anything else."""
@@ -237,9 +229,11 @@ def _names_code(words: list[Word]) -> bool:
 def _head_last(parts: dict[str, Word]) -> list[Word]:
     """Return the words of a tag, with the head of "DATE OF LESSON" last, where it is in "LESSON DATE"; "TITLE OF BOOK" has it there."""
     words = list(parts.values())
-    at = next((at for at, phrase in enumerate(parts) if phrase in _OF and words[at].what == "skip"), 0)
+    # A word between a head and what it is of.
+    at = next((at for at, phrase in enumerate(parts) if phrase in {"of", "for", "av", "för", "von", "vom"} and words[at].what == "skip"), 0)
     head = [word for word in words[:at] if word.what in {"role", "name", "value"}]
-    return words[at:] + words[:at] if head and head[-1].head_last and head[-1].kind not in _NO_HEADS else words
+    # The kinds of weak heads and of titles say nothing of what they are of.
+    return words[at:] + words[:at] if head and head[-1].head_last and head[-1].kind not in (_WEAK | {"title", "generic"}) else words
 
 
 def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
@@ -333,7 +327,6 @@ class TagVerdict(NamedTuple):
 
 
 _OPTION: Final = "--link"
-_TWO: Final = 2
 
 
 def linked(mapping: Mapping, links: Sequence[str]) -> Mapping:
@@ -360,7 +353,7 @@ def _people(links: Sequence[str]) -> list[list[str]]:
     people: list[list[str]] = []
     for link in links:
         tags = [part.strip() for part in link.split("=")]
-        if len(tags) != _TWO or not all(tags):
+        if len(tags) != 2 or not all(tags):
             raise UsageError("a link joins two tags", where=_OPTION, remedy='Write --link "[de man]=[appellant]".')
         shared = [known for known in people if not set(known).isdisjoint(tags)]
         people = [known for known in people if known not in shared]

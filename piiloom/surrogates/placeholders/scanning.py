@@ -32,12 +32,6 @@ from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary, vo
 ENGLISH: Final = "en"  # tools write English tags into texts of all languages
 SAMPLE: Final = 200  # documents from whose beginnings the language is told
 BEGINNING: Final = 2_000  # characters of each
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_TOKENS: Final = re.compile(r"\{\w+\}|[^\w\s]")  # what a family has besides its words
-_FEWEST: Final = 3  # fewer common words than this do not tell a document's language
-_LEAST_SHARE: Final = 0.12  # common words among all words; texts of other languages stay below
-_LEAD: Final = 1.25  # as many times more common words than in the next language
-_SPOKEN: Final = 0.1  # a language of at least this share of the documents is one of the corpus
 
 
 class _FunctionWords(BaseModel):
@@ -81,16 +75,16 @@ def common_words(language: str) -> frozenset[str]:
 def language_told(text: str) -> str:
     """Return the language of the beginning of *text*, one of ``LANGUAGES``; "" if it does not tell."""
     counts: Counter[str] = Counter()
-    words = _WORD.findall(text[:BEGINNING].lower())
+    words = re.findall(r"[^\W\d_]+", text[:BEGINNING].lower())
     hits, shares = 0, _shares()
     for word in words:
         for language, share in shares.get(word, ()):
             counts[language] += share  # type: ignore[assignment]  # counters add up floats as well
         hits += word in shares
-    if hits < max(_FEWEST, _LEAST_SHARE * len(words)):
+    if hits < max(3, 0.12 * len(words)):  # texts of other languages stay below
         return ""
     (first, most), *others = counts.most_common(2)
-    return first if not others or most >= _LEAD * others[0][1] else ""
+    return first if not others or most >= 1.25 * others[0][1] else ""
 
 
 def ranking_of(texts: Iterable[str], given: str = "") -> LanguageRanking:
@@ -100,7 +94,8 @@ def ranking_of(texts: Iterable[str], given: str = "") -> LanguageRanking:
     """
     votes = Counter(filter(None, map(language_told, texts)))
     total = sum(votes.values())
-    spoken = [language for language, count in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])) if count >= _SPOKEN * total]
+    # A language of at least a tenth of the documents is one of the corpus.
+    spoken = [language for language, count in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])) if count >= 0.1 * total]
     told = spoken[0] if spoken else ""
     if not spoken and given in {"", ENGLISH}:
         return LanguageRanking()
@@ -114,7 +109,7 @@ def ranked_by_tags(ranking: LanguageRanking, tags: Iterable[str]) -> LanguageRan
     A tool of a Spanish maker writes [NOMBRE] and [CIUDAD] into English texts, too; the two together tell that it is no French number.
     """
     foreign = [language for language in ranking.languages if language not in ranking.home]
-    words = [_TOKENS.sub(" ", tag) for tag in tags]
+    words = [re.sub(r"\{\w+\}|[^\w\s]", " ", tag) for tag in tags]
     read = {language: sum(Reader(vocabulary((language, ENGLISH))).read(word) is not None for word in words) for language in foreign}
     ordered = sorted(foreign, key=lambda language: -read[language])  # the sort is stable
     return ranking._replace(languages=(*(language for language in ranking.languages if language in ranking.home), *ordered))
@@ -127,9 +122,7 @@ _NEXT: Final = re.compile(
 )
 _LABEL: Final = re.compile(r"(?:_\d+)?:")
 _NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
-_PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 _LONGEST_NAME: Final = 60
-_GERMAN: Final = "de"
 
 
 @cache
@@ -185,7 +178,7 @@ def _name_follows(text: str, end: int) -> bool:
     if word.casefold() not in _next_words(language):
         return True
     # "B. De Vries"; German capitals tell nothing: "B. Der Richter".
-    return language != _GERMAN and re.match(_family(), text[found.start("word") :][:_LONGEST_NAME]) is not None
+    return language != "de" and re.match(_family(), text[found.start("word") :][:_LONGEST_NAME]) is not None
 
 
 def end_of_initials(text: str, start: int) -> int:
@@ -212,7 +205,7 @@ def is_whole_name(text: str, start: int, *, form_of_address: bool) -> bool:
     letter, after = text[start], text[start + 1 : start + 3]
     if _name_follows(text, start + 1):
         return False
-    if letter in _PLACEHOLDER_LETTERS:
+    if letter in "XYZ":
         return True
     if after == ". ":
         return False
@@ -223,13 +216,10 @@ LETTERS: Final = "letters"
 NUMBERED: Final = "numbered"
 ROLE_LETTER: Final = "role_letter"
 INITIALS: Final = "initials"
-_LONGEST_TITLE: Final = 24
-_LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
 _WORD_RUNS: Final = frozenset({"asterisks", "bars", "blank", "blocks", "squares"})  # runs of one sign for each word of what was there
 _LONGEST_ROLE: Final = 24
-_ONE_INITIAL: Final = 2  # characters of "B."
 # What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
 _NAMED_BEFORE: Final = {
     ROLE_LETTER: re.compile(r"(?<!\w)[^\W\d_]{3,20} $"),
@@ -334,7 +324,7 @@ class Scanner:
                 continue
             if name == ROLE_LETTER:
                 end = end_of_initials(text, start) or end * is_whole_name(text, start, form_of_address=True)
-                end *= end - start <= _ONE_INITIAL or text[:end].rstrip(".")[-1] not in "XYZ"  # "J. X" is found by its X
+                end *= end - start <= 2 or text[:end].rstrip(".")[-1] not in "XYZ"  # "J. X" is found by its X
             elif name == LETTERS:
                 reached = end = _repeated(text, start, end)
             literal = text[start:end]
@@ -353,7 +343,7 @@ class Scanner:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
         initials = end_of_initials(text, start) if single else 0
-        head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
+        head = text[max(0, start - 24) : start].rstrip()
         title = max((title for title in self.titles if head.endswith(title)), key=len)
         if single and not initials and not is_whole_name(text, start, form_of_address=self.titles[title].gender is not None):
             return
@@ -391,7 +381,7 @@ def _without_texts(found: list[TagCandidate], words: list[TagCandidate]) -> Iter
         start, end = candidate.start, candidate.end
         while at < len(words) and words[at].start < start:
             at += 1
-        if candidate.grammar.name == "round" or end - start > _LONGEST_TAG:
+        if candidate.grammar.name == "round" or end - start > 50:
             inside = next((word for word in islice(words, at, None) if word.end > start), None)
             if inside is not None and inside.end < end and inside.grammar.name != NUMBERED:
                 continue

@@ -22,7 +22,6 @@ from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, CueEntry, voca
 LETTER: Final = "letter"
 # The kinds that a letter can turn out to be. On equal votes the first one wins.
 LETTER_KINDS: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
-_DOTS: Final = "..."
 _Known = defaultdict[str, dict[str, Gender | None]]
 
 
@@ -61,7 +60,7 @@ def join_letters(text: str, mentions: list[Mention]) -> None:
             mentions[number] = one._replace(index=bearer, form="birth")
         elif family or given:
             mentions[number] = one._replace(index=family or given, form="family" if family else "given")
-        elif one.rule.endswith(_DOTS) and len(titled[letter]) == 1:
+        elif one.rule.endswith("...") and len(titled[letter]) == 1:
             mentions[number] = one._replace(role=_meant(titled[letter], one.gender, mentions, number) or one.role)
         else:
             other = len(genders[letter]) > 1 and one.gender == "female"
@@ -112,7 +111,6 @@ def _meant(known: dict[str, Gender | None], gender: Gender | None, mentions: lis
 _WIDTH: Final = 48  # characters looked at on each side
 GUESS: Final = 0.4  # less sure cues are guesses
 _GAP: Final = r"[\s(\"“'*]*"  # what may stand between a cue and the placeholder
-_BIRTH_WIDTH: Final = 30
 _BRACKET: Final = re.compile(r" ?\(")
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
 _ADDRESS_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|:\s*https?:")
@@ -121,11 +119,6 @@ _CITATION: Final = re.compile(
     r"(?:\b(?:rules?|sec(?:tions?|s?\.)|(?:sub)?(?:section|paragraph|clause|part|article)s?|exemptions?|under|u\.s\.c\.|c\.f\.r\.)|§)\s*\Z",
     re.IGNORECASE,
 )
-_LABEL: Final = re.compile(r"(?:^|[\t|;,.]|  )\s*([^\W\d_][\w /.#'’-]{1,38}?)\s*[:=]\s*$")
-_LABEL_ENDS: Final = frozenset({":", "="})
-_LONGEST_LABEL: Final = 4  # words
-_UNTOLD: Final = frozenset({"generic", "number"})
-_CHECKBOX: Final = "[ ]"
 # Templates have "Dear {name}", and so have programs.
 _IN_PROGRAMS: Final = frozenset(
     "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word small_dollar_word".split()
@@ -199,7 +192,7 @@ class TagSurroundings:
         start, end = candidate.start, candidate.end
         before = self._text[start - 1 : start]
         letter = verdict.meaning.role == "letter"
-        if letter and (self._anywhere(_CHECKBOX) or self._text[end : end + 1].isalpha()):  # "[W]e hold"
+        if letter and (self._anywhere("[ ]") or self._text[end : end + 1].isalpha()):  # "[W]e hold"
             return True
         if (letter or not candidate.literal.isupper()) and (before.isalnum() or before in _HOLDS_INDEX):
             return True
@@ -288,7 +281,7 @@ class TagCues:
 
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
-        return self._birth is not None and self._birth.search(text[max(0, start - _BIRTH_WIDTH) : start]) is not None
+        return self._birth is not None and self._birth.search(text[max(0, start - 30) : start]) is not None
 
     def contact(self, text: str, start: int, end: int) -> str:
         """Return the kind of contact that the words right after or, the last of them, before ``[start, end)`` of *text* tell; or ""."""
@@ -337,11 +330,13 @@ class TagCues:
 
     def _labelled(self, head: str) -> Cue | None:
         """Return what the label at the end of *head*, the beginning of a line, says of the value after it: "Attending: ___"; else None."""
-        label = _LABEL.search(head) if head[-2:].strip() in _LABEL_ENDS else None
+        if head[-2:].strip() not in {":", "="}:
+            return None
+        label = re.search(r"(?:^|[\t|;,.]|  )\s*([^\W\d_][\w /.#'’-]{1,38}?)\s*[:=]\s*$", head)
         words = label.group(1).split() if label else []
-        for first in range(max(0, len(words) - _LONGEST_LABEL), len(words)):
+        for first in range(max(0, len(words) - 4), len(words)):
             meaning = self._reader.read(" ".join(words[first:]))
-            if meaning is not None and meaning.kind not in _UNTOLD:
+            if meaning is not None and meaning.kind not in {"generic", "number"}:
                 form = meaning.form or ("full" if meaning.kind == "person" else "")
                 return Cue(meaning.kind, form, meaning.gender, 1.0)
         return None

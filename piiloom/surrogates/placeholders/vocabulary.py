@@ -97,12 +97,10 @@ def vocabulary_file(language: str) -> VocabularyFile:
 
 
 _POSSESSIVE: Final = re.compile(r"['’´`]s?\s*$", re.IGNORECASE)
-_INNER_POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
 _GLUED_ENDING: Final = re.compile(r"(?<=\w)\(\w{1,8}\)")  # "eiser(es)", "PROFESSOR(A)"
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2})|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})")
 _TOKEN: Final = re.compile(r"\d+[a-z](?![a-z])|\d+|[^\W\d_]+")
 _ROMAN: Final = frozenset("ii iii iv vi vii viii ix".split())
-_LONGEST_NUMBER: Final = 9
 
 
 class FoldedTag(NamedTuple):
@@ -126,7 +124,7 @@ def phrase_of(text: str) -> str:
 def _tokens(text: str) -> list[str]:
     if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
         return text.split()  # what the rest would come to: most of a vocabulary is so
-    spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", _INNER_POSSESSIVE.sub("", text)))
+    spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", re.sub(r"(?i)['’]s\b", "", text)))
     return _TOKEN.findall(unaccented(spaced.replace("_", " ")))
 
 
@@ -145,7 +143,7 @@ def fold_tag(text: str, index_words: frozenset[str]) -> FoldedTag:
         if len(last) == 1 and last.isalpha() and tokens[-2].isdigit() and len(tokens) > 2:
             index = tokens[-2] + last
             del tokens[-2:]
-        elif (last[0].isdigit() and len(last) <= _LONGEST_NUMBER) or len(last) == 1 or last in _ROMAN:
+        elif (last[0].isdigit() and len(last) <= 9) or len(last) == 1 or last in _ROMAN:
             index = last.lstrip("0") or "0" if last.isdigit() else last
             del tokens[-1]
         while index and len(tokens) > 1 and tokens[-1] in index_words:
