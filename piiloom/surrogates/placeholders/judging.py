@@ -60,10 +60,8 @@ def mask_form(kind: str, literal: str) -> str:
 def mask_verdict(grammar: Grammar, literal: str) -> TagVerdict:
     """Judge a masked number, date or address: "XX/XX/2019", "***-**-1234". Its signs are X's in the form."""
     form = mask_form(grammar.kind, literal)
-    # "X years old", "$X": the text beside them makes them masks.
-    family = (
-        f"{literal} ({grammar.kind})" if grammar.name in {"masked_age", "masked_amount"} else literal
-    )  # no pattern: "X" alone is nothing
+    # "X years old", "$X": the text beside them makes them masks; no pattern, since "X" alone is nothing.
+    family = f"{literal} ({grammar.kind})" if grammar.name in {"masked_age", "masked_amount"} else literal
     family = re.sub(r"\d+", "{digits}", family) if literal[0].isalpha() or literal[0] in SIGNS else re.sub(r"\d", "0", family)
     meaning = Meaning(grammar.kind, role=MASK, same="mention") if grammar.kind else UNTOLD_MEANING
     return TagVerdict("known", family, meaning._replace(form=form), sure=grammar.upper)

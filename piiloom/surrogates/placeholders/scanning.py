@@ -25,7 +25,7 @@ from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import load_data
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.known_names import name_words
-from piiloom.surrogates.placeholders.grammar import TITLED, WIDENED, Grammar, compiled, grammars, may_be_wider, widened
+from piiloom.surrogates.placeholders.grammar import TITLED, WIDENERS, Grammar, compiled, grammars, may_be_wider
 from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary, vocabulary_file
 
@@ -284,20 +284,13 @@ class Scanner:
     def scan(self, text: str) -> Iterator[TagCandidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
         found = self._scan_signs(text, self._signs)
-        mixed = any(candidate.grammar.name in WIDENED for candidate in found)
         for needs, pattern in self._rarer:
-            if needs in text and (rarer := self._scan_signs(text, pattern)):
-                found += rarer
-                mixed = True
-        if mixed:
-            found = list(_widened(text, found))
+            if needs in text:
+                found += self._scan_signs(text, pattern)
         words = list(_widened(text, self._scan_words(text, self._words))) if self._words else []
-        if not words and not mixed:
-            return iter(found)
-        if words:
-            found = [*_without_texts(found, words), *words]
-        found.sort(key=_by_place)
-        return _joined_runs(text, _disjoint(found)) if mixed else _disjoint(found)
+        found = [*_without_texts(_widened(text, found), words), *words]
+        found.sort(key=lambda candidate: (candidate.start, -candidate.end))
+        return _joined_runs(text, _disjoint(found))
 
     def titles_unlike(self, other: Scanner) -> list[str]:
         """Return the titles with which this scanner may find something else than *other* does; without them in a text, it finds the same.
@@ -365,16 +358,11 @@ def _widened(text: str, found: Iterable[TagCandidate]) -> Iterator[TagCandidate]
         start, end, grammar, _ = candidate
         if not may_be_wider(text, start, end, grammar.name):
             yield candidate
-            continue
-        whole = widened(text, start, end, grammar)
-        if whole == (start, end, grammar):
-            yield candidate
-        elif whole is not None:
-            start, end, grammar = whole
-            yield TagCandidate(start, end, grammar, text[start:end])
+        elif (whole := WIDENERS[grammar.name](text, start, end, grammar)) is not None:
+            yield candidate if whole == (start, end, grammar) else TagCandidate(*whole, text[whole[0] : whole[1]])
 
 
-def _without_texts(found: list[TagCandidate], words: list[TagCandidate]) -> Iterator[TagCandidate]:
+def _without_texts(found: Iterable[TagCandidate], words: list[TagCandidate]) -> Iterator[TagCandidate]:
     """Yield those of *found* that are no mere text around one of *words*: "(account XXXX)", "[an aside about Dr. X]"."""
     at = 0
     for candidate in found:
@@ -406,22 +394,15 @@ def _joined_runs(text: str, found: Iterable[TagCandidate]) -> Iterator[TagCandid
     """Yield *found* with the runs that stand for the words of one name as one: "***** ****** Hospital", "Dr. ████ ██████"."""
     last: TagCandidate | None = None
     for candidate in found:
-        if last is not None and last.grammar is candidate.grammar and candidate.start == last.end + 1 and text[last.end] == " ":
+        run = last is not None and last.grammar is candidate.grammar and last.grammar.name in _WORD_RUNS
+        if last is not None and run and candidate.start == last.end + 1 and text[last.end] == " ":
             last = TagCandidate(last.start, candidate.end, last.grammar, text[last.start : candidate.end])
             continue
         if last is not None:
             yield last
-            last = None
-        if candidate.grammar.name in _WORD_RUNS:
-            last = candidate
-        else:
-            yield candidate
+        last = candidate
     if last is not None:
         yield last
-
-
-def _by_place(candidate: TagCandidate) -> tuple[int, int]:
-    return candidate.start, -candidate.end
 
 
 def _repeated(text: str, start: int, end: int) -> int:
