@@ -257,7 +257,7 @@ class Finder:
         settling = Settling(text, self._cues, found.mentions)
         numbers: list[TagCandidate] = []
         lettered: list[tuple[TagCandidate, TagVerdict]] = []
-        for candidate, own in self._candidates(text):
+        for candidate, own in self._own.merged(text, self._scan(text)) if self._own else zip(self._scan(text), repeat(None)):
             verdict, rule = own if own is not None else self._verdict(candidate)
             if verdict.status == "nothing":
                 continue
@@ -294,11 +294,6 @@ class Finder:
                     self._unknown(candidate, verdict, verdict.why, found)
             found.unknown.sort()
             found.mentions.sort()
-
-    def _candidates(self, text: str) -> Iterator[tuple[TagCandidate, tuple[TagVerdict, TagRule | None] | None]]:
-        if not self._own:
-            return zip(self._scan(text), repeat(None))
-        return self._own.merged(text, self._scan(text))
 
     def _ruled(self, grammar: Grammar, literal: str) -> tuple[TagVerdict, TagRule | None]:
         """Return the verdict on a candidate and the rule that applies to it, if any."""

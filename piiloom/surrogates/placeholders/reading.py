@@ -34,7 +34,6 @@ _SAID: Final = frozenset({"role", "name", "value"})
 _OF_SERVICES: Final = {"service": {"bank_account"}, "value": {"bank_account", "address", "location"}}  # are a username: "SKYPE ADDRESS"
 # What an account is that is not at a bank, by the kind of what it is of.
 _ACCOUNTS: Final = {"email": "email", **dict.fromkeys(("username", "phone", "url", "product", "school", "university"), "username")}
-_STREET: Final = "street"
 _PLACES: Final = frozenset(
     "city region country location street landmark organisation company employer school university hospital bank charity club".split()
 )
@@ -68,11 +67,7 @@ class Reader:
     def __init__(self, words: Vocabulary, home: frozenset[str] = frozenset()) -> None:
         self._words = words
         self._home = home
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages whose words it reads."""
-        return self._words.languages
+        self.languages = words.languages
 
     def is_own(self, text: str) -> bool:
         """Whether a short *text* describes something of the writer's: "my best friend"."""
@@ -82,11 +77,10 @@ class Reader:
     def speaks(self, text: str) -> bool:
         """Whether a word of *text*, or the end of one, is known: "PROPER_NAME", "ORDERID"."""
         words = fold_tag(text, frozenset()).words
-        return any(self._ends_known(word) for word in words)
-
-    def _ends_known(self, word: str) -> bool:
-        ends = (self._words.get(word[at:]) for at in (0, *range(_SHORT, len(word) - _SHORT)))
-        return any(end is not None and end.what in _SAID for end in ends) or (word.endswith("id") and len(word) > 2 * _SHORT)
+        ends = (self._words.get(word[at:]) for word in words for at in (0, *range(_SHORT, len(word) - _SHORT)))
+        return any(end is not None and end.what in _SAID for end in ends) or any(
+            word.endswith("id") and len(word) > 2 * _SHORT for word in words
+        )
 
     def foreign(self, language: str) -> str:
         """Return *language* if it is none of the home languages, else ""."""
@@ -103,7 +97,9 @@ class Reader:
         if folded.dropped and " ".join((*words[-1:], *folded.dropped)) in self._words.words:
             words = (*words, *folded.dropped)  # "Unit Number 12" is no unit
         if len(words) == 1 and len(words[0]) == 1 and words[0].isalpha() and not folded.index:
-            return self._letter(text, words[0])
+            # A single capital letter ("[X]") is a person, unless the document says that it is something else.
+            person = Meaning("person", role="letter", index=words[0], sure=0.5, context="document")
+            return person if text.strip(" .").isupper() else None
         meaning = self._street(words, folded.index) or self._phrase(words, folded.index)
         if meaning is None:
             return self._description(words, folded.index)
@@ -150,13 +146,6 @@ class Reader:
         longest = min(4, len(words) - at - 1)
         return next((size for size in range(longest, 0, -1) if " ".join(words[at : at + size]) in self._words.places), 0)
 
-    @staticmethod
-    def _letter(text: str, letter: str) -> Meaning | None:
-        """Read a single capital letter ("[X]"): a person, unless the document says that it is something else."""
-        if not text.strip(" .").isupper():
-            return None
-        return Meaning("person", role="letter", index=letter, sure=0.5, context="document")
-
     def _street(self, words: tuple[str, ...], index: str) -> Meaning | None:
         """Read a street that is named by a letter ("a-straat"), or an address in it ("a-straat 1"); None for anything else."""
         if len(words) < 2 or len(words[0]) != 1:
@@ -164,10 +153,9 @@ class Reader:
         word = self._words.get(" ".join(words[1:]))
         if word is None or not word.lettered:
             return None
+        kind, form = ("address", "street") if index else ("street", "")
         language = self._foreign({"": word})
-        if index:
-            return Meaning("address", role=_STREET, index=words[0], number=index, form="street", sure=word.sure, language=language)
-        return Meaning("street", role=_STREET, index=words[0], sure=word.sure, language=language)
+        return Meaning(kind, role="street", index=words[0], number=index, form=form, sure=word.sure, language=language)
 
     def _phrase(self, words: tuple[str, ...], index: str) -> Meaning | None:
         parts = self._segments(words)
@@ -303,7 +291,6 @@ MASK: Final = "mask"  # the role of what a form alone tells to be masked: "XXXX"
 CONTACT: Final = "contact"  # the role of a tag that says how to reach somebody, and not by what: "[CONTACT]"
 EXEMPTION: Final = "exemption"  # the grammar of "(b)(6)"
 NUMBER: Final = "[{number}]"  # the pattern of a number in brackets
-NOTHING: Final = Meaning("generic")
 UNTOLD_MEANING: Final = Meaning(
     "generic", role="blank", same="mention", context="mention"
 )  # what stands around tells the kind, or nothing does
@@ -319,7 +306,7 @@ class TagVerdict(NamedTuple):
 
     status: TagStatus
     family: str
-    meaning: Meaning = NOTHING
+    meaning: Meaning = Meaning("generic")
     original: str = ""
     sure: float = 0.0
     why: str = ""

@@ -288,6 +288,8 @@ class Scanner:
             if needs in text:
                 found += self._scan_signs(text, pattern)
         words = list(_widened(text, self._scan_words(text, self._words))) if self._words else []
+        if not found and not words:
+            return iter(())  # most texts of many corpora
         found = [*_without_texts(_widened(text, found), words), *words]
         found.sort(key=lambda candidate: (candidate.start, -candidate.end))
         return _joined_runs(text, _disjoint(found))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
@@ -173,10 +172,9 @@ class TagSurroundings:
 
     def _anywhere(self, piece: str) -> bool:
         """Whether the text contains *piece*; cached."""
-        known = self._holds.get(piece)
-        if known is None:
-            known = self._holds[piece] = piece in self._text
-        return known
+        if piece not in self._holds:
+            self._holds[piece] = piece in self._text
+        return self._holds[piece]
 
     def _in_markup(self, candidate: TagCandidate, element: str) -> bool:
         """Whether the text has a closing tag for *element*, or the tag directly follows a word as in ``List<Name>``."""
@@ -222,11 +220,8 @@ class Cue(NamedTuple):
     sure: float
 
 
-class _Forms(NamedTuple):
-    """What stands before and after a value of one kind, and the form in which it is then written; ``before`` is any of the former."""
-
-    forms: list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]]
-    before: re.Pattern[str]
+# What stands before and after a value of one kind, and the form in which it is then written; and any of what stands before.
+_Forms = tuple[list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]], re.Pattern[str]]
 
 
 class TagCues:
@@ -234,17 +229,16 @@ class TagCues:
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
         self._languages = languages
-        entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
-        self._entries = entries
-        self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in entries]
-        self._form_entries: dict[str, list[CueEntry]] = {}
-        for form in (form for language in languages for form in vocabulary_file(language).forms):
-            self._form_entries.setdefault(form.kind, []).append(form)
+        files = [vocabulary_file(language) for language in languages]
+        self._entries = [entry for file in files for entry in file.cues]
+        self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in self._entries]
+        self._form_entries: defaultdict[str, list[CueEntry]] = defaultdict(list)
+        for form in (form for file in files for form in file.forms):
+            self._form_entries[form.kind].append(form)
         self._forms: dict[str, _Forms] = {}
-        self._contacts: dict[str, list[str]] = {}
-        for language in languages:
-            for kind, words in vocabulary_file(language).contacts.items():
-                self._contacts.setdefault(kind, []).append(words)
+        self._contacts: defaultdict[str, list[str]] = defaultdict(list)
+        for kind, words in (item for file in files for item in file.contacts.items()):
+            self._contacts[kind].append(words)
 
     @cached_property
     def _reader(self) -> Reader:
@@ -252,15 +246,9 @@ class TagCues:
 
     # Compiled when they are first needed, since tags that say what they are need no cues, and few kinds have forms.
     @cached_property
-    def _birth(self) -> re.Pattern[str] | None:
+    def _birth(self) -> re.Pattern[str]:
         births = [f"(?:{entry.before})" for entry in self._entries if entry.kind == "birth_date" and entry.before]
-        return re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$") if births else None
-
-    def _forms_of(self, kind: str) -> _Forms:
-        known = self._forms.get(kind)
-        if known is None:
-            known = self._forms[kind] = _forms(self._form_entries.get(kind, ()))
-        return known
+        return re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$" if births else "(?!)")
 
     @cached_property
     def _before(self) -> re.Pattern[str]:
@@ -281,7 +269,7 @@ class TagCues:
 
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
-        return self._birth is not None and self._birth.search(text[max(0, start - 30) : start]) is not None
+        return self._birth.search(text[max(0, start - 30) : start]) is not None
 
     def contact(self, text: str, start: int, end: int) -> str:
         """Return the kind of contact that the words right after or, the last of them, before ``[start, end)`` of *text* tell; or ""."""
@@ -295,17 +283,15 @@ class TagCues:
 
     def form(self, kind: str, text: str, start: int, end: int) -> str:
         """Return the form in which a value of *kind* is written at ``[start, end)`` of *text*, "" if nothing beside it tells."""
-        known = self._forms_of(kind)
+        if kind not in self._form_entries:
+            return ""
+        if kind not in self._forms:
+            self._forms[kind] = _forms(self._form_entries[kind])
+        forms, any_before = self._forms[kind]
         head = text[max(0, start - _WIDTH) : start]
-        told: bool | None = None  # whether any of the words before stands there: searched for once, and most texts have none
-        for before, after, form in known.forms:
-            if after is not None and not after.match(text, end):
-                continue
-            if before is None:
-                return form
-            if told is None:
-                told = known.before.search(head) is not None
-            if told and before.search(head):
+        told = any_before.search(head) is not None  # most texts have none of the words before
+        for before, after, form in forms:
+            if (after is None or after.match(text, end)) and (before is None or (told and before.search(head))):
                 return form
         return ""
 
@@ -342,15 +328,17 @@ class TagCues:
         return None
 
 
-def _forms(entries: Iterable[CueEntry]) -> _Forms:
-    forms = []
-    befores = []
-    for entry in entries:
-        before = re.compile(f"(?:{entry.before}){_GAP}$") if entry.before else None
-        forms.append((before, re.compile(entry.after) if entry.after else None, entry.form))
-        if entry.before:
-            befores.append(f"(?:{entry.before})")
-    return _Forms(forms, re.compile(f"(?:{'|'.join(befores)}){_GAP}$" if befores else "(?!)"))
+def _forms(entries: list[CueEntry]) -> _Forms:
+    befores = [f"(?:{entry.before})" for entry in entries if entry.before]
+    forms = [
+        (
+            re.compile(f"(?:{entry.before}){_GAP}$") if entry.before else None,
+            re.compile(entry.after) if entry.after else None,
+            entry.form,
+        )
+        for entry in entries
+    ]
+    return forms, re.compile(f"(?:{'|'.join(befores)}){_GAP}$" if befores else "(?!)")
 
 
 @cache
