@@ -40,17 +40,13 @@ class TagRules:
         if not self._by_tag:
             return None, verdict
         literal = " ".join(literal.split())
-        rule = self._by_tag.get(literal)
-        if rule is not None:
-            return rule, by_rule(rule, verdict, {})
         family = self._by_tag.get(verdict.family)
-        for pattern, other in self._patterns:
-            if family is not None and other is not family:
-                continue
-            match = pattern.fullmatch(literal)
-            if match:
+        rule = self._by_tag.get(literal)
+        for pattern, other in self._patterns if rule is None else ():
+            if (family is None or other is family) and (match := pattern.fullmatch(literal)):
                 return other, by_rule(other, verdict, match.groupdict())
-        return (family, by_rule(family, verdict, {})) if family is not None else (None, verdict)
+        rule = rule or family
+        return (rule, by_rule(rule, verdict, {})) if rule is not None else (None, verdict)
 
 
 def by_rule(rule: TagRule, verdict: TagVerdict, groups: dict[str, str | None]) -> TagVerdict:
@@ -97,12 +93,9 @@ class OwnPatterns:
             if rule.regex:
                 self._patterns.append((_compiled(rule.regex), rule))
             elif not _scanned(rule.tag, scanner):
-                source = pattern_of(rule.tag)
-                edges = (
-                    r"(?<!\w)" if rule.tag[:1].isalnum() else "",
-                    r"(?!\w)" if rule.tag[-1:].isalnum() or rule.tag.endswith("}") else "",
-                )
-                self._patterns.append((_compiled(source.join(edges)), rule))
+                before = r"(?<!\w)" if rule.tag[:1].isalnum() else ""
+                after = r"(?!\w)" if rule.tag[-1:].isalnum() or rule.tag.endswith("}") else ""
+                self._patterns.append((_compiled(f"{before}{pattern_of(rule.tag)}{after}"), rule))
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
@@ -113,7 +106,7 @@ class OwnPatterns:
         Of overlapping ones the first to start is kept, then the longer, then the one of the user's pattern. A match comes with its
         verdict and rule, a candidate with None. Raises ``DataError`` if a pattern exceeds the time limit.
         """
-        found: list[tuple[TagCandidate, OwnMatch | None]] = [*self._matches(text), *((candidate, None) for candidate in candidates)]
+        found: list[tuple[TagCandidate, OwnMatch | None]] = [*self._matches(text), *zip(candidates, repeat(None))]
         found.sort(key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None))
         reached = 0
         for candidate, own in found:
@@ -187,17 +180,13 @@ class KeptScans:
 
     def scan_of(self, scanner: Scanner) -> Callable[[str], Iterable[TagCandidate]]:
         """Return a function with the result of ``scanner.scan``, which takes what is kept for a text where that is sure to be the same."""
-        before = self._scanner
-        if before is None or before.names != scanner.names:
+        if self._scanner is None or self._scanner.names != scanner.names:
             return scanner.scan
-        told_apart = [f"{title} " for title in scanner.titles_unlike(before)]
-        kept = self._found.get
+        told_apart = [f"{title} " for title in scanner.titles_unlike(self._scanner)]
 
         def scanned(text: str) -> Iterable[TagCandidate]:
-            found = kept(text)
-            if found is None or any(title in text for title in told_apart):
-                return scanner.scan(text)
-            return found
+            found = self._found.get(text)
+            return scanner.scan(text) if found is None or any(title in text for title in told_apart) else found
 
         return scanned
 
@@ -261,15 +250,13 @@ class Finder:
             verdict, rule = own if own is not None else self._verdict(candidate)
             if verdict.status == "nothing":
                 continue
-            real = verdict.status == "left" or ((rule is None or verdict.status == "unknown") and around.is_real(candidate, verdict))
-            if real:
+            if verdict.status == "left" or ((rule is None or verdict.status == "unknown") and around.is_real(candidate, verdict)):
                 found.left.append((candidate.start, candidate.end))
                 if verdict.family == NUMBER:
                     numbers.append(candidate)
             elif verdict.status == "known":
                 doubt = self._doubt(text, candidate, verdict) if rule is None else "" if rule.use else UNSURE
-                why = doubt or settling.place(candidate, verdict)
-                if why:
+                if why := doubt or settling.place(candidate, verdict):
                     self._unknown(candidate, verdict, why, found)
             elif verdict.meaning.role == LETTER:
                 lettered.append((candidate, verdict))
@@ -308,9 +295,8 @@ class Finder:
         """Return the reason why a tag with a known meaning and without a rule must not be used, or "" if it may be."""
         if self._mapping.unlisted == "report":
             return "not in the mapping"
-        if verdict.sure >= USE_FROM or self._is_told(text, candidate, verdict):
-            return ""
-        return UNTOLD if candidate.grammar.shape == "run" else UNSURE
+        unsure = UNTOLD if candidate.grammar.shape == "run" else UNSURE
+        return "" if verdict.sure >= USE_FROM or self._is_told(text, candidate, verdict) else unsure
 
     def _is_told(self, text: str, candidate: TagCandidate, verdict: TagVerdict) -> bool:
         """Whether the text right beside an unsure tag without a rule confirms its kind, as in "(AGE) years old".

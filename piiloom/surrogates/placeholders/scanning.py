@@ -12,7 +12,7 @@ Letters after a title or a role may be all that is left of a name ("Dr. X", "Her
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import islice
@@ -58,10 +58,9 @@ class LanguageRanking(NamedTuple):
 def _shares() -> dict[str, tuple[tuple[str, float], ...]]:
     """Return what each common word counts for which languages."""
     listed = load_data("piiloom.surrogates", "function_words.yaml", _FunctionWords).function_words
-    spoken: dict[str, list[str]] = {}
-    for language, words in listed.items():
-        for word in words:
-            spoken.setdefault(word, []).append(language)
+    spoken: defaultdict[str, list[str]] = defaultdict(list)
+    for language, word in ((language, word) for language, words in listed.items() for word in words):
+        spoken[word].append(language)
     return {word: tuple((language, 1 / len(among)) for language in among) for word, among in spoken.items()}
 
 
@@ -251,12 +250,9 @@ class Title(NamedTuple):
 @cache
 def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     """Return the titles of *languages* by spelling; where two languages share one, the first language wins."""
-    found: dict[str, Title] = {}
-    for language in languages:
-        for entry in vocabulary_file(language).titles:
-            for word in entry.words:
-                found.setdefault(word, Title(entry.role, entry.gender, language))
-    return found
+    listed = [(language, entry) for language in languages for entry in vocabulary_file(language).titles]
+    spelt = [(word, Title(entry.role, entry.gender, language)) for language, entry in listed for word in entry.words]
+    return {**dict(spelt), **dict(reversed(spelt))}  # in the order of the languages
 
 
 @cache

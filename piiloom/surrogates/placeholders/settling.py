@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final
@@ -37,8 +37,6 @@ DAY: Final = "day"  # the form of a tag for a day, "[DAY]": a date, or the day i
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
 _REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
 
-_Key = tuple[str, str]
-
 
 class Settling:
     """Appends the mentions of one document to *mentions*.
@@ -51,20 +49,19 @@ class Settling:
         self._cues = cues
         self._mentions = mentions
         self._open: list[tuple[int, TagCandidate, TagVerdict]] = []
-        self._votes: dict[_Key, Counter[str]] = {}
+        self._votes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._told: tuple[int, Cue] | None = None  # the end of the last mask, and what stood beside it
 
     def place(self, candidate: TagCandidate, verdict: TagVerdict) -> str:
         """Append a mention for *candidate* and return ""; or return the reason if the text does not tell what it stands for."""
         meaning = verdict.meaning
         if meaning.context:
-            told = self._told_by_text(candidate, verdict)
-            if told is None:
+            if (told := self._told_by_text(candidate, verdict)) is None:
                 return UNTOLD
             meaning = told
         elif meaning.kind in _REFINED or meaning.role == CONTACT:
             meaning = self._refined(candidate, verdict, meaning)
-        elif self._cues.has_forms(meaning.kind):
+        else:
             meaning = self._formed(candidate, meaning)
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
@@ -88,7 +85,7 @@ class Settling:
         if meaning.context == "mention":
             meaning = self._formed(candidate, meaning)
         if cue is not None:
-            self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
+            self._votes[meaning.role, meaning.index][cue.kind] += 1
         return meaning
 
     def _cue(self, candidate: TagCandidate, meaning: Meaning) -> Cue | None:
@@ -164,9 +161,7 @@ class Settling:
 
     def _formed(self, candidate: TagCandidate, meaning: Meaning) -> Meaning:
         """Add the form that the text asks for, unless the tag itself says one."""
-        if meaning.form:
-            return meaning
-        form = self._cues.form(meaning.kind, self._text, candidate.start, candidate.end)
+        form = "" if meaning.form else self._cues.form(meaning.kind, self._text, candidate.start, candidate.end)
         return meaning._replace(form=form) if form else meaning
 
     def place_numbers(self, candidates: Sequence[TagCandidate]) -> set[int]:
@@ -177,7 +172,7 @@ class Settling:
         """
         numbered = re.compile(r"\[[^\W\d_][^\[\]{}]+ \{index\}\]")
         system = any(mention.role == LETTER or numbered.fullmatch(mention.rule) for mention in self._mentions)
-        votes: dict[str, Counter[str]] = {}
+        votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for candidate in candidates:
             cue = self._cues.around(self._text, candidate.start, candidate.end) if system else None
             kind = cue.kind if cue is not None and cue.sure >= GUESS else ""
@@ -186,7 +181,7 @@ class Settling:
             ):
                 kind = kind or "company"  # no reference follows an article
             if kind in set(LETTER_KINDS) - {"person", "city"}:
-                votes.setdefault(candidate.literal, Counter())[kind] += 1
+                votes[candidate.literal][kind] += 1
         found = [candidate for candidate in candidates if candidate.literal in votes]
         for start, end, _, literal in found:
             kind = votes[literal].most_common(1)[0][0]
@@ -200,30 +195,23 @@ class Settling:
         It does by a letter with a full stop that ends no sentence, a letter before a legal form, or letters of people. Return where they
         begin. "Company A" alone is nobody.
         """
-        found = [(*self._lettered(candidate), verdict) for candidate, verdict in candidates if verdict.meaning.kind == "company"]
+        text = self._text
+        found = [(candidate.start, candidate.end, verdict) for candidate, verdict in candidates if verdict.meaning.kind == "company"]
+        # A letter is replaced with its full stop, if that ends no sentence.
+        ends = [end + (text[end - 1] != "." and _FULL_STOP.match(text, end) is not None) for _, end, _ in found]
         names = any(one.role == LETTER or one.rule.endswith("{letter}") for one in self._mentions)
-        if not names and not any(dotted for _, _, dotted, _ in found):
+        if not names and not any(text[end - 1] == "." for end in ends):
             return set()
-        for start, end, _, verdict in found:
+        for (start, _, verdict), end in zip(found, ends, strict=True):
             self._mentions.append(Mention(start, end, "company", role=LETTER, index=verdict.meaning.index, rule=verdict.family))
         self._mentions.sort()
-        return {start for start, _, _, _ in found}
-
-    def _lettered(self, candidate: TagCandidate) -> tuple[int, int, bool]:
-        """Return the place of a letter, with its full stop if that ends no sentence, and whether it has one."""
-        start, end = candidate.start, candidate.end
-        if self._text[end - 1] == ".":
-            return start, end, True
-        dotted = _FULL_STOP.match(self._text, end) is not None
-        return start, end + dotted, dotted
+        return {start for start, _, _ in found}
 
     def finish(self) -> None:
         """Give every open mention the kind that most cues in the document support for its role and index."""
         for place, candidate, verdict in self._open:
             meaning = verdict.meaning
-            votes = self._votes.get((meaning.role, meaning.index))
-            if not votes:
-                continue
+            votes = self._votes[meaning.role, meaning.index]
             # What a letter, or a party to a lawsuit, can be; on equal votes the first one wins.
             allowed = LETTER_KINDS if meaning.role in {LETTER, "letters"} else ("person", "company")
             kind = max((meaning.kind, *allowed), key=lambda name: votes[name])
@@ -326,16 +314,11 @@ def told_by_neighbours(text: str, mentions: Sequence[Mention], _: object = None)
 
 def _close(mentions: Sequence[Mention]) -> list[int]:
     """Return the numbers of values that stand close behind another value: a cheap check that rules out most documents."""
-    found: list[int] = []
-    reached = -1  # up to where the next value stands close
-    for number, mention in enumerate(mentions):
-        if mention[2] == "person":
-            reached = -1
-            continue
-        if mention[0] <= reached:
-            found.append(number)
-        reached = mention[1] + _CLOSE
-    return found
+    return [
+        number
+        for number, (before, mention) in enumerate(itertools.pairwise(mentions), 1)
+        if mention[0] <= before[1] + _CLOSE and mention[2] != "person" != before[2]
+    ]
 
 
 def _tell(text: str, out: list[Mention], number: int) -> None:
@@ -436,11 +419,11 @@ def _tell_places(text: str, out: list[Mention], close: Sequence[int]) -> None:
     for run in runs:
         index = f"{OWN_INDEX}{run[0]}"
         if len(run) == 2 and _PAIR.fullmatch(text, out[run[0]].end, out[run[1]].start):
-            for number, kind in zip(run, ("city", "region"), strict=True):
-                out[number] = out[number]._replace(kind=kind, index=index, same="document")
+            told = [("city", index), ("region", index)]
         else:
-            for number in run:
-                out[number] = out[number]._replace(kind="city", index=f"{OWN_INDEX}{number}", same="document")
+            told = [("city", f"{OWN_INDEX}{number}") for number in run]
+        for number, (kind, index) in zip(run, told, strict=True):
+            out[number] = out[number]._replace(kind=kind, index=index, same="document")
 
 
 def _unspecified(mention: Mention, *, first: bool = True) -> bool:

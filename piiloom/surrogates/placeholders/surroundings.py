@@ -263,10 +263,6 @@ class TagCues:
         kinds = (f"(?P<{kind}>{'|'.join(words)})" for kind, words in self._contacts.items())
         return re.compile(rf"\b(?:{'|'.join(kinds)})(?!\w)" if self._contacts else "(?!)", re.IGNORECASE)
 
-    def has_forms(self, kind: str) -> bool:
-        """Whether the text beside a value of *kind* may tell a form."""
-        return kind in self._form_entries
-
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
         return self._birth.search(text[max(0, start - 30) : start]) is not None
