@@ -106,37 +106,6 @@ _LOWER_WORD: Final = re.compile(r"\[[^\W\d_]{5,}(?: [^\W\d_]+){0,2}\]")
 _NEIGHBOURS: Final = {"square": PAIR, DOTTED: TITLED}  # "[K]" beside "[B] [K]", "Jean X..." beside "M. X..."
 
 
-def learn(survey: Survey) -> Mapping:
-    """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
-    known, unknown, left = (survey.tallies[status].kept() for status in ("known", "unknown", "left"))
-    ranking = survey.ranking
-    titled = frozenset(tally.grammar for tally in known.values()) & {TITLED, PAIR}
-    supported = _supported(known.values())
-    # Places that name people by single letters; initials may be those of a name that was never redacted.
-    letters = sum(
-        tally.count
-        for family, tally in known.items()
-        if (tally.grammar in {TITLED, ROLE_LETTER} and IN_INITIALS not in family) or tally.verdict.meaning.role == LETTER
-    )
-    found = [_rule(family, tally, titled=titled, supported=supported, lettered=letters >= _OFTEN) for family, tally in known.items()]
-    rules = tuple(sorted(whole_families(found), key=lambda rule: (-rule.count, rule.tag)))
-    # A lower-case word that is often in brackets is unknown. In a language that no vocabulary has, each word in brackets is listed.
-    least = 1 if ranking.unread else 5
-    often = {
-        family: tally
-        for family, tally in left.items()
-        if tally.count >= least and tally.grammar == "square" and _LOWER_WORD.fullmatch(family)
-    }
-    real = {family: tally for family, tally in left.items() if family not in often}
-    return Mapping(
-        rules=rules,
-        unknown=_by_count([*_noted(unknown), *_noted(often, "often in brackets")]),
-        left_alone=_by_count(_noted(real)),
-        languages=tuple(name for name in ranking.languages if not ranking.home or name in ranking.home or name in supported),
-        cautions=foreign_cautions(rules),
-    )
-
-
 def _supported(tallies: Iterable[TagTally]) -> frozenset[str]:
     """Return the languages, of those that the texts are not in, of which tags with at least two meanings were found.
 
@@ -269,8 +238,34 @@ class Survey:
                 seen.cued[cue.kind] += 1
 
     def mapping(self) -> Mapping:
-        """Return the mapping learned so far."""
-        return learn(self)
+        """Return the mapping, with rules by descending count. Rules with a confidence below ``USE_FROM`` get ``use=False``."""
+        known, unknown, left = (self.tallies[status].kept() for status in ("known", "unknown", "left"))
+        ranking = self.ranking
+        titled = frozenset(tally.grammar for tally in known.values()) & {TITLED, PAIR}
+        supported = _supported(known.values())
+        # Places that name people by single letters; initials may be those of a name that was never redacted.
+        letters = sum(
+            tally.count
+            for family, tally in known.items()
+            if (tally.grammar in {TITLED, ROLE_LETTER} and IN_INITIALS not in family) or tally.verdict.meaning.role == LETTER
+        )
+        found = [_rule(family, tally, titled=titled, supported=supported, lettered=letters >= _OFTEN) for family, tally in known.items()]
+        rules = tuple(sorted(whole_families(found), key=lambda rule: (-rule.count, rule.tag)))
+        # A lower-case word that is often in brackets is unknown. In a language that no vocabulary has, each word in brackets is listed.
+        least = 1 if ranking.unread else 5
+        often = {
+            family: tally
+            for family, tally in left.items()
+            if tally.count >= least and tally.grammar == "square" and _LOWER_WORD.fullmatch(family)
+        }
+        real = {family: tally for family, tally in left.items() if family not in often}
+        return Mapping(
+            rules=rules,
+            unknown=_by_count([*_noted(unknown), *_noted(often, "often in brackets")]),
+            left_alone=_by_count(_noted(real)),
+            languages=tuple(name for name in ranking.languages if not ranking.home or name in ranking.home or name in supported),
+            cautions=foreign_cautions(rules),
+        )
 
 
 def survey_of(texts: Iterable[str], language: str = "", kept: KeptScans | None = None) -> Survey:

@@ -57,16 +57,12 @@ class CueEntry(_Entry):
     sure: float = 1.0
 
 
-class Describing(_Entry):
-    """Words of descriptions that stand for a tag: before its noun, and between the noun and where it is; ``own`` tells the writer's."""
-
-    adjectives: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
-
-
 class VocabularyFile(_Entry):
-    """One language; ``qualifiers`` are words inside a tag that tell gender."""
+    """One language.
+
+    ``qualifiers`` are words inside a tag that tell gender. ``describing`` are words of descriptions that stand for a tag: before its
+    noun, and between the noun and where it is; ``own`` tells the writer's.
+    """
 
     language: str
     head: Literal["first", "last"]
@@ -86,7 +82,7 @@ class VocabularyFile(_Entry):
     titles: tuple[WordsEntry, ...] = ()
     cues: tuple[CueEntry, ...] = ()
     forms: tuple[CueEntry, ...] = ()
-    describing: Describing = Describing()
+    describing: dict[Literal["adjectives", "places", "own"], tuple[str, ...]] = {}
     contacts: dict[str, str] = {}
 
 
@@ -199,9 +195,9 @@ class Vocabulary:
                 self.rivals.setdefault(phrase, word)
         self.ids = {role: kind for source in reversed(sources) for role, kind in source.ids.items()}
         self.articles = _phrases(source.articles for source in sources)
-        self.adjectives = _phrases(source.describing.adjectives for source in sources)
-        self.places = _phrases(source.describing.places for source in sources)
-        self.own = _phrases(source.describing.own for source in sources)
+        self.adjectives = _phrases(source.describing.get("adjectives", ()) for source in sources)
+        self.places = _phrases(source.describing.get("places", ()) for source in sources)
+        self.own = _phrases(source.describing.get("own", ()) for source in sources)
         self.index_words = _phrases(source.index_words for source in sources)
         self.longest = max(phrase.count(" ") + 1 for phrase in self.words)
         named = [phrase for phrase, word in self.words.items() if word.service and " " not in phrase]
