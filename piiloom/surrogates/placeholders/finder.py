@@ -40,17 +40,13 @@ class TagRules:
         if not self._by_tag:
             return None, verdict
         literal = " ".join(literal.split())
-        rule = self._by_tag.get(literal)
-        if rule is not None:
-            return rule, by_rule(rule, verdict, {})
         family = self._by_tag.get(verdict.family)
-        for pattern, other in self._patterns:
-            if family is not None and other is not family:
-                continue
-            match = pattern.fullmatch(literal)
-            if match:
+        rule = self._by_tag.get(literal)
+        for pattern, other in self._patterns if rule is None else ():
+            if (family is None or other is family) and (match := pattern.fullmatch(literal)):
                 return other, by_rule(other, verdict, match.groupdict())
-        return (family, by_rule(family, verdict, {})) if family is not None else (None, verdict)
+        rule = rule or family
+        return (rule, by_rule(rule, verdict, {})) if rule is not None else (None, verdict)
 
 
 def by_rule(rule: TagRule, verdict: TagVerdict, groups: dict[str, str | None]) -> TagVerdict:
@@ -78,7 +74,6 @@ def by_rule(rule: TagRule, verdict: TagVerdict, groups: dict[str, str | None]) -
 
 
 _OWN = Grammar("own", "signs", "", "", 1.0, 1.0, "none")
-_SECONDS = 1.0  # time limit for one pattern on one document, plus as much again for each million characters
 
 OwnMatch = tuple[TagVerdict, TagRule | None]
 
@@ -98,12 +93,9 @@ class OwnPatterns:
             if rule.regex:
                 self._patterns.append((_compiled(rule.regex), rule))
             elif not _scanned(rule.tag, scanner):
-                source = pattern_of(rule.tag)
-                edges = (
-                    r"(?<!\w)" if rule.tag[:1].isalnum() else "",
-                    r"(?!\w)" if rule.tag[-1:].isalnum() or rule.tag.endswith("}") else "",
-                )
-                self._patterns.append((_compiled(source.join(edges)), rule))
+                before = r"(?<!\w)" if rule.tag[:1].isalnum() else ""
+                after = r"(?!\w)" if rule.tag[-1:].isalnum() or rule.tag.endswith("}") else ""
+                self._patterns.append((_compiled(f"{before}{pattern_of(rule.tag)}{after}"), rule))
 
     def __bool__(self) -> bool:
         return bool(self._patterns)
@@ -114,7 +106,7 @@ class OwnPatterns:
         Of overlapping ones the first to start is kept, then the longer, then the one of the user's pattern. A match comes with its
         verdict and rule, a candidate with None. Raises ``DataError`` if a pattern exceeds the time limit.
         """
-        found: list[tuple[TagCandidate, OwnMatch | None]] = [*self._matches(text), *((candidate, None) for candidate in candidates)]
+        found: list[tuple[TagCandidate, OwnMatch | None]] = [*self._matches(text), *zip(candidates, repeat(None))]
         found.sort(key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None))
         reached = 0
         for candidate, own in found:
@@ -123,7 +115,7 @@ class OwnPatterns:
                 reached = candidate.end
 
     def _matches(self, text: str) -> Iterator[tuple[TagCandidate, OwnMatch]]:
-        limit = _SECONDS * (1 + len(text) / 1e6)
+        limit = 1 + len(text) / 1e6  # seconds for one pattern
         for pattern, rule in self._patterns:
             try:
                 matches = list(pattern.finditer(text, timeout=limit))
@@ -162,15 +154,10 @@ def _scanned(tag: str, scanner: Scanner) -> bool:
     return any((candidate.start, candidate.end) == (0, len(text)) for candidate in scanner.scan(text))
 
 
-_ROOM: Final = 16_000_000  # code points of texts with their candidates: some 40 MB
-_LONGEST: Final = 100_000  # code points of a text that is kept: what is made of a longer one takes all the space that there is
-_PER_CANDIDATE: Final = 100  # a candidate takes as much as so many code points
-
-
 class KeptScans:
     """Candidates by text. What does not fit is not kept, and scanned again. Pickled it is empty: another process has its own."""
 
-    def __init__(self, room: int = _ROOM) -> None:
+    def __init__(self, room: int = 16_000_000) -> None:  # code points of texts with their candidates: some 40 MB
         self._found: dict[str, list[TagCandidate]] = {}
         self._size = self._room = room
         self._scanner: Scanner | None = None
@@ -184,35 +171,28 @@ class KeptScans:
             self._found.clear()
             self._room, self._scanner = self._size, scanner
         found = list(scanner.scan(text))
-        if len(text) <= _LONGEST and text not in self._found:
-            self._room -= len(text) + _PER_CANDIDATE * len(found)
+        # What is made of a longer text takes all the space that there is; a candidate takes as much as 100 code points.
+        if len(text) <= 100_000 and text not in self._found:
+            self._room -= len(text) + 100 * len(found)
             if self._room > 0:
                 self._found[text] = found
         return found
 
     def scan_of(self, scanner: Scanner) -> Callable[[str], Iterable[TagCandidate]]:
         """Return a function with the result of ``scanner.scan``, which takes what is kept for a text where that is sure to be the same."""
-        before = self._scanner
-        if before is None or before.names != scanner.names:
+        if self._scanner is None or self._scanner.names != scanner.names:
             return scanner.scan
-        told_apart = [f"{title} " for title in scanner.titles_unlike(before)]
-        kept = self._found.get
+        told_apart = [f"{title} " for title in scanner.titles_unlike(self._scanner)]
 
         def scanned(text: str) -> Iterable[TagCandidate]:
-            found = kept(text)
-            if found is None or any(title in text for title in told_apart):
-                return scanner.scan(text)
-            return found
+            found = self._found.get(text)
+            return scanner.scan(text) if found is None or any(title in text for title in told_apart) else found
 
         return scanned
 
 
 UNSURE: Final = "too unsure to be used"
-UNLISTED: Final = "not in the mapping"
-LISTED: Final = "listed as unknown in the mapping"
 _LEAST: Final = 0.4  # below this confidence a tag is not used, whatever cues surround it
-_LONGEST_ROLE: Final = 80
-_NAMED: Final = 10  # unknown placeholders that an error counts out
 
 
 class Unknown(NamedTuple):
@@ -266,19 +246,17 @@ class Finder:
         settling = Settling(text, self._cues, found.mentions)
         numbers: list[TagCandidate] = []
         lettered: list[tuple[TagCandidate, TagVerdict]] = []
-        for candidate, own in self._candidates(text):
+        for candidate, own in self._own.merged(text, self._scan(text)) if self._own else zip(self._scan(text), repeat(None)):
             verdict, rule = own if own is not None else self._verdict(candidate)
             if verdict.status == "nothing":
                 continue
-            real = verdict.status == "left" or ((rule is None or verdict.status == "unknown") and around.is_real(candidate, verdict))
-            if real:
+            if verdict.status == "left" or ((rule is None or verdict.status == "unknown") and around.is_real(candidate, verdict)):
                 found.left.append((candidate.start, candidate.end))
                 if verdict.family == NUMBER:
                     numbers.append(candidate)
             elif verdict.status == "known":
                 doubt = self._doubt(text, candidate, verdict) if rule is None else "" if rule.use else UNSURE
-                why = doubt or settling.place(candidate, verdict)
-                if why:
+                if why := doubt or settling.place(candidate, verdict):
                     self._unknown(candidate, verdict, why, found)
             elif verdict.meaning.role == LETTER:
                 lettered.append((candidate, verdict))
@@ -304,27 +282,21 @@ class Finder:
             found.unknown.sort()
             found.mentions.sort()
 
-    def _candidates(self, text: str) -> Iterator[tuple[TagCandidate, tuple[TagVerdict, TagRule | None] | None]]:
-        if not self._own:
-            return zip(self._scan(text), repeat(None))
-        return self._own.merged(text, self._scan(text))
-
     def _ruled(self, grammar: Grammar, literal: str) -> tuple[TagVerdict, TagRule | None]:
         """Return the verdict on a candidate and the rule that applies to it, if any."""
         rule, verdict = self._rules.rule_of(literal, self._judge.judge_literal(grammar, literal))
         if rule is None and verdict.family in self._left:
             verdict = verdict._replace(status="left")
         elif rule is None and verdict.family in self._noted and verdict.status != "unknown":
-            verdict = verdict._replace(status="unknown", why=LISTED)
+            verdict = verdict._replace(status="unknown", why="listed as unknown in the mapping")
         return verdict, rule
 
     def _doubt(self, text: str, candidate: TagCandidate, verdict: TagVerdict) -> str:
         """Return the reason why a tag with a known meaning and without a rule must not be used, or "" if it may be."""
         if self._mapping.unlisted == "report":
-            return UNLISTED
-        if verdict.sure >= USE_FROM or self._is_told(text, candidate, verdict):
-            return ""
-        return UNTOLD if candidate.grammar.shape == "run" else UNSURE
+            return "not in the mapping"
+        unsure = UNTOLD if candidate.grammar.shape == "run" else UNSURE
+        return "" if verdict.sure >= USE_FROM or self._is_told(text, candidate, verdict) else unsure
 
     def _is_told(self, text: str, candidate: TagCandidate, verdict: TagVerdict) -> bool:
         """Whether the text right beside an unsure tag without a rule confirms its kind, as in "(AGE) years old".
@@ -341,7 +313,7 @@ class Finder:
     def _unknown(self, candidate: TagCandidate, verdict: TagVerdict, why: str, found: FoundTags) -> None:
         start, end = candidate.start, candidate.end
         if self._on_unknown == "generic":
-            role = candidate.literal.casefold()[:_LONGEST_ROLE]
+            role = candidate.literal.casefold()[:80]
             found.mentions.append(Mention(start, end, "generic", role=role, rule=verdict.family))
         found.unknown.append(Unknown(start, end, why, verdict.family))
 
@@ -349,7 +321,7 @@ class Finder:
 def _refused(text: str, unknown: list[Unknown], where: str) -> DataError:
     """Return the error of a document with *unknown* placeholders, which says where the first of them are."""
     start, end, why, _ = unknown[0]
-    places = ", ".join(f"{one.start} to {one.end}" for one in unknown[1:_NAMED])
+    places = ", ".join(f"{one.start} to {one.end}" for one in unknown[1:10])
     others = f"; {len(unknown) - 1} more in this text: characters {places}" if places else ""
     line = text.count("\n", 0, start) + 1
     return DataError(

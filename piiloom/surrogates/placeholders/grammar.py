@@ -25,57 +25,39 @@ Shape = Literal["signs", "run", "word"]
 CasePolicy = Literal["any", "upper", "marked", "none"]
 
 
-class _GrammarEntry(BaseModel):
+class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
+
+
+class GrammarEntry(_Part):
+    """A tag between signs, a run of one sign (between ``open`` and ``close`` if it has them), or a placeholder without signs."""
 
     name: str
     not_before: str = ""
     not_after: str = ""
+    open: str = ""
+    close: str = ""
+    inner: str = ""
+    sign: str = ""
+    least: int = Field(1, alias="from")
+    first: str = ""
+    rest: str = ""
+    upper: float = 0.0
+    lower: float = 0.0
+    sure: float = 0.0
+    unknown: CasePolicy = "none"
+    kind: str = ""
+    needs: str = ""
     examples: tuple[str, ...]
     never: tuple[str, ...]
 
 
-class SignsEntry(_GrammarEntry):
-    """A tag between signs."""
-
-    open: str
-    close: str
-    inner: str
-    upper: float
-    lower: float
-    unknown: CasePolicy
-    kind: str = ""
-    needs: str = ""
-
-
-class RunEntry(_GrammarEntry):
-    """A run of one sign, between ``open`` and ``close`` if it has them."""
-
-    open: str = ""
-    sign: str
-    close: str = ""
-    least: int = Field(alias="from")
-    needs: str = ""
-    sure: float
-
-
-class WordsEntry(_GrammarEntry):
-    """A placeholder without signs."""
-
-    first: str
-    rest: str
-    sure: float
-    kind: str = ""
-
-
-class GrammarsFile(BaseModel):
+class GrammarsFile(_Part):
     """``grammars.yaml``; what the keys mean is told there."""
 
-    model_config = ConfigDict(extra="forbid", defer_build=True)
-
-    signs: tuple[SignsEntry, ...]
-    runs: tuple[RunEntry, ...]
-    words: tuple[WordsEntry, ...]
+    signs: tuple[GrammarEntry, ...]
+    runs: tuple[GrammarEntry, ...]
+    words: tuple[GrammarEntry, ...]
     letters: tuple[str, ...]
     markup: frozenset[str]
     markup_in_capitals: frozenset[str]
@@ -132,37 +114,26 @@ def compiled(names: tuple[str, ...] | None, known_titles: tuple[str, ...]) -> Gr
     data = grammars_file()
     wanted = set(grammars() if names is None else names)
     signs: dict[str, list[str]] = {"": []}
-    for run in data.runs:
-        if run.name in wanted:
-            signs.setdefault(run.needs, []).append(_run_pattern(run))
-    for sign in data.signs:
-        if sign.name in wanted:
-            signs.setdefault(sign.needs, []).append(_signs_pattern(sign))
+    for entry in (*data.runs, *data.signs):
+        if entry.name in wanted:
+            signs.setdefault(entry.needs, []).append(_signs_pattern(entry))
     # Every alternative without needs begins with a literal character, so that ``re`` can skip quickly to possible starts.
     (_, always), *rarer = [(needs, re.compile("|".join(patterns) or "(?!)")) for needs, patterns in signs.items()]
     words = [w for w in data.words if w.name in wanted]
     return always, tuple(rarer), _words_pattern(words, data.letters, known_titles) if words else None
 
 
-def _signs_pattern(entry: SignsEntry) -> str:
+def _signs_pattern(entry: GrammarEntry) -> str:
+    opening = entry.open or entry.sign
+    first = re.escape(opening[:1])
+    before = rf"(?<!{entry.not_before}{first})" if entry.not_before and first else ""
     after = f"(?!{entry.not_after})" if entry.not_after else ""
-    if not entry.open:
-        return rf"(?P<{entry.name}>{entry.inner}{re.escape(entry.close)}){after}"
-    first = re.escape(entry.open[0])
-    before = rf"(?<!{entry.not_before}{first})" if entry.not_before else ""
-    return rf"{first}{before}(?P<{entry.name}>{re.escape(entry.open[1:])}{entry.inner}{re.escape(entry.close)}){after}"
+    least = entry.least if entry.open else entry.least - 1
+    inner = rf"{re.escape(entry.sign)}{{{least},}}+" if entry.sign else entry.inner
+    return rf"{first}{before}(?P<{entry.name}>{re.escape(opening[1:])}{inner}{re.escape(entry.close)}){after}"
 
 
-def _run_pattern(entry: RunEntry) -> str:
-    sign = re.escape(entry.sign)
-    before = f"(?<!{entry.not_before}{sign})" if entry.not_before else ""
-    after = f"(?!{entry.not_after})" if entry.not_after else ""
-    if entry.open:
-        return rf"{re.escape(entry.open)}(?P<{entry.name}>{sign}{{{entry.least},}}+{re.escape(entry.close)}){after}"
-    return rf"{sign}{before}(?P<{entry.name}>{sign}{{{entry.least - 1},}}+){after}"
-
-
-def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
+def _words_pattern(entries: list[GrammarEntry], letters: tuple[str, ...], known_titles: tuple[str, ...]) -> re.Pattern[str]:
     """Build one expression that starts with a character set, so that ``re`` is fast; look-behinds check what comes before it.
 
     The pronoun "I" and words in small letters after their first letter, which are most, are passed over at once.
@@ -185,15 +156,12 @@ def _words_pattern(entries: list[WordsEntry], letters: tuple[str, ...], known_ti
     return re.compile(rf"[{firsts}](?<!\w.)(?!(?<=I)[ ’'])(?!(?!onth ?D|xx)[a-z]{{2}})(?:{'|'.join(parts)})")
 
 
-_OTHER: Final = re.compile(r"[^\W\d_A-Za-zªºÀ-ɏ\u1e00-\u1eff]")
-_EAST_ASIAN: Final = r"[\u2e80-\u9fff\uac00-\ud7af]"  # compiled when a tag needs it: so large a set takes 4 ms
 _ANY: Final = frozenset("stars angle angles triple_angle escaped_angle curly double_curly triple_curly double_square".split())
-_QUOTES: Final = frozenset("guillemets angle_quotes double_angle_quotes corner_quotes white_corner_quotes".split())
 
 
 def in_other_script(text: str) -> bool:
     """Whether *text* has letters of another script than the Latin one."""
-    return _OTHER.search(text) is not None
+    return re.search(r"[^\W\d_A-Za-zªºÀ-ɏ\u1e00-\u1eff]", text) is not None
 
 
 def speaks_in_other_script(text: str) -> bool:
@@ -212,12 +180,13 @@ def is_tag(grammar: str, tag: str) -> bool:
         return tag.casefold().rstrip("0123456789_ ") in grammars_file().other_scripts
     if grammar in _ANY or speaks_in_other_script(tag):
         return True
-    return not re.search(_EAST_ASIAN, tag) and (tag.upper() == tag.lower() or tag == tag.upper())
+    # East Asian letters: compiled when a tag needs it, since so large a set takes 4 ms.
+    return not re.search(r"[\u2e80-\u9fff\uac00-\ud7af]", tag) and (tag.upper() == tag.lower() or tag == tag.upper())
 
 
 def is_quoted(grammar: str) -> bool:
     """Whether *grammar* is one of quotes, which mostly hold what somebody said."""
-    return grammar in _QUOTES
+    return grammar in {"guillemets", "angle_quotes", "double_angle_quotes", "corner_quotes", "white_corner_quotes"}
 
 
 SIGNS: Final = "Xx*#_?•█▇■×"  # what stands for one character of a masked number
@@ -236,7 +205,6 @@ HYPHEN_NUMBERED: Final = "hyphen_numbered"  # "Victim-1"
 _REACH: Final = 40  # characters looked at on each side
 _PLACE: Final = rf"[\d{re.escape(SIGNS)}]"
 _STRONG: Final = frozenset("Xx*•█▇■×")  # "_", "?" and "#" are also those of forms to fill in, and of descriptions of a format
-_FORM_SURE: Final = 0.55
 _YEAR: Final = r"(?:19|20)\d\d"
 _NUMBER: Final = "masked_number"
 
@@ -253,19 +221,11 @@ _SHAPES: Final = {
 }
 _EDGE: Final = rf"(?:[^\W\u2e80-\u9fff\uac00-\ud7af]|[{re.escape('*#?•@')}])"  # words of East Asian texts stand right beside numbers
 _BESIDE: Final = frozenset("-/.)(+@*#?•_0123456789")  # what stands beside a part of a longer mask; also a space, beside digits or stars
-_AFTER_DAY: Final = frozenset({",", " ", ".", ""})  # what stands behind a day, or behind a year
-_MONTH: Final = 16  # characters in which the name of a month, and what stands beside it, lies
-_SPACED: Final = frozenset("*•")
 _WORDS_BEFORE: Final = re.compile(r"(?<!\w)[^\W\d_]{2,}(?:_[^\W\d_]{2,}){0,2}$")
 _BOLD: Final = re.compile(r"(?<![\w*])\*{2,3}(?=[^\s*])")
 _NAME_BEFORE: Final = re.compile(r"(?<![\w.+*-])\w[\w.+*-]*$")
 
 CandidatePlace = tuple[int, int, Grammar]
-
-
-def widened(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
-    """Return the whole of the candidate ``[start, end)`` of *text*, with the grammar that it is of; None if it is none after all."""
-    return _WIDENERS[grammar.name](text, start, end, grammar)
 
 
 @cache
@@ -303,7 +263,7 @@ def _mask(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace |
 def may_be_wider(text: str, start: int, end: int, name: str) -> bool:
     """Whether the candidate ``[start, end)`` of the grammar *name* may be a part of something longer; a quick test."""
     if name not in BEARERS:
-        return name in WIDENED
+        return name in WIDENERS
     after, before = text[end : end + 1], text[start - 1 : start]
     if after in _BESIDE or before in _BESIDE:
         return after != "." or before in _BESIDE or text[end + 1 : end + 2].isalnum() or text[end + 1 : end + 2] in _BESIDE
@@ -311,29 +271,23 @@ def may_be_wider(text: str, start: int, end: int, name: str) -> bool:
         return True
     if (
         before == " "
-        and after in _AFTER_DAY
-        and text[max(0, start - _MONTH) : start - 1].rpartition(" ")[2].strip(".").casefold() in month_words()
+        and after in {",", " ", ".", ""}  # behind a day, or behind a year
+        and text[max(0, start - 16) : start - 1].rpartition(" ")[2].strip(".").casefold() in month_words()
     ):
         return True  # "March ___, 2019"
-    return after == " " and text[start] in _SPACED
+    return after == " " and text[start] in "*•"
 
 
 def _told(literal: str, name: str) -> Grammar:
     grammar = grammars()[name]
     told = _STRONG & set(literal) or (name == "masked_date" and any(char.isdigit() for char in literal))
-    return grammar if name == "masked_email" or told else grammar._replace(upper=min(grammar.upper, _FORM_SURE))
+    return grammar if name == "masked_email" or told else grammar._replace(upper=min(grammar.upper, 0.55))
 
 
-def _numbered(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
-    """Return "Ort_3" for "_3"."""
-    words = _WORDS_BEFORE.search(text, max(0, start - _REACH), start)
-    return (words.start(), end, grammar) if words else None
-
-
-def _starred_email(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
-    """Return "j***@example.com" for "***@example.com"."""
-    name = _NAME_BEFORE.search(text, max(0, start - _REACH), start)
-    return (name.start(), end, grammar) if name else None
+def _begun(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
+    """Return "Ort_3" for "_3", and "j***@example.com" for "***@example.com"."""
+    before = (_NAME_BEFORE if grammar.name == "starred_email" else _WORDS_BEFORE).search(text, max(0, start - _REACH), start)
+    return (before.start(), end, grammar) if before else None
 
 
 def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
@@ -344,17 +298,13 @@ def _starred_name(text: str, start: int, end: int, grammar: Grammar) -> Candidat
     return start, end, grammar
 
 
-_WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], CandidatePlace | None]]] = {
+# By grammar, what finds the whole of a candidate, with the grammar that it is of, or None if it is none after all.
+WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], CandidatePlace | None]]] = {
     **dict.fromkeys(BEARERS | PARTS, _mask),
     _DATED: _dated,
-    WORD_NUMBERED: _numbered,
-    WORD_LABEL: _numbered,
-    TITLE_WORDS: _numbered,
-    HYPHEN_NUMBERED: _numbered,
-    "starred_email": _starred_email,
+    **dict.fromkeys((WORD_NUMBERED, WORD_LABEL, TITLE_WORDS, HYPHEN_NUMBERED, "starred_email"), _begun),
     "starred_name": _starred_name,
 }
-WIDENED: Final = frozenset(_WIDENERS)
 INDEX: Final = r"[0-9]{1,9} ?[A-Za-z]?|[A-Za-z]{1,4}"
 IN_INITIALS: Final = "{initials}"
 _TOKENS: Final = {

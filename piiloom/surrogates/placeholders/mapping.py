@@ -8,7 +8,7 @@ Warnings: no placeholder is known, one kind outnumbers all others, or the texts 
 from __future__ import annotations
 
 import re
-from collections import abc, defaultdict
+from collections import Counter, abc, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -101,9 +101,7 @@ class Mapping:
     cautions: tuple[str, ...] = field(default=(), compare=False)
 
 
-_LETTER: Final = "letter"
 _ONE: Final = re.compile(r"(?<![A-Za-z])[A-Z](?![A-Za-z])")
-_ENOUGH_KNOWN: Final = 0.2  # the share of a family's places whose rules must be sure for the rest to follow them
 
 
 def whole_families(rules: Sequence[TagRule]) -> list[TagRule]:
@@ -111,30 +109,24 @@ def whole_families(rules: Sequence[TagRule]) -> list[TagRule]:
 
     They are used if the rules that are sure by themselves have a fifth of the places. The kind stays that of each letter.
     """
-    families: defaultdict[str, list[TagRule]] = defaultdict(list)
+    places: Counter[str] = Counter()
+    sure: Counter[str] = Counter()
     for rule in rules:
-        if rule.role == _LETTER and _ONE.search(rule.tag):
-            families[_ONE.sub("{letter}", rule.tag)].append(rule)
-    used = {name: _are_used(family) for name, family in families.items()}
-    return [_settled(rule, use=used[_ONE.sub("{letter}", rule.tag)]) if _is_in(rule, families) else rule for rule in rules]
-
-
-def _is_in(rule: TagRule, families: defaultdict[str, list[TagRule]]) -> bool:
-    return rule.role == _LETTER and _ONE.sub("{letter}", rule.tag) in families
-
-
-def _are_used(family: Sequence[TagRule]) -> bool:
-    return sum(rule.count for rule in family if rule.use) >= _ENOUGH_KNOWN * sum(rule.count for rule in family)
-
-
-def _settled(rule: TagRule, *, use: bool) -> TagRule:
-    confidence = max(rule.confidence, USE_FROM) if use else min(rule.confidence, USE_FROM - 0.01)
-    return replace(rule, use=use, confidence=confidence)
+        if rule.role == "letter" and _ONE.search(rule.tag):
+            places[_ONE.sub("{letter}", rule.tag)] += rule.count
+            sure[_ONE.sub("{letter}", rule.tag)] += rule.count * rule.use
+    found = []
+    for rule in rules:
+        name = _ONE.sub("{letter}", rule.tag)
+        if rule.role == "letter" and name in places:
+            use = sure[name] >= 0.2 * places[name]
+            confidence = max(rule.confidence, USE_FROM) if use else min(rule.confidence, USE_FROM - 0.01)
+            rule = replace(rule, use=use, confidence=confidence)  # noqa: PLW2901
+        found.append(rule)
+    return found
 
 
 NO_RULE: Final = "no placeholder of a known meaning was found: nothing is replaced"
-_ENOUGH: Final = 20  # fewer surrogates than this say nothing about a corpus
-_SURE: Final = 0.8  # names are most of many corpora; they are suspicious only where their tags are less sure than this
 _SHOWN: Final = 3
 _LANGUAGES: Final = {
     "en": "English", "nl": "Dutch", "pt": "Portuguese", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "sv": "Swedish",
@@ -149,10 +141,11 @@ def kind_caution(counts: abc.Mapping[str, int], rules: Iterable[TagRule] = ()) -
     """
     total = sum(counts.values())
     kind = max(counts, key=lambda name: (counts[name], name), default="")
-    if total < _ENOUGH or 2 * counts[kind] <= total:
+    if total < 20 or 2 * counts[kind] <= total:
         return ""
     tags = sorted((rule for rule in rules if rule.kind == kind and rule.use), key=lambda rule: -rule.count)
-    if kind == "person" and all(rule.confidence >= _SURE for rule in tags[:_SHOWN]):
+    # Names are most of many corpora; they are suspicious only where their tags are less sure.
+    if kind == "person" and all(rule.confidence >= 0.8 for rule in tags[:_SHOWN]):
         return ""
     language_name = ", ".join(f"{rule.name} {rule.count:,}" for rule in tags[:_SHOWN])
     others = f" (read from {language_name})" if language_name else ""
@@ -171,39 +164,31 @@ def surrogate_cautions(counts: abc.Mapping[str, int], mapping: Mapping) -> tuple
 
 def survey_cautions(mapping: Mapping) -> tuple[str, ...]:
     """Return what the user should hear about a *mapping* that was learned, before it is used."""
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for rule in mapping.rules:
-        counts[rule.kind] = counts.get(rule.kind, 0) + rule.count * rule.use
+        counts[rule.kind] += rule.count * rule.use
     return surrogate_cautions(counts, mapping)
 
 
 def foreign_cautions(rules: Iterable[TagRule]) -> tuple[str, ...]:
     """Return warnings of the *rules* that are not used as no other tag supports their language."""
-    cautions = []
-    foreign: dict[str, list[TagRule]] = {}
+    foreign: defaultdict[str, list[TagRule]] = defaultdict(list)
     for rule in rules:
         if rule.language and not rule.use:
-            foreign.setdefault(rule.language, []).append(rule)
-    for language, unused in foreign.items():
-        count, tags = sum(rule.count for rule in unused), ", ".join(f"{rule.name} = {rule.kind}" for rule in unused[:_SHOWN])
-        cautions.append(
-            f"{count:,} places have tags that only {language_name(language)} knows, which the texts are not in; not replaced: {tags}"
-        )
-    return tuple(cautions)
+            foreign[rule.language].append(rule)
+    return tuple(
+        f"{sum(rule.count for rule in unused):,} places have tags that only {_LANGUAGES.get(language, language)} knows, "
+        f"which the texts are not in; not replaced: {', '.join(f'{rule.name} = {rule.kind}' for rule in unused[:_SHOWN])}"
+        for language, unused in foreign.items()
+    )
 
 
 def language_caution(locale: str, told: str) -> str:
     """Return a warning if the texts are told to be in another language than *locale* says, else ""."""
     if not told or told == locale.partition("_")[0]:
         return ""
-    return (
-        f"the texts read as {language_name(told)}, the locale is {locale}: values come in its language; name the texts' own with --locale"
-    )
-
-
-def language_name(language: str) -> str:
-    """Return the English name of *language*."""
-    return _LANGUAGES.get(language, language)
+    name = _LANGUAGES.get(told, told)
+    return f"the texts read as {name}, the locale is {locale}: values come in its language; name the texts' own with --locale"
 
 
 T = TypeVar("T")
@@ -318,10 +303,10 @@ def _check_rules(document: YamlDocument, rules: list[TagRule]) -> None:
             raise ConfigError(f"unknown kind {rule.kind!r}", where=place, remedy=_closest(rule.kind, list(KINDS)))
         if rule.regex:
             _check_regex(rule.regex, document.where(("rules", number, "regex")))
-        name = rule.name
-        if name in seen:
-            raise ConfigError(f"this pattern is given twice, first on line {seen[name]}", where=where, remedy="Keep one of the two rules.")
-        seen[name] = document.line(("rules", number))
+        if rule.name in seen:
+            line = seen[rule.name]
+            raise ConfigError(f"this pattern is given twice, first on line {line}", where=where, remedy="Keep one of the two rules.")
+        seen[rule.name] = document.line(("rules", number))
 
 
 def _check_regex(pattern: str, where: str) -> None:
@@ -352,14 +337,9 @@ def dump_mapping(mapping: Mapping) -> str:
         settings["grammars"] = list(mapping.grammars)
     settings["unlisted"] = mapping.unlisted
     sections = (("rules", mapping.rules), ("unknown", mapping.unknown), ("left_alone", mapping.left_alone))
-    body = [_yaml(settings)]
-    for name, entries in sections:
-        body.append(_yaml({name: [_plain(entry) for entry in entries]}))
+    parts = [settings, *({name: [_plain(entry) for entry in entries]} for name, entries in sections)]
+    body = (yaml.safe_dump(part, allow_unicode=True, sort_keys=False, width=10_000, default_flow_style=None) for part in parts)
     return _HEAD + "\n".join(body)
-
-
-def _yaml(data: dict[str, Any]) -> str:
-    return yaml.safe_dump(data, allow_unicode=True, sort_keys=False, width=10_000, default_flow_style=None)
 
 
 def _plain(entry: TagRule | Noted) -> dict[str, Any]:

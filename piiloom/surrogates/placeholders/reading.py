@@ -17,16 +17,12 @@ from piiloom.surrogates.documents import Same
 from piiloom.surrogates.kinds.kind import WITHIN
 from piiloom.surrogates.kinds.registry import KINDS, PREFIX, has_own_values
 from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of
-from piiloom.surrogates.placeholders.mapping import Mapping, TagRule
+from piiloom.surrogates.placeholders.mapping import Context, Mapping, TagRule
 from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag, vocabulary
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
-Context = str  # "" | "mention" | "document"; see ``mapping.Rule.context``
-
 _WEAK: Final = frozenset({"number", "id_number"})  # kinds that another word overrides: "phone number", "student id"
-_NO_HEADS: Final = _WEAK | {"title", "generic"}  # kinds that say nothing of what they are of
-_OF: Final = frozenset({"of", "for", "av", "för", "von", "vom"})  # between a head and what it is of
 _NAMELESS: Final = frozenset("payment_card bank_account case_number device_id id_number policy_number".split())
 _ORGANISED: Final = frozenset(
     "organisation company employer department charity club authority product band resort school language_school university hospital "
@@ -38,17 +34,9 @@ _SAID: Final = frozenset({"role", "name", "value"})
 _OF_SERVICES: Final = {"service": {"bank_account"}, "value": {"bank_account", "address", "location"}}  # are a username: "SKYPE ADDRESS"
 # What an account is that is not at a bank, by the kind of what it is of.
 _ACCOUNTS: Final = {"email": "email", **dict.fromkeys(("username", "phone", "url", "product", "school", "university"), "username")}
-_LETTER_SURE: Final = 0.5
-_GROUPS_OF_LETTERS: Final = 40  # a quarter of the characters a tag may have; longer texts are not tags
-_STREET: Final = "street"
-_DESCRIPTION: Final = 0.85
-_LONGEST_OWN: Final = 6  # words
-_LONGEST_PREPOSITION: Final = 4
-_TOWNS: Final = frozenset({"city", "region"})
 _PLACES: Final = frozenset(
     "city region country location street landmark organisation company employer school university hospital bank charity club".split()
 )
-_DESCRIBED: Final = _PLACES | {"person", "occupation"}
 
 
 class Meaning(NamedTuple):
@@ -79,25 +67,20 @@ class Reader:
     def __init__(self, words: Vocabulary, home: frozenset[str] = frozenset()) -> None:
         self._words = words
         self._home = home
-
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages whose words it reads."""
-        return self._words.languages
+        self.languages = words.languages
 
     def is_own(self, text: str) -> bool:
         """Whether a short *text* describes something of the writer's: "my best friend"."""
         words = text.casefold().split()
-        return 1 < len(words) <= _LONGEST_OWN and words[0] in self._words.own
+        return 1 < len(words) <= 6 and words[0] in self._words.own
 
     def speaks(self, text: str) -> bool:
         """Whether a word of *text*, or the end of one, is known: "PROPER_NAME", "ORDERID"."""
         words = fold_tag(text, frozenset()).words
-        return any(self._ends_known(word) for word in words)
-
-    def _ends_known(self, word: str) -> bool:
-        ends = (self._words.get(word[at:]) for at in (0, *range(_SHORT, len(word) - _SHORT)))
-        return any(end is not None and end.what in _SAID for end in ends) or (word.endswith("id") and len(word) > 2 * _SHORT)
+        ends = (self._words.get(word[at:]) for word in words for at in (0, *range(_SHORT, len(word) - _SHORT)))
+        return any(end is not None and end.what in _SAID for end in ends) or any(
+            word.endswith("id") and len(word) > 2 * _SHORT for word in words
+        )
 
     def foreign(self, language: str) -> str:
         """Return *language* if it is none of the home languages, else ""."""
@@ -105,7 +88,7 @@ class Reader:
 
     def read(self, text: str) -> Meaning | None:
         """Return the meaning of a tag's *text* (without its signs), or None if it has an unknown word or is too long."""
-        if len(text) > 4 * _GROUPS_OF_LETTERS:
+        if len(text) > 160:  # longer texts are not tags
             return None
         folded = fold_tag(text, self._words.index_words)
         words = folded.words
@@ -114,7 +97,9 @@ class Reader:
         if folded.dropped and " ".join((*words[-1:], *folded.dropped)) in self._words.words:
             words = (*words, *folded.dropped)  # "Unit Number 12" is no unit
         if len(words) == 1 and len(words[0]) == 1 and words[0].isalpha() and not folded.index:
-            return self._letter(text, words[0])
+            # A single capital letter ("[X]") is a person, unless the document says that it is something else.
+            person = Meaning("person", role="letter", index=words[0], sure=0.5, context="document")
+            return person if text.strip(" .").isupper() else None
         meaning = self._street(words, folded.index) or self._phrase(words, folded.index)
         if meaning is None:
             return self._description(words, folded.index)
@@ -149,23 +134,17 @@ class Reader:
         ends = [end for end in range(begin + 1, len(words)) if self._preposition(words, end)]
         end = ends[0] if ends else len(words)
         meaning = self._phrase(words[begin:end], "")
-        if meaning is None or (end == len(words) and not begin) or meaning.kind not in (_PLACES if ends else _DESCRIBED):
+        described = _PLACES if ends else _PLACES | {"person", "occupation"}
+        if meaning is None or (end == len(words) and not begin) or meaning.kind not in described:
             return None
         where = " ".join(words[end + self._preposition(words, end) :]) if ends else ""
-        form = f"{WITHIN}{where}" if where and meaning.kind in _TOWNS else meaning.form
-        return meaning._replace(form=form, same="mention", sure=meaning.sure * _DESCRIPTION)
+        form = f"{WITHIN}{where}" if where and meaning.kind in {"city", "region"} else meaning.form
+        return meaning._replace(form=form, same="mention", sure=meaning.sure * 0.85)
 
     def _preposition(self, words: tuple[str, ...], at: int) -> int:
         """Return the number of words of the preposition at *at* that something follows; 0 if there is none."""
-        longest = min(_LONGEST_PREPOSITION, len(words) - at - 1)
+        longest = min(4, len(words) - at - 1)
         return next((size for size in range(longest, 0, -1) if " ".join(words[at : at + size]) in self._words.places), 0)
-
-    @staticmethod
-    def _letter(text: str, letter: str) -> Meaning | None:
-        """Read a single capital letter ("[X]"): a person, unless the document says that it is something else."""
-        if not text.strip(" .").isupper():
-            return None
-        return Meaning("person", role="letter", index=letter, sure=_LETTER_SURE, context="document")
 
     def _street(self, words: tuple[str, ...], index: str) -> Meaning | None:
         """Read a street that is named by a letter ("a-straat"), or an address in it ("a-straat 1"); None for anything else."""
@@ -174,10 +153,9 @@ class Reader:
         word = self._words.get(" ".join(words[1:]))
         if word is None or not word.lettered:
             return None
+        kind, form = ("address", "street") if index else ("street", "")
         language = self._foreign({"": word})
-        if index:
-            return Meaning("address", role=_STREET, index=words[0], number=index, form="street", sure=word.sure, language=language)
-        return Meaning("street", role=_STREET, index=words[0], sure=word.sure, language=language)
+        return Meaning(kind, role="street", index=words[0], number=index, form=form, sure=word.sure, language=language)
 
     def _phrase(self, words: tuple[str, ...], index: str) -> Meaning | None:
         parts = self._segments(words)
@@ -239,9 +217,11 @@ def _names_code(words: list[Word]) -> bool:
 def _head_last(parts: dict[str, Word]) -> list[Word]:
     """Return the words of a tag, with the head of "DATE OF LESSON" last, where it is in "LESSON DATE"; "TITLE OF BOOK" has it there."""
     words = list(parts.values())
-    at = next((at for at, phrase in enumerate(parts) if phrase in _OF and words[at].what == "skip"), 0)
+    # A word between a head and what it is of.
+    at = next((at for at, phrase in enumerate(parts) if phrase in {"of", "for", "av", "för", "von", "vom"} and words[at].what == "skip"), 0)
     head = [word for word in words[:at] if word.what in {"role", "name", "value"}]
-    return words[at:] + words[:at] if head and head[-1].head_last and head[-1].kind not in _NO_HEADS else words
+    # The kinds of weak heads and of titles say nothing of what they are of.
+    return words[at:] + words[:at] if head and head[-1].head_last and head[-1].kind not in (_WEAK | {"title", "generic"}) else words
 
 
 def _together(parts: list[Word], index: str, ids: dict[str, str]) -> Meaning:
@@ -311,7 +291,6 @@ MASK: Final = "mask"  # the role of what a form alone tells to be masked: "XXXX"
 CONTACT: Final = "contact"  # the role of a tag that says how to reach somebody, and not by what: "[CONTACT]"
 EXEMPTION: Final = "exemption"  # the grammar of "(b)(6)"
 NUMBER: Final = "[{number}]"  # the pattern of a number in brackets
-NOTHING: Final = Meaning("generic")
 UNTOLD_MEANING: Final = Meaning(
     "generic", role="blank", same="mention", context="mention"
 )  # what stands around tells the kind, or nothing does
@@ -327,7 +306,7 @@ class TagVerdict(NamedTuple):
 
     status: TagStatus
     family: str
-    meaning: Meaning = NOTHING
+    meaning: Meaning = Meaning("generic")
     original: str = ""
     sure: float = 0.0
     why: str = ""
@@ -335,7 +314,6 @@ class TagVerdict(NamedTuple):
 
 
 _OPTION: Final = "--link"
-_TWO: Final = 2
 
 
 def linked(mapping: Mapping, links: Sequence[str]) -> Mapping:
@@ -362,7 +340,7 @@ def _people(links: Sequence[str]) -> list[list[str]]:
     people: list[list[str]] = []
     for link in links:
         tags = [part.strip() for part in link.split("=")]
-        if len(tags) != _TWO or not all(tags):
+        if len(tags) != 2 or not all(tags):
             raise UsageError("a link joins two tags", where=_OPTION, remedy='Write --link "[de man]=[appellant]".')
         shared = [known for known in people if not set(known).isdisjoint(tags)]
         people = [known for known in people if known not in shared]

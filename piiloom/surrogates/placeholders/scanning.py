@@ -12,7 +12,7 @@ Letters after a title or a role may be all that is left of a name ("Dr. X", "Her
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import islice
@@ -25,19 +25,13 @@ from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import load_data
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.known_names import name_words
-from piiloom.surrogates.placeholders.grammar import TITLED, WIDENED, Grammar, compiled, grammars, may_be_wider, widened
+from piiloom.surrogates.placeholders.grammar import TITLED, WIDENERS, Grammar, compiled, grammars, may_be_wider
 from piiloom.surrogates.placeholders.reading import Reader
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary, vocabulary_file
 
 ENGLISH: Final = "en"  # tools write English tags into texts of all languages
 SAMPLE: Final = 200  # documents from whose beginnings the language is told
 BEGINNING: Final = 2_000  # characters of each
-_WORD: Final = re.compile(r"[^\W\d_]+")
-_TOKENS: Final = re.compile(r"\{\w+\}|[^\w\s]")  # what a family has besides its words
-_FEWEST: Final = 3  # fewer common words than this do not tell a document's language
-_LEAST_SHARE: Final = 0.12  # common words among all words; texts of other languages stay below
-_LEAD: Final = 1.25  # as many times more common words than in the next language
-_SPOKEN: Final = 0.1  # a language of at least this share of the documents is one of the corpus
 
 
 class _FunctionWords(BaseModel):
@@ -64,10 +58,9 @@ class LanguageRanking(NamedTuple):
 def _shares() -> dict[str, tuple[tuple[str, float], ...]]:
     """Return what each common word counts for which languages."""
     listed = load_data("piiloom.surrogates", "function_words.yaml", _FunctionWords).function_words
-    spoken: dict[str, list[str]] = {}
-    for language, words in listed.items():
-        for word in words:
-            spoken.setdefault(word, []).append(language)
+    spoken: defaultdict[str, list[str]] = defaultdict(list)
+    for language, word in ((language, word) for language, words in listed.items() for word in words):
+        spoken[word].append(language)
     return {word: tuple((language, 1 / len(among)) for language in among) for word, among in spoken.items()}
 
 
@@ -81,16 +74,16 @@ def common_words(language: str) -> frozenset[str]:
 def language_told(text: str) -> str:
     """Return the language of the beginning of *text*, one of ``LANGUAGES``; "" if it does not tell."""
     counts: Counter[str] = Counter()
-    words = _WORD.findall(text[:BEGINNING].lower())
+    words = re.findall(r"[^\W\d_]+", text[:BEGINNING].lower())
     hits, shares = 0, _shares()
     for word in words:
         for language, share in shares.get(word, ()):
             counts[language] += share  # type: ignore[assignment]  # counters add up floats as well
         hits += word in shares
-    if hits < max(_FEWEST, _LEAST_SHARE * len(words)):
+    if hits < max(3, 0.12 * len(words)):  # texts of other languages stay below
         return ""
     (first, most), *others = counts.most_common(2)
-    return first if not others or most >= _LEAD * others[0][1] else ""
+    return first if not others or most >= 1.25 * others[0][1] else ""
 
 
 def ranking_of(texts: Iterable[str], given: str = "") -> LanguageRanking:
@@ -100,7 +93,8 @@ def ranking_of(texts: Iterable[str], given: str = "") -> LanguageRanking:
     """
     votes = Counter(filter(None, map(language_told, texts)))
     total = sum(votes.values())
-    spoken = [language for language, count in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])) if count >= _SPOKEN * total]
+    # A language of at least a tenth of the documents is one of the corpus.
+    spoken = [language for language, count in sorted(votes.items(), key=lambda vote: (-vote[1], vote[0])) if count >= 0.1 * total]
     told = spoken[0] if spoken else ""
     if not spoken and given in {"", ENGLISH}:
         return LanguageRanking()
@@ -114,7 +108,7 @@ def ranked_by_tags(ranking: LanguageRanking, tags: Iterable[str]) -> LanguageRan
     A tool of a Spanish maker writes [NOMBRE] and [CIUDAD] into English texts, too; the two together tell that it is no French number.
     """
     foreign = [language for language in ranking.languages if language not in ranking.home]
-    words = [_TOKENS.sub(" ", tag) for tag in tags]
+    words = [re.sub(r"\{\w+\}|[^\w\s]", " ", tag) for tag in tags]
     read = {language: sum(Reader(vocabulary((language, ENGLISH))).read(word) is not None for word in words) for language in foreign}
     ordered = sorted(foreign, key=lambda language: -read[language])  # the sort is stable
     return ranking._replace(languages=(*(language for language in ranking.languages if language in ranking.home), *ordered))
@@ -127,9 +121,7 @@ _NEXT: Final = re.compile(
 )
 _LABEL: Final = re.compile(r"(?:_\d+)?:")
 _NAMED: Final = re.compile(r"[A-ZÀ-ÖØ-Þ][^\W\d_]+ $")  # ends in a name
-_PLACEHOLDER_LETTERS: Final = frozenset("XYZ")
 _LONGEST_NAME: Final = 60
-_GERMAN: Final = "de"
 
 
 @cache
@@ -185,7 +177,7 @@ def _name_follows(text: str, end: int) -> bool:
     if word.casefold() not in _next_words(language):
         return True
     # "B. De Vries"; German capitals tell nothing: "B. Der Richter".
-    return language != _GERMAN and re.match(_family(), text[found.start("word") :][:_LONGEST_NAME]) is not None
+    return language != "de" and re.match(_family(), text[found.start("word") :][:_LONGEST_NAME]) is not None
 
 
 def end_of_initials(text: str, start: int) -> int:
@@ -212,7 +204,7 @@ def is_whole_name(text: str, start: int, *, form_of_address: bool) -> bool:
     letter, after = text[start], text[start + 1 : start + 3]
     if _name_follows(text, start + 1):
         return False
-    if letter in _PLACEHOLDER_LETTERS:
+    if letter in "XYZ":
         return True
     if after == ". ":
         return False
@@ -223,13 +215,10 @@ LETTERS: Final = "letters"
 NUMBERED: Final = "numbered"
 ROLE_LETTER: Final = "role_letter"
 INITIALS: Final = "initials"
-_LONGEST_TITLE: Final = 24
-_LONGEST_TAG: Final = 50  # characters of a tag with its signs; longer brackets hold a text
 
 _DOTS: Final = re.compile(r"(?:\.{3}|…)?")  # "M. X..."
 _WORD_RUNS: Final = frozenset({"asterisks", "bars", "blank", "blocks", "squares"})  # runs of one sign for each word of what was there
 _LONGEST_ROLE: Final = 24
-_ONE_INITIAL: Final = 2  # characters of "B."
 # What stands before a letter and belongs to what it means, though only the letter is replaced: "Patient A", "L.-J. X".
 _NAMED_BEFORE: Final = {
     ROLE_LETTER: re.compile(r"(?<!\w)[^\W\d_]{3,20} $"),
@@ -261,12 +250,9 @@ class Title(NamedTuple):
 @cache
 def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     """Return the titles of *languages* by spelling; where two languages share one, the first language wins."""
-    found: dict[str, Title] = {}
-    for language in languages:
-        for entry in vocabulary_file(language).titles:
-            for word in entry.words:
-                found.setdefault(word, Title(entry.role, entry.gender, language))
-    return found
+    listed = [(language, entry) for language in languages for entry in vocabulary_file(language).titles]
+    spelt = [(word, Title(entry.role, entry.gender, language)) for language, entry in listed for word in entry.words]
+    return {**dict(spelt), **dict(reversed(spelt))}  # in the order of the languages
 
 
 @cache
@@ -288,41 +274,28 @@ class Scanner:
         for name in names or ():
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
-        self._titles = {**_long_titles(), **titles(languages)}
-        self._signs, self._rarer, self._words = compiled(names, tuple(self._titles))
+        self.titles = {**_long_titles(), **titles(languages)}
+        self._signs, self._rarer, self._words = compiled(names, tuple(self.titles))
 
     def scan(self, text: str) -> Iterator[TagCandidate]:
         """Return candidates in text order, without overlaps: the one that starts first wins, then the longer one."""
         found = self._scan_signs(text, self._signs)
-        mixed = any(candidate.grammar.name in WIDENED for candidate in found)
         for needs, pattern in self._rarer:
-            if needs in text and (rarer := self._scan_signs(text, pattern)):
-                found += rarer
-                mixed = True
-        if mixed:
-            found = list(_widened(text, found))
+            if needs in text:
+                found += self._scan_signs(text, pattern)
         words = list(_widened(text, self._scan_words(text, self._words))) if self._words else []
-        if not words and not mixed:
-            return iter(found)
-        if words:
-            found = [*_without_texts(found, words), *words]
-        found.sort(key=_by_place)
-        return _joined_runs(text, _disjoint(found)) if mixed else _disjoint(found)
-
-    def has_title(self, word: str) -> bool:
-        """Whether *word* is a known title."""
-        return word in self._titles
-
-    def title(self, word: str) -> Title:
-        """Return what the title *word* implies; raises ``KeyError`` if it is not a known title."""
-        return self._titles[word]
+        if not found and not words:
+            return iter(())  # most texts of many corpora
+        found = [*_without_texts(_widened(text, found), words), *words]
+        found.sort(key=lambda candidate: (candidate.start, -candidate.end))
+        return _joined_runs(text, _disjoint(found))
 
     def titles_unlike(self, other: Scanner) -> list[str]:
         """Return the titles with which this scanner may find something else than *other* does; without them in a text, it finds the same.
 
         Of a title that both know it matters whether it tells a gender.
         """
-        mine, theirs = ({word: title.gender is None for word, title in one._titles.items()} for one in (self, other))  # noqa: SLF001
+        mine, theirs = ({word: title.gender is None for word, title in one.titles.items()} for one in (self, other))
         return sorted({word for word, _ in mine.items() ^ theirs.items()})
 
     def _scan_signs(self, text: str, pattern: re.Pattern[str]) -> list[TagCandidate]:
@@ -342,7 +315,7 @@ class Scanner:
                 continue
             if name == ROLE_LETTER:
                 end = end_of_initials(text, start) or end * is_whole_name(text, start, form_of_address=True)
-                end *= end - start <= _ONE_INITIAL or text[:end].rstrip(".")[-1] not in "XYZ"  # "J. X" is found by its X
+                end *= end - start <= 2 or text[:end].rstrip(".")[-1] not in "XYZ"  # "J. X" is found by its X
             elif name == LETTERS:
                 reached = end = _repeated(text, start, end)
             literal = text[start:end]
@@ -355,15 +328,15 @@ class Scanner:
 
     def _is_strange(self, title: str, text: str) -> bool:
         """Whether *title* is a single letter that is a title in another language only ("D. R." in a Portuguese text)."""
-        return len(title.rstrip(".")) == 1 and self._titles[title].language != (language_told(text[:BEGINNING]) or self._first)
+        return len(title.rstrip(".")) == 1 and self.titles[title].language != (language_told(text[:BEGINNING]) or self._first)
 
     def _titled(self, text: str, start: int, end: int) -> Iterator[TagCandidate]:
         """Yield the letters after a title, and further single letters joined to a single one ("Dr. X and Y")."""
         single = end - start == 1
         initials = end_of_initials(text, start) if single else 0
-        head = text[max(0, start - _LONGEST_TITLE) : start].rstrip()
-        title = max((title for title in self._titles if head.endswith(title)), key=len)
-        if single and not initials and not is_whole_name(text, start, form_of_address=self._titles[title].gender is not None):
+        head = text[max(0, start - 24) : start].rstrip()
+        title = max((title for title in self.titles if head.endswith(title)), key=len)
+        if single and not initials and not is_whole_name(text, start, form_of_address=self.titles[title].gender is not None):
             return
         if single:
             end = _DOTS.match(text, end).end()  # type: ignore[union-attr]  # the pattern matches the empty text
@@ -383,23 +356,18 @@ def _widened(text: str, found: Iterable[TagCandidate]) -> Iterator[TagCandidate]
         start, end, grammar, _ = candidate
         if not may_be_wider(text, start, end, grammar.name):
             yield candidate
-            continue
-        whole = widened(text, start, end, grammar)
-        if whole == (start, end, grammar):
-            yield candidate
-        elif whole is not None:
-            start, end, grammar = whole
-            yield TagCandidate(start, end, grammar, text[start:end])
+        elif (whole := WIDENERS[grammar.name](text, start, end, grammar)) is not None:
+            yield candidate if whole == (start, end, grammar) else TagCandidate(*whole, text[whole[0] : whole[1]])
 
 
-def _without_texts(found: list[TagCandidate], words: list[TagCandidate]) -> Iterator[TagCandidate]:
+def _without_texts(found: Iterable[TagCandidate], words: list[TagCandidate]) -> Iterator[TagCandidate]:
     """Yield those of *found* that are no mere text around one of *words*: "(account XXXX)", "[an aside about Dr. X]"."""
     at = 0
     for candidate in found:
         start, end = candidate.start, candidate.end
         while at < len(words) and words[at].start < start:
             at += 1
-        if candidate.grammar.name == "round" or end - start > _LONGEST_TAG:
+        if candidate.grammar.name == "round" or end - start > 50:
             inside = next((word for word in islice(words, at, None) if word.end > start), None)
             if inside is not None and inside.end < end and inside.grammar.name != NUMBERED:
                 continue
@@ -424,22 +392,15 @@ def _joined_runs(text: str, found: Iterable[TagCandidate]) -> Iterator[TagCandid
     """Yield *found* with the runs that stand for the words of one name as one: "***** ****** Hospital", "Dr. ████ ██████"."""
     last: TagCandidate | None = None
     for candidate in found:
-        if last is not None and last.grammar is candidate.grammar and candidate.start == last.end + 1 and text[last.end] == " ":
+        run = last is not None and last.grammar is candidate.grammar and last.grammar.name in _WORD_RUNS
+        if last is not None and run and candidate.start == last.end + 1 and text[last.end] == " ":
             last = TagCandidate(last.start, candidate.end, last.grammar, text[last.start : candidate.end])
             continue
         if last is not None:
             yield last
-            last = None
-        if candidate.grammar.name in _WORD_RUNS:
-            last = candidate
-        else:
-            yield candidate
+        last = candidate
     if last is not None:
         yield last
-
-
-def _by_place(candidate: TagCandidate) -> tuple[int, int]:
-    return candidate.start, -candidate.end
 
 
 def _repeated(text: str, start: int, end: int) -> int:

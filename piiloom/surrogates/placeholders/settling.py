@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Final
@@ -22,20 +22,12 @@ from piiloom.surrogates.placeholders.scanning import TagCandidate, end_of_initia
 from piiloom.surrogates.placeholders.surroundings import GUESS, LETTER, LETTER_KINDS, Cue, TagCues, join_letters
 from piiloom.surrogates.time_cues import role_before
 
-_PARTY: Final = ("person", "company")  # the kinds that a party to a lawsuit can turn out to be; on equal votes the first one wins
-_LETTER_ROLES: Final = frozenset({LETTER, "letters"})
-
 # The kinds that a placeholder for a number can turn out to be: "@NUM1 years old", "DNI NUM001".
 _NUMBERS: Final = frozenset(
     "age phone fax national_id tax_id passport bank_account payment_card medical_record case_number policy_number postcode".split()
 )
 # What a way to reach somebody ("[CONTACT]") and an unspecified place ("[LOCATION]") can turn out to be.
-_REACHED: Final = frozenset({"email", "phone", "fax", "address", "url", "username", "person"})
-_PLACED: Final = frozenset({"city", "address", "hospital", "school", "university", "employer"})
 # What a number in brackets can turn out to be, in rulings in which letters in brackets are names.
-_NAMED_BY_NUMBER: Final = frozenset(LETTER_KINDS) - {"person", "city"}
-_NUMBERED: Final = re.compile(r"\[[^\W\d_][^\[\]{}]+ \{index\}\]")
-_STARRED_WORDS: Final = re.compile(r"([*█▇■_])\1+(?: \1+)+")
 _FULL_STOP: Final = re.compile(r"\.(?:[ \u00a0][a-zà-ÿ(]|[,;:)])")
 _INITIALS: Final = re.compile(r"[A-Z](?:\.[ -]?[A-Z])+\.?")
 _FRENCH_ARTICLE: Final = re.compile(r"(?<!\w)(?:l[ae]s?[ \u00a0]|l['’]|du[ \u00a0]|aux?[ \u00a0])\Z", re.IGNORECASE)
@@ -44,8 +36,6 @@ _DAYS: Final = frozenset({"date", "birth_date"})
 DAY: Final = "day"  # the form of a tag for a day, "[DAY]": a date, or the day in one
 _YEARS: Final = {"year": "date", "birth_year": "birth_date"}
 _REFINED: Final = _DAYS | _YEARS.keys() | {"location", "number"}
-
-_Key = tuple[str, str]
 
 
 class Settling:
@@ -59,20 +49,19 @@ class Settling:
         self._cues = cues
         self._mentions = mentions
         self._open: list[tuple[int, TagCandidate, TagVerdict]] = []
-        self._votes: dict[_Key, Counter[str]] = {}
+        self._votes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._told: tuple[int, Cue] | None = None  # the end of the last mask, and what stood beside it
 
     def place(self, candidate: TagCandidate, verdict: TagVerdict) -> str:
         """Append a mention for *candidate* and return ""; or return the reason if the text does not tell what it stands for."""
         meaning = verdict.meaning
         if meaning.context:
-            told = self._told_by_text(candidate, verdict)
-            if told is None:
+            if (told := self._told_by_text(candidate, verdict)) is None:
                 return UNTOLD
             meaning = told
         elif meaning.kind in _REFINED or meaning.role == CONTACT:
             meaning = self._refined(candidate, verdict, meaning)
-        elif self._cues.has_forms(meaning.kind):
+        else:
             meaning = self._formed(candidate, meaning)
         self._mentions.append(_mention(candidate, verdict, meaning))
         return ""
@@ -91,12 +80,12 @@ class Settling:
             self._open.append((len(self._mentions), candidate, verdict))
         if meaning.context == "document" and cue is not None and cue.kind == meaning.kind == "person":
             meaning = meaning._replace(gender=meaning.gender or cue.gender)
-        if meaning.kind == "person" and meaning.role != LETTER and _STARRED_WORDS.fullmatch(candidate.literal):
+        if meaning.kind == "person" and meaning.role != LETTER and re.fullmatch(r"([*█▇■_])\1+(?: \1+)+", candidate.literal):
             meaning = meaning._replace(form="full")  # "Dr. ***** ******"
         if meaning.context == "mention":
             meaning = self._formed(candidate, meaning)
         if cue is not None:
-            self._votes.setdefault((meaning.role, meaning.index), Counter())[cue.kind] += 1
+            self._votes[meaning.role, meaning.index][cue.kind] += 1
         return meaning
 
     def _cue(self, candidate: TagCandidate, meaning: Meaning) -> Cue | None:
@@ -125,7 +114,7 @@ class Settling:
 
     def _reached(self, candidate: TagCandidate, cue: Cue | None) -> Cue | None:
         """Return what tells how somebody is reached at *candidate*: *cue*, which stands right beside it, or words further before it."""
-        if cue is not None and cue.sure >= GUESS and cue.kind in _REACHED:
+        if cue is not None and cue.sure >= GUESS and cue.kind in {"email", "phone", "fax", "address", "url", "username", "person"}:
             return cue
         told = self._cues.contact(self._text, candidate.start, candidate.end)
         return Cue(told, "", None, 1) if told else None
@@ -166,15 +155,13 @@ class Settling:
             return meaning._replace(kind="address")
         if meaning.same == "mention" and not (meaning.index or meaning.form or verdict.original):
             cue = self._cues.around(self._text, candidate.start, candidate.end)
-            if cue is not None and cue.kind in _PLACED and cue.sure >= 1:
+            if cue is not None and cue.kind in {"city", "address", "hospital", "school", "university", "employer"} and cue.sure >= 1:
                 return meaning._replace(kind=cue.kind)
         return meaning
 
     def _formed(self, candidate: TagCandidate, meaning: Meaning) -> Meaning:
         """Add the form that the text asks for, unless the tag itself says one."""
-        if meaning.form:
-            return meaning
-        form = self._cues.form(meaning.kind, self._text, candidate.start, candidate.end)
+        form = "" if meaning.form else self._cues.form(meaning.kind, self._text, candidate.start, candidate.end)
         return meaning._replace(form=form) if form else meaning
 
     def place_numbers(self, candidates: Sequence[TagCandidate]) -> set[int]:
@@ -183,8 +170,9 @@ class Settling:
         In French rulings a number in brackets is a company beside letters in brackets and numbered tags; elsewhere it is a reference. A
         legal form before one number tells it, too. Each number is one company in a document.
         """
-        system = any(mention.role == LETTER or _NUMBERED.fullmatch(mention.rule) for mention in self._mentions)
-        votes: dict[str, Counter[str]] = {}
+        numbered = re.compile(r"\[[^\W\d_][^\[\]{}]+ \{index\}\]")
+        system = any(mention.role == LETTER or numbered.fullmatch(mention.rule) for mention in self._mentions)
+        votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for candidate in candidates:
             cue = self._cues.around(self._text, candidate.start, candidate.end) if system else None
             kind = cue.kind if cue is not None and cue.sure >= GUESS else ""
@@ -192,8 +180,8 @@ class Settling:
                 system and _FRENCH_ARTICLE.search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
             ):
                 kind = kind or "company"  # no reference follows an article
-            if kind in _NAMED_BY_NUMBER:
-                votes.setdefault(candidate.literal, Counter())[kind] += 1
+            if kind in set(LETTER_KINDS) - {"person", "city"}:
+                votes[candidate.literal][kind] += 1
         found = [candidate for candidate in candidates if candidate.literal in votes]
         for start, end, _, literal in found:
             kind = votes[literal].most_common(1)[0][0]
@@ -207,31 +195,25 @@ class Settling:
         It does by a letter with a full stop that ends no sentence, a letter before a legal form, or letters of people. Return where they
         begin. "Company A" alone is nobody.
         """
-        found = [(*self._lettered(candidate), verdict) for candidate, verdict in candidates if verdict.meaning.kind == "company"]
+        text = self._text
+        found = [(candidate.start, candidate.end, verdict) for candidate, verdict in candidates if verdict.meaning.kind == "company"]
+        # A letter is replaced with its full stop, if that ends no sentence.
+        ends = [end + (text[end - 1] != "." and _FULL_STOP.match(text, end) is not None) for _, end, _ in found]
         names = any(one.role == LETTER or one.rule.endswith("{letter}") for one in self._mentions)
-        if not names and not any(dotted for _, _, dotted, _ in found):
+        if not names and not any(text[end - 1] == "." for end in ends):
             return set()
-        for start, end, _, verdict in found:
+        for (start, _, verdict), end in zip(found, ends, strict=True):
             self._mentions.append(Mention(start, end, "company", role=LETTER, index=verdict.meaning.index, rule=verdict.family))
         self._mentions.sort()
-        return {start for start, _, _, _ in found}
-
-    def _lettered(self, candidate: TagCandidate) -> tuple[int, int, bool]:
-        """Return the place of a letter, with its full stop if that ends no sentence, and whether it has one."""
-        start, end = candidate.start, candidate.end
-        if self._text[end - 1] == ".":
-            return start, end, True
-        dotted = _FULL_STOP.match(self._text, end) is not None
-        return start, end + dotted, dotted
+        return {start for start, _, _ in found}
 
     def finish(self) -> None:
         """Give every open mention the kind that most cues in the document support for its role and index."""
         for place, candidate, verdict in self._open:
             meaning = verdict.meaning
-            votes = self._votes.get((meaning.role, meaning.index))
-            if not votes:
-                continue
-            allowed = LETTER_KINDS if meaning.role in _LETTER_ROLES else _PARTY
+            votes = self._votes[meaning.role, meaning.index]
+            # What a letter, or a party to a lawsuit, can be; on equal votes the first one wins.
+            allowed = LETTER_KINDS if meaning.role in {LETTER, "letters"} else ("person", "company")
             kind = max((meaning.kind, *allowed), key=lambda name: votes[name])
             if kind != meaning.kind and votes[kind]:
                 changed = self._formed(candidate, meaning._replace(kind=kind, plural=False, gender=None, form=""))
@@ -287,12 +269,10 @@ def _mention(candidate: TagCandidate, verdict: TagVerdict, meaning: Meaning) -> 
 
 OWN_INDEX: Final = "+"  # begins the index of what is told apart, or joined, in this document alone
 ADDRESS_PARTS: Final = frozenset({"city", "region", "postcode", "street", "address"})
-_BEHIND_STREETS: Final = frozenset({"city", "region", "postcode"})
 _TOLD_APART: Final = ADDRESS_PARTS | {"phone", "fax", "email", "url", "age", "username"}
 _DATES: Final = frozenset({"date", "birth_date"})
 _PARTS_OF_DATES: Final = _DATES | {"month", "year", "birth_year", "weekday"}
 _TO: Final = re.compile(r"\s?[-–]\s?")
-_SIGNS_OF_DATES: Final = frozenset("/-.")
 _WITHIN_DATE: Final = re.compile(r"[\s,./-]{1,3}(?:(?:of|the|de|del|di|do|da|den|van)\s)?", re.IGNORECASE)
 _MONTH_BEFORE: Final = re.compile(r"([^\W\d_]{3,})\.?\s\Z")
 _MONTH_AFTER: Final = re.compile(r"(?:st|nd|rd|th|er|\.|º)?(?:\s(?:of|de|di))?\s([^\W\d_]{3,})")
@@ -300,8 +280,6 @@ _DIGIT_AFTER: Final = re.compile(r"[/.-]\d")
 _BESIDE_STREET: Final = re.compile(r",?\s(?:n(?:r|o|ro|[º°])?\.?\s?)?", re.IGNORECASE)
 _CLOSE: Final = 24  # code points between two placeholders that stand side by side, at most
 BLANK: Final = re.compile(r"[\s,;/|?()·•-]*")
-_SAME: Final = re.compile(r"[\s(\[<]*mailto:|\s*\(?=\s*")  # "[EMAIL] (mailto:[EMAIL])"
-_LABELLED: Final = re.compile(r"[\s,;.|)-]*[^\W\d_][\w. ]{0,16}[:#]\s*-?")
 _PAIR: Final = re.compile(r"\s?,\s?")
 
 
@@ -336,16 +314,11 @@ def told_by_neighbours(text: str, mentions: Sequence[Mention], _: object = None)
 
 def _close(mentions: Sequence[Mention]) -> list[int]:
     """Return the numbers of values that stand close behind another value: a cheap check that rules out most documents."""
-    found: list[int] = []
-    reached = -1  # up to where the next value stands close
-    for number, mention in enumerate(mentions):
-        if mention[2] == "person":
-            reached = -1
-            continue
-        if mention[0] <= reached:
-            found.append(number)
-        reached = mention[1] + _CLOSE
-    return found
+    return [
+        number
+        for number, (before, mention) in enumerate(itertools.pairwise(mentions), 1)
+        if mention[0] <= before[1] + _CLOSE and mention[2] != "person" != before[2]
+    ]
 
 
 def _tell(text: str, out: list[Mention], number: int) -> None:
@@ -353,7 +326,8 @@ def _tell(text: str, out: list[Mention], number: int) -> None:
     gap = text[before.end : mention.start]
     if mention.kind == "country" and before.kind in ADDRESS_PARTS and not mention.original and BLANK.fullmatch(gap):
         out[number] = mention._replace(form="own")
-    if before.kind == "address" and mention.kind in _BEHIND_STREETS and not (before.form or before.original) and BLANK.fullmatch(gap):
+    bare = before.kind == "address" and not (before.form or before.original)
+    if bare and mention.kind in {"city", "region", "postcode"} and BLANK.fullmatch(gap):
         out[number - 1] = before._replace(form="alone")  # the town has a tag of its own
     if mention.kind == before.kind == "money" and before.form in {"symbol", "code"} and gap in {"", " "}:
         out[number] = mention._replace(form="bare")  # "[CURRENCY_SYMBOL][AMOUNT]"
@@ -369,10 +343,10 @@ def _tell(text: str, out: list[Mention], number: int) -> None:
     apart = before.index.startswith(OWN_INDEX)
     if mention.index or (before.index and not apart) or mention.form != before.form:
         return
-    if _SAME.fullmatch(gap):
+    if re.fullmatch(r"[\s(\[<]*mailto:|\s*\(?=\s*", gap):  # "[EMAIL] (mailto:[EMAIL])"
         index = before.index if apart else f"{OWN_INDEX}{number}"
         out[number - 1], out[number] = before._replace(index=index), mention._replace(index=index)
-    elif _joined_parts().fullmatch(gap) or _LABELLED.fullmatch(gap):
+    elif _joined_parts().fullmatch(gap) or re.fullmatch(r"[\s,;.|)-]*[^\W\d_][\w. ]{0,16}[:#]\s*-?", gap):
         out[number] = mention._replace(index=f"{OWN_INDEX}{number}")
 
 
@@ -411,7 +385,7 @@ def _tell_date(text: str, out: list[Mention], run: Sequence[int]) -> None:
     named = any(month is not None and month[1].casefold() in month_words() for month in (before, after))
     signs = {text[last.end : last.end + 2][:1]} if _DIGIT_AFTER.match(text, last.end) else set()
     signs.update(text[out[one - 1].end : out[one].start] for one in run[1:])
-    digits = bool(signs) and signs <= _SIGNS_OF_DATES
+    digits = bool(signs) and signs <= set("/-.")
     if not (DAY in parts and (named or len(run) > 1 or digits)) and not ("" in parts and len(run) > 1) and not (len(run) > 1 and digits):
         return
     born = any(out[number].kind.startswith("birth") for number in run) or role_before(text, first.start, 0) == "birth"
@@ -445,11 +419,11 @@ def _tell_places(text: str, out: list[Mention], close: Sequence[int]) -> None:
     for run in runs:
         index = f"{OWN_INDEX}{run[0]}"
         if len(run) == 2 and _PAIR.fullmatch(text, out[run[0]].end, out[run[1]].start):
-            for number, kind in zip(run, ("city", "region"), strict=True):
-                out[number] = out[number]._replace(kind=kind, index=index, same="document")
+            told = [("city", index), ("region", index)]
         else:
-            for number in run:
-                out[number] = out[number]._replace(kind="city", index=f"{OWN_INDEX}{number}", same="document")
+            told = [("city", f"{OWN_INDEX}{number}") for number in run]
+        for number, (kind, index) in zip(run, told, strict=True):
+            out[number] = out[number]._replace(kind=kind, index=index, same="document")
 
 
 def _unspecified(mention: Mention, *, first: bool = True) -> bool:

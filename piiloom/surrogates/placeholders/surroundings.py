@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
 from functools import cache, cached_property
 from typing import Final, NamedTuple
 
@@ -17,12 +16,11 @@ from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.known_names import birth_name_told, family_told
 from piiloom.surrogates.placeholders.reading import EXEMPTION, Reader, TagVerdict
 from piiloom.surrogates.placeholders.scanning import TagCandidate
-from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, CueEntry, FormEntry, vocabulary, vocabulary_file
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, CueEntry, vocabulary, vocabulary_file
 
 LETTER: Final = "letter"
 # The kinds that a letter can turn out to be. On equal votes the first one wins.
 LETTER_KINDS: Final = ("person", "company", "city", "employer", "organisation", "hospital", "school")
-_DOTS: Final = "..."
 _Known = defaultdict[str, dict[str, Gender | None]]
 
 
@@ -61,7 +59,7 @@ def join_letters(text: str, mentions: list[Mention]) -> None:
             mentions[number] = one._replace(index=bearer, form="birth")
         elif family or given:
             mentions[number] = one._replace(index=family or given, form="family" if family else "given")
-        elif one.rule.endswith(_DOTS) and len(titled[letter]) == 1:
+        elif one.rule.endswith("...") and len(titled[letter]) == 1:
             mentions[number] = one._replace(role=_meant(titled[letter], one.gender, mentions, number) or one.role)
         else:
             other = len(genders[letter]) > 1 and one.gender == "female"
@@ -112,7 +110,6 @@ def _meant(known: dict[str, Gender | None], gender: Gender | None, mentions: lis
 _WIDTH: Final = 48  # characters looked at on each side
 GUESS: Final = 0.4  # less sure cues are guesses
 _GAP: Final = r"[\s(\"“'*]*"  # what may stand between a cue and the placeholder
-_BIRTH_WIDTH: Final = 30
 _BRACKET: Final = re.compile(r" ?\(")
 _HOLDS_INDEX: Final = frozenset({"_", ")", "]"})
 _ADDRESS_AFTER: Final = re.compile(r"\((?:[a-z]+:|[/#.]|www|\S+\.\S+\))|:\s*https?:")
@@ -121,11 +118,6 @@ _CITATION: Final = re.compile(
     r"(?:\b(?:rules?|sec(?:tions?|s?\.)|(?:sub)?(?:section|paragraph|clause|part|article)s?|exemptions?|under|u\.s\.c\.|c\.f\.r\.)|§)\s*\Z",
     re.IGNORECASE,
 )
-_LABEL: Final = re.compile(r"(?:^|[\t|;,.]|  )\s*([^\W\d_][\w /.#'’-]{1,38}?)\s*[:=]\s*$")
-_LABEL_ENDS: Final = frozenset({":", "="})
-_LONGEST_LABEL: Final = 4  # words
-_UNTOLD: Final = frozenset({"generic", "number"})
-_CHECKBOX: Final = "[ ]"
 # Templates have "Dear {name}", and so have programs.
 _IN_PROGRAMS: Final = frozenset(
     "curly dollar_curly hash_curly curly_dollar spaced_curly dollar_word small_dollar_word".split()
@@ -180,10 +172,9 @@ class TagSurroundings:
 
     def _anywhere(self, piece: str) -> bool:
         """Whether the text contains *piece*; cached."""
-        known = self._holds.get(piece)
-        if known is None:
-            known = self._holds[piece] = piece in self._text
-        return known
+        if piece not in self._holds:
+            self._holds[piece] = piece in self._text
+        return self._holds[piece]
 
     def _in_markup(self, candidate: TagCandidate, element: str) -> bool:
         """Whether the text has a closing tag for *element*, or the tag directly follows a word as in ``List<Name>``."""
@@ -199,7 +190,7 @@ class TagSurroundings:
         start, end = candidate.start, candidate.end
         before = self._text[start - 1 : start]
         letter = verdict.meaning.role == "letter"
-        if letter and (self._anywhere(_CHECKBOX) or self._text[end : end + 1].isalpha()):  # "[W]e hold"
+        if letter and (self._anywhere("[ ]") or self._text[end : end + 1].isalpha()):  # "[W]e hold"
             return True
         if (letter or not candidate.literal.isupper()) and (before.isalnum() or before in _HOLDS_INDEX):
             return True
@@ -229,11 +220,8 @@ class Cue(NamedTuple):
     sure: float
 
 
-class _Forms(NamedTuple):
-    """What stands before and after a value of one kind, and the form in which it is then written; ``before`` is any of the former."""
-
-    forms: list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]]
-    before: re.Pattern[str]
+# What stands before and after a value of one kind, and the form in which it is then written; and any of what stands before.
+_Forms = tuple[list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]], re.Pattern[str]]
 
 
 class TagCues:
@@ -241,17 +229,16 @@ class TagCues:
 
     def __init__(self, languages: tuple[str, ...] = LANGUAGES) -> None:
         self._languages = languages
-        entries: list[CueEntry] = [entry for language in languages for entry in vocabulary_file(language).cues]
-        self._entries = entries
-        self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in entries]
-        self._form_entries: dict[str, list[FormEntry]] = {}
-        for form in (form for language in languages for form in vocabulary_file(language).forms):
-            self._form_entries.setdefault(form.kind, []).append(form)
+        files = [vocabulary_file(language) for language in languages]
+        self._entries = [entry for file in files for entry in file.cues]
+        self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in self._entries]
+        self._form_entries: defaultdict[str, list[CueEntry]] = defaultdict(list)
+        for form in (form for file in files for form in file.forms):
+            self._form_entries[form.kind].append(form)
         self._forms: dict[str, _Forms] = {}
-        self._contacts: dict[str, list[str]] = {}
-        for language in languages:
-            for kind, words in vocabulary_file(language).contacts.items():
-                self._contacts.setdefault(kind, []).append(words)
+        self._contacts: defaultdict[str, list[str]] = defaultdict(list)
+        for kind, words in (item for file in files for item in file.contacts.items()):
+            self._contacts[kind].append(words)
 
     @cached_property
     def _reader(self) -> Reader:
@@ -259,15 +246,9 @@ class TagCues:
 
     # Compiled when they are first needed, since tags that say what they are need no cues, and few kinds have forms.
     @cached_property
-    def _birth(self) -> re.Pattern[str] | None:
+    def _birth(self) -> re.Pattern[str]:
         births = [f"(?:{entry.before})" for entry in self._entries if entry.kind == "birth_date" and entry.before]
-        return re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$") if births else None
-
-    def _forms_of(self, kind: str) -> _Forms:
-        known = self._forms.get(kind)
-        if known is None:
-            known = self._forms[kind] = _forms(self._form_entries.get(kind, ()))
-        return known
+        return re.compile(f"(?:{'|'.join(births)})[\\s(\"“']*$" if births else "(?!)")
 
     @cached_property
     def _before(self) -> re.Pattern[str]:
@@ -282,13 +263,9 @@ class TagCues:
         kinds = (f"(?P<{kind}>{'|'.join(words)})" for kind, words in self._contacts.items())
         return re.compile(rf"\b(?:{'|'.join(kinds)})(?!\w)" if self._contacts else "(?!)", re.IGNORECASE)
 
-    def has_forms(self, kind: str) -> bool:
-        """Whether the text beside a value of *kind* may tell a form."""
-        return kind in self._form_entries
-
     def born(self, text: str, start: int) -> bool:
         """Whether the text right before *start* speaks of a birth."""
-        return self._birth is not None and self._birth.search(text[max(0, start - _BIRTH_WIDTH) : start]) is not None
+        return self._birth.search(text[max(0, start - 30) : start]) is not None
 
     def contact(self, text: str, start: int, end: int) -> str:
         """Return the kind of contact that the words right after or, the last of them, before ``[start, end)`` of *text* tell; or ""."""
@@ -302,17 +279,15 @@ class TagCues:
 
     def form(self, kind: str, text: str, start: int, end: int) -> str:
         """Return the form in which a value of *kind* is written at ``[start, end)`` of *text*, "" if nothing beside it tells."""
-        known = self._forms_of(kind)
+        if kind not in self._form_entries:
+            return ""
+        if kind not in self._forms:
+            self._forms[kind] = _forms(self._form_entries[kind])
+        forms, any_before = self._forms[kind]
         head = text[max(0, start - _WIDTH) : start]
-        told: bool | None = None  # whether any of the words before stands there: searched for once, and most texts have none
-        for before, after, form in known.forms:
-            if after is not None and not after.match(text, end):
-                continue
-            if before is None:
-                return form
-            if told is None:
-                told = known.before.search(head) is not None
-            if told and before.search(head):
+        told = any_before.search(head) is not None  # most texts have none of the words before
+        for before, after, form in forms:
+            if (after is None or after.match(text, end)) and (before is None or (told and before.search(head))):
                 return form
         return ""
 
@@ -337,25 +312,29 @@ class TagCues:
 
     def _labelled(self, head: str) -> Cue | None:
         """Return what the label at the end of *head*, the beginning of a line, says of the value after it: "Attending: ___"; else None."""
-        label = _LABEL.search(head) if head[-2:].strip() in _LABEL_ENDS else None
+        if head[-2:].strip() not in {":", "="}:
+            return None
+        label = re.search(r"(?:^|[\t|;,.]|  )\s*([^\W\d_][\w /.#'’-]{1,38}?)\s*[:=]\s*$", head)
         words = label.group(1).split() if label else []
-        for first in range(max(0, len(words) - _LONGEST_LABEL), len(words)):
+        for first in range(max(0, len(words) - 4), len(words)):
             meaning = self._reader.read(" ".join(words[first:]))
-            if meaning is not None and meaning.kind not in _UNTOLD:
+            if meaning is not None and meaning.kind not in {"generic", "number"}:
                 form = meaning.form or ("full" if meaning.kind == "person" else "")
                 return Cue(meaning.kind, form, meaning.gender, 1.0)
         return None
 
 
-def _forms(entries: Iterable[FormEntry]) -> _Forms:
-    forms = []
-    befores = []
-    for entry in entries:
-        before = re.compile(f"(?:{entry.before}){_GAP}$") if entry.before else None
-        forms.append((before, re.compile(entry.after) if entry.after else None, entry.form))
-        if entry.before:
-            befores.append(f"(?:{entry.before})")
-    return _Forms(forms, re.compile(f"(?:{'|'.join(befores)}){_GAP}$" if befores else "(?!)"))
+def _forms(entries: list[CueEntry]) -> _Forms:
+    befores = [f"(?:{entry.before})" for entry in entries if entry.before]
+    forms = [
+        (
+            re.compile(f"(?:{entry.before}){_GAP}$") if entry.before else None,
+            re.compile(entry.after) if entry.after else None,
+            entry.form,
+        )
+        for entry in entries
+    ]
+    return forms, re.compile(f"(?:{'|'.join(befores)}){_GAP}$" if befores else "(?!)")
 
 
 @cache

@@ -6,8 +6,9 @@ The data is ``data/vocabulary/<language>.yaml``; the head of ``en.yaml`` explain
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -20,59 +21,33 @@ from piiloom.surrogates.known_names import unaccented
 LANGUAGES: Final = ("en", "nl", "pt", "de", "fr", "es", "it", "sv", "no", "da", "fi", "pl")
 
 
-class _WordsEntry(BaseModel):
+class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
-class PeopleEntry(_WordsEntry):
-    """Words of one role."""
+class WordsEntry(_Entry):
+    """Words of one meaning: a role, the name of anybody, a value of another kind, or titles before a letter; see ``en.yaml``."""
 
-    role: str
+    kind: str = "person"
+    role: str = ""
     words: tuple[str, ...] = ()
     female: tuple[str, ...] = ()
     male: tuple[str, ...] = ()
     plural: tuple[str, ...] = ()
+    gender: Gender | None = None
+    form: str = ""
+    same: Same | None = None
+    sure: float = 1.0
     weak: bool = False
     party: bool = False
-    same: Same = "document"
-    sure: float = 1.0
-
-
-class NamesEntry(_WordsEntry):
-    """Words for the name of anybody."""
-
-    form: str
-    words: tuple[str, ...]
-    plural: tuple[str, ...] = ()
-    role: str = ""
-
-
-class ValuesEntry(_WordsEntry):
-    """Words of another kind; ``beside``: what stands beside the tag may tell another one. ``account``, ``service``: see ``en.yaml``."""
-
-    kind: str
-    words: tuple[str, ...]
-    plural: tuple[str, ...] = ()
-    role: str = ""
-    same: Same = "mention"
-    form: str = ""
-    sure: float = 1.0
     lettered: bool = False
     beside: bool = False
     account: bool = False
     service: bool = False
 
 
-class TitlesEntry(_WordsEntry):
-    """Titles that stand before a letter: "Dr. X"."""
-
-    words: tuple[str, ...]
-    role: str
-    gender: Gender | None = None
-
-
-class CueEntry(_WordsEntry):
-    """What stands beside a placeholder that tells its kind."""
+class CueEntry(_Entry):
+    """What stands beside a placeholder and tells its kind, or how a value of its kind is written there."""
 
     kind: str
     before: str = ""
@@ -82,32 +57,12 @@ class CueEntry(_WordsEntry):
     sure: float = 1.0
 
 
-class FormEntry(_WordsEntry):
-    """What stands beside a placeholder of a kind that tells how its value is written there."""
+class VocabularyFile(_Entry):
+    """One language.
 
-    kind: str
-    form: str
-    before: str = ""
-    after: str = ""
-
-
-class Describing(_WordsEntry):
-    """Words of descriptions that stand for a tag: before its noun, and between the noun and where it is; ``own`` tells the writer's."""
-
-    adjectives: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
-
-
-class Qualifiers(_WordsEntry):
-    """Words inside a tag that tell gender."""
-
-    female: tuple[str, ...] = ()
-    male: tuple[str, ...] = ()
-
-
-class VocabularyFile(_WordsEntry):
-    """One language."""
+    ``qualifiers`` are words inside a tag that tell gender. ``describing`` are words of descriptions that stand for a tag: before its
+    noun, and between the noun and where it is; ``own`` tells the writer's.
+    """
 
     language: str
     head: Literal["first", "last"]
@@ -115,19 +70,19 @@ class VocabularyFile(_WordsEntry):
     articles: tuple[str, ...] = ()
     joiners: tuple[str, ...] = ()
     index_words: tuple[str, ...] = ()
-    qualifiers: Qualifiers = Qualifiers()
+    qualifiers: dict[Gender, tuple[str, ...]] = {}
     services: str = ""  # with commas: YAML takes ten times as long to read a list
     glued: tuple[str, ...] = ()
     blanks: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    people: tuple[PeopleEntry, ...]
-    names: tuple[NamesEntry, ...]
-    values: tuple[ValuesEntry, ...]
+    people: tuple[WordsEntry, ...]
+    names: tuple[WordsEntry, ...]
+    values: tuple[WordsEntry, ...]
     ids: dict[str, str] = {}
-    titles: tuple[TitlesEntry, ...] = ()
+    titles: tuple[WordsEntry, ...] = ()
     cues: tuple[CueEntry, ...] = ()
-    forms: tuple[FormEntry, ...] = ()
-    describing: Describing = Describing()
+    forms: tuple[CueEntry, ...] = ()
+    describing: dict[Literal["adjectives", "places", "own"], tuple[str, ...]] = {}
     contacts: dict[str, str] = {}
 
 
@@ -138,12 +93,10 @@ def vocabulary_file(language: str) -> VocabularyFile:
 
 
 _POSSESSIVE: Final = re.compile(r"['’´`]s?\s*$", re.IGNORECASE)
-_INNER_POSSESSIVE: Final = re.compile(r"['’]s\b", re.IGNORECASE)
 _GLUED_ENDING: Final = re.compile(r"(?<=\w)\(\w{1,8}\)")  # "eiser(es)", "PROFESSOR(A)"
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z][a-z])|(?<=[a-z]{2})(?=[A-Z]{2})|(?<=[A-Z]{2})(?=[A-Z][a-z]{2})")
 _TOKEN: Final = re.compile(r"\d+[a-z](?![a-z])|\d+|[^\W\d_]+")
 _ROMAN: Final = frozenset("ii iii iv vi vii viii ix".split())
-_LONGEST_NUMBER: Final = 9
 
 
 class FoldedTag(NamedTuple):
@@ -167,7 +120,7 @@ def phrase_of(text: str) -> str:
 def _tokens(text: str) -> list[str]:
     if text.isascii() and text.islower() and text.replace(" ", "").isalpha():
         return text.split()  # what the rest would come to: most of a vocabulary is so
-    spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", _INNER_POSSESSIVE.sub("", text)))
+    spaced = _CAMEL.sub(" ", _GLUED_ENDING.sub("", re.sub(r"(?i)['’]s\b", "", text)))
     return _TOKEN.findall(unaccented(spaced.replace("_", " ")))
 
 
@@ -186,7 +139,7 @@ def fold_tag(text: str, index_words: frozenset[str]) -> FoldedTag:
         if len(last) == 1 and last.isalpha() and tokens[-2].isdigit() and len(tokens) > 2:
             index = tokens[-2] + last
             del tokens[-2:]
-        elif (last[0].isdigit() and len(last) <= _LONGEST_NUMBER) or len(last) == 1 or last in _ROMAN:
+        elif (last[0].isdigit() and len(last) <= 9) or len(last) == 1 or last in _ROMAN:
             index = last.lstrip("0") or "0" if last.isdigit() else last
             del tokens[-1]
         while index and len(tokens) > 1 and tokens[-1] in index_words:
@@ -195,10 +148,6 @@ def fold_tag(text: str, index_words: frozenset[str]) -> FoldedTag:
 
 
 What = Literal["role", "name", "value", "service", "blank", "skip", "qualifier", "unread"]
-
-_SHORT: Final = 3
-_ANYBODYS: Final = frozenset({"id_number", "employee_id"})  # numbers that do not imply one role
-_PLURAL_IN_S: Final = frozenset({"en", "nl", "pt", "fr", "es"})  # Italian CAP and CAPS are two words
 
 
 class Word(NamedTuple):
@@ -239,34 +188,22 @@ class Vocabulary:
         self.languages = languages
         self.words: dict[str, Word] = {}
         self.rivals: dict[str, Word] = {}
-        self.articles: set[str] = set()
-        self.doubtful: set[str] = set()
-        self.adjectives: set[str] = set()
-        self.places: set[str] = set()
-        self.own: set[str] = set()
-        self.ids: dict[str, str] = {}
-        index_words: set[str] = set()
-        glued: set[str] = set()
-        for language in languages:
-            source = vocabulary_file(language)
-            for phrase, word in _words_of(source):
-                known = self.words.setdefault(phrase, word)
-                if (known.what, known.kind) != (word.what, word.kind) and known.language != word.language:
-                    self.rivals.setdefault(phrase, word)
-            self.articles.update(map(phrase_of, source.articles))
-            self.doubtful.update(map(phrase_of, source.doubtful))
-            glued.update(source.glued)
-            for role, kind in source.ids.items():
-                self.ids.setdefault(role, kind)
-            self.adjectives.update(map(phrase_of, source.describing.adjectives))
-            self.places.update(map(phrase_of, source.describing.places))
-            self.own.update(map(phrase_of, source.describing.own))
-            index_words.update(map(phrase_of, source.index_words))
-        self.index_words = frozenset(index_words)
+        sources = [vocabulary_file(language) for language in languages]
+        for phrase, word in chain.from_iterable(map(_words_of, sources)):
+            known = self.words.setdefault(phrase, word)
+            if (known.what, known.kind) != (word.what, word.kind) and known.language != word.language:
+                self.rivals.setdefault(phrase, word)
+        self.ids = {role: kind for source in reversed(sources) for role, kind in source.ids.items()}
+        self.articles = _phrases(source.articles for source in sources)
+        self.adjectives = _phrases(source.describing.get("adjectives", ()) for source in sources)
+        self.places = _phrases(source.describing.get("places", ()) for source in sources)
+        self.own = _phrases(source.describing.get("own", ()) for source in sources)
+        self.index_words = _phrases(source.index_words for source in sources)
         self.longest = max(phrase.count(" ") + 1 for phrase in self.words)
         named = [phrase for phrase, word in self.words.items() if word.service and " " not in phrase]
-        self.doubtful.update(named)
+        self.doubtful = _phrases(source.doubtful for source in sources).union(named)
         account = Word("value", "username", service=True, language="en")
+        glued = {end for source in sources for end in source.glued}
         self.words.update(dict.fromkeys((phrase + end for phrase in named for end in glued), account))  # "Instagramkonto"
 
     def get(self, phrase: str) -> Word | None:
@@ -275,11 +212,16 @@ class Vocabulary:
         An unknown phrase that ends in -s is also looked up without it, as a plural of a language that makes them so.
         """
         found = self.words.get(phrase)
-        if found is None and phrase.endswith("s") and len(phrase) > _SHORT:
+        if found is None and phrase.endswith("s") and len(phrase) > 3:
             single = self.words.get(phrase[:-1])
-            if single is not None and single.what in {"role", "name", "value"} and single.language in _PLURAL_IN_S:
+            # Italian CAP and CAPS are two words.
+            if single is not None and single.what in {"role", "name", "value"} and single.language in {"en", "nl", "pt", "fr", "es"}:
                 found = single._replace(plural=True)
         return found
+
+
+def _phrases(listed: Iterable[tuple[str, ...]]) -> frozenset[str]:
+    return frozenset(map(phrase_of, chain.from_iterable(listed)))
 
 
 def _words_of(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
@@ -291,29 +233,25 @@ def _words_of(source: VocabularyFile) -> Iterator[tuple[str, Word]]:
 
 def _meanings(source: VocabularyFile) -> Iterator[tuple[tuple[str, ...], Word]]:
     word = partial(Word, head_last=source.head == "last", language=source.language)
-    for who in source.people:
-        base = word("role", "person", stem=who.role, same=who.same, sure=who.sure, party=who.party)
-        yield who.words, base
-        yield who.female, base if who.weak else base._replace(gender="female")
-        yield who.male, base if who.weak else base._replace(gender="male")
-        gender: Gender | None = None if who.weak or who.words else "female" if who.female else "male"
-        yield who.plural, base._replace(plural=True, gender=gender)
-    for name in source.names:
-        base = word("name", "person", stem=name.role or "name", form=name.form, same="document" if name.role else "mention")
-        yield name.words, base
-        yield name.plural, base._replace(plural=True)
-    owners = {kind: role for role, kind in reversed(source.ids.items())}
-    for value in source.values:
-        owner = owners.get(value.kind, "") if value.kind not in _ANYBODYS else ""
-        base = word("value", value.kind, value.role, owner, value.form, same=value.same, sure=value.sure)
-        base = base._replace(lettered=value.lettered, beside=value.beside, account=value.account, service=value.service)
-        yield value.words, base
-        yield value.plural, base._replace(plural=True)
+    # Numbers of these kinds imply no role: anybody has one.
+    owners = {kind: role for role, kind in reversed(source.ids.items()) if kind not in {"id_number", "employee_id"}}
+    lists: tuple[tuple[What, tuple[WordsEntry, ...]], ...] = (("role", source.people), ("name", source.names), ("value", source.values))
+    for what, one in ((what, one) for what, entries in lists for one in entries):
+        stem = one.role or ("name" if what == "name" else "")
+        same = one.same or ("document" if what == "role" or (what == "name" and one.role) else "mention")
+        owner = owners.get(one.kind, "") if what == "value" else ""
+        base = word(what, one.kind, stem, owner, one.form, same=same, sure=one.sure, party=one.party)
+        base = base._replace(lettered=one.lettered, beside=one.beside, account=one.account, service=one.service)
+        yield one.words, base
+        yield one.female, base if one.weak else base._replace(gender="female")
+        yield one.male, base if one.weak else base._replace(gender="male")
+        gender: Gender | None = None if one.weak or one.words else "female" if one.female else "male"
+        yield one.plural, base._replace(plural=True, gender=gender)
     yield tuple(filter(None, source.services.split(", "))), word("service", "username", service=True)
     yield source.blanks, word("blank", "generic", same="mention")
     yield source.unread, word("unread")
-    yield source.qualifiers.female, word("qualifier", gender="female")
-    yield source.qualifiers.male, word("qualifier", gender="male")
+    for gender, words in source.qualifiers.items():
+        yield words, word("qualifier", gender=gender)
     yield (*source.joiners, *source.articles), word("skip")
 
 
