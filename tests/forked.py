@@ -26,7 +26,7 @@ _FORKS.set_forkserver_preload(
         *("openai", "anthropic", "piiloom.annotation_app.serving.server", "piiloom.annotation_app.serving.services"),
         *(f"piiloom.annotation_app.screens.{path.stem}" for path in (ROOT / "piiloom/annotation_app/screens").glob("*.py")),
         *("piiloom.cli.annotate", "piiloom.cli.detect", "piiloom.cli.generate", "piiloom.cli.main", "piiloom.detection.running.running"),
-        *("tests.detection.tuning_jobs", "tests.execution.batch_sessions", "tests.generation.partition_executors"),
+        *("tests.detection.tuning_jobs", "tests.execution.batch_sessions", "tests.generation.partition_executors", "tests.warmed"),
     ]
 )
 

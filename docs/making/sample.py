@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from piiloom.cli.main import run
 
 # The store's path is on the page, so the commands run where it is short.
 _STORE = ("--store", "sample.duckdb")
@@ -21,9 +24,12 @@ _COMMANDS = (
 
 def make_sample(folder: Path) -> None:
     """Write the sample to *folder*: the files that depend on no clock and no version of a library."""
+    folder = folder.resolve()
     with tempfile.TemporaryDirectory() as made:
         for command in _COMMANDS:
-            subprocess.run([sys.executable, "-m", "piiloom", *command], cwd=made, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
+            with contextlib.chdir(made), contextlib.redirect_stdout(io.StringIO()):
+                if run(list(command)) != 0:
+                    raise SystemExit(1)
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(Path(made, "native"), folder)
         shutil.copy(Path(made, "report", "index.html"), folder)

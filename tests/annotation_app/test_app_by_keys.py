@@ -15,4 +15,5 @@ def test_every_action_by_keys(browser, tmp_path):
 
 @pytest.mark.long
 def test_every_action_by_keys_in_other_kinds_of_text(browser, tmp_path):
-    pass_through(browser, tmp_path, "keys", TEXTS if EXPLORE else TEXTS[::2])
+    usual = [text for text in TEXTS if text.name == "hebrew"]  # what is odd in the others is in MIXED, too
+    pass_through(browser, tmp_path, "keys", TEXTS if EXPLORE else usual)

@@ -15,6 +15,7 @@ from piiloom.detection.training.openai_tuning.job_plan import TuningPlan, traini
 from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder, Ledger
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, PiiloomError, ProviderError, RunError, UsageError
+from piiloom.providers import openai_jobs
 from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited
 from piiloom.providers.factory import make_provider
 from piiloom.providers.openai_jobs import OpenAIJobs, TuningUnknown
@@ -112,7 +113,10 @@ def test_a_job_is_searched_before_another_intent_is_noted(server: TuningServer, 
 
 
 @pytest.mark.parametrize("trouble", [pytest.param(one, marks=() if one == "cut" else pytest.mark.long) for one in (*LOST, "hang")])
-def test_what_was_done_though_the_answer_was_lost_is_not_done_again(server: TuningServer, tmp_path: Path, trouble: str) -> None:
+def test_what_was_done_though_the_answer_was_lost_is_not_done_again(
+    server: TuningServer, tmp_path: Path, trouble: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_jobs, "TRANSFER_TIMEOUT_S", 2.0)  # of ten minutes
     for operation in ("upload", "create"):
         server.trouble = lambda asked, nth: trouble if (asked, nth) == (operation, server.done["create"]) else None  # noqa: B023 - used at once
         assert run(planned(tmp_path / operation, server.url), timeout_s=0.4 if trouble == "hang" else 5)["status"] == "succeeded"

@@ -122,7 +122,7 @@ def _one_ray(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
     """Where most commands run: a process that has imported what they import, else two thirds of the time would go into that."""
-    process = Warm(tmp_path_factory.mktemp("warm") / "process")
+    process = Warm(tmp_path_factory.mktemp("warm") / "process", "tests.docs.warmed")
     yield process
     process.end()
 
@@ -144,7 +144,7 @@ def session(request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: py
     subprocess.run(["cp", "-rl", made_once(tmp_path_factory, "clone", _clone) / "piiloom", clone], check=True)
     (clone / ".venv").symlink_to(Path(sys.executable).parents[1])
     with LLMServer(CaseAuthor(7, {"dropped": 0.04, "leak": 0.03, "wrong_keys": 0.01})) as server, ExitStack() as after:
-        server.batches.plan = lambda nth: BatchPlan(polls=1)  # done when first looked up: 5 s a wave are enough to wait
+        server.batches.plan = lambda nth: BatchPlan(polls=1)  # done when first looked up
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         home = tmp_path / "home"
         home.mkdir()

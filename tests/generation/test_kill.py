@@ -6,6 +6,7 @@ import json
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import count_records, iter_records
 from piiloom.corpus.store.runs import get_run, list_runs, load_plan_items, load_rejects, plan_indexes
 from piiloom.generation.running.session import UNPAID_PACE_S
+from tests.forked import Forked
 from tests.generation.composer_settings import at_work, exported, finished, script
 from tests.longer import EXPLORE, explored, usually
 from tests.one_at_a_time import made_once
@@ -42,6 +44,7 @@ def calm(tmp_path_factory):
 
 def _make_calm(folder):
     path = folder / "s.duckdb"
+    finished(Forked([sys.executable, "-c", ""]))  # that from which processes are forked begins with the first of them
     began = time.monotonic()
     process = script("start", str(path), json.dumps(SETTINGS))
     begun_work(process, path)

@@ -146,13 +146,13 @@ def test_together_partitions_never_pass_the_budget(tmp_path):
 
 def test_a_process_that_dies_costs_its_calls_in_flight_and_no_record(tmp_path):
     with LLMServer(Author(1)) as server:
-        config = config_for("openai", server, samples=24, price=PRICE, budget_usd=1000.0)
+        config = config_for("openai", server, samples=12, price=PRICE, budget_usd=1000.0)
         with Store.open(tmp_path / "one.duckdb") as store:
             start(store, config)
             expected = exported(store, tmp_path / "one")
         once = prompts(server)
         with Store.open(tmp_path / "many.duckdb") as store:
-            executor = HalfExecutor(3, victim=1, items=6)
+            executor = HalfExecutor(3, victim=1, items=3)
             progress = run_by(executor, store, config)
             assert exported(store, tmp_path / "many") == expected
         assert prompts(server, once) == once  # what the dead one had paid for was merged
@@ -166,7 +166,7 @@ def test_a_process_that_dies_costs_its_calls_in_flight_and_no_record(tmp_path):
 
 def test_what_a_lost_node_had_spent_is_set_aside(tmp_path):
     with LLMServer(Author(1)) as server, Store.open(tmp_path / "many.duckdb") as store:
-        progress = run_by(HalfExecutor(3, victim=1, items=6), store, config_for("openai", server, samples=24, price=PRICE), returned=True)
+        progress = run_by(HalfExecutor(3, victim=1, items=3), store, config_for("openai", server, samples=12, price=PRICE), returned=True)
         spec = parse_prices(PRICE)
         bill = sum(spec.cost_usd(usage) or 0.0 for usage in server.billed_usage)
         assert progress.status == "finished"

@@ -33,7 +33,9 @@ import importlib, json, os, sys
 from contextlib import suppress
 from piiloom.foundation.quick_end import end_at_once
 from piiloom.cli.entry import main
-folder = sys.argv[1]
+folder, *known = sys.argv[1:]
+for name in known:
+    importlib.import_module(name)
 listed = os.path.join(folder, "listed")
 while line := sys.stdin.readline():
     learn, where, environment, words = json.loads(line)
@@ -123,11 +125,12 @@ class Warm:
     The guides' commands (tests/docs) run in such a process for the second reason alone.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *known: str) -> None:
+        """It imports the modules *known* at once."""
         self._folder = folder
         folder.mkdir()
         # Without the folder that it stands in, as the console script has it, too; yet with this tree's piiloom, whichever is installed.
-        command = [sys.executable, "-P", "-c", WARM, str(folder)]
+        command = [sys.executable, "-P", "-c", WARM, str(folder), *known]
         environment = {**os.environ, "PYTHONPATH": str(Path(piiloom.__file__).parents[1])}
         self._process = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
 

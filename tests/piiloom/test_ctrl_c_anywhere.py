@@ -157,7 +157,7 @@ def test_ctrl_c_ends_a_command_in_order_wherever_it_strikes(name, made, warm, tm
 
 def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, warm, tmp_path):
     """Most of the time of a short run goes by before it has a store: the blows are counted from there, until one has met it at work."""
-    scene = Scene(tmp_path / "scene", made, "generate --samples 200 --seed 7 --quiet --store NEW")
+    scene = Scene(tmp_path / "scene", made, "generate --samples 100 --seed 7 --quiet --store NEW")
     has_store = (scene.folder / "new.duckdb").exists
     warm.learn(*scene.words())
     seconds = warm.struck(*scene.words(), after_s=None, once=has_store).seconds
@@ -173,7 +173,7 @@ def test_two_ctrl_c_in_a_row_end_generate_and_its_run_goes_on(made, warm, tmp_pa
             seconds = min(seconds, outcome.seconds)
         if re.search("error: stopped at once|interrupted; nothing accepted is lost", outcome.err):
             if met % 4 == 0:
-                went_on = warm.struck("generate", "--resume", "last", "--samples", 200, "--quiet", "--store", words[-1], after_s=None)
+                went_on = warm.struck("generate", "--resume", "last", "--samples", 100, "--quiet", "--store", words[-1], after_s=None)
                 assert went_on.code == 0, went_on
             met += 1
 

@@ -68,7 +68,7 @@ def peaks(group: int, stop: threading.Event, found: dict[int, int]) -> None:
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
     path, script = tmp_path / "in.jsonl", tmp_path / "run.py"
-    rows = large(path, 120)
+    rows = large(path, 120 if EXPLORE else 40)
     script.write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, str(script), str(path), str(tmp_path / "out")]
@@ -82,7 +82,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     watcher.join()
     assert int(out) == rows
     assert len(found) >= 3
-    assert max(found.values()) <= 250, found
+    assert max(found.values()) <= (250 if EXPLORE else 120), found  # 70 for no rows at all
     with (tmp_path / "out" / "map.jsonl").open() as fh:
         assert sum(1 for _ in fh) == rows
 
