@@ -79,13 +79,15 @@ def wordings_in_turn(story: Story, telling: int, seed: int) -> Turns:
     return turns
 
 
-def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turns: Turns | None = None) -> list[Told] | None:
+def choose_steps(story: Story, demand: Demand, rng: random.Random, turns: Turns | None = None) -> list[Told] | None:
     """Draw steps and wordings in text order so that all needed facts are told and no moot one is; None if this draw fails.
 
     For each needed fact, one of the steps that can tell it is drawn uniformly. Then each step gets an admissible wording that tells the
     facts assigned to it: the first such one in *turns*, or a random one without *turns*. A text draws how much detail it tells, from 0
-    to 1; the chances of optional steps with values are multiplied by that.
+    to 1; the chances of optional steps with values are multiplied by that, but for those with a code, which a form has or has not.
     """
+    steps = story.steps
+    codes = {name for name, fact in story.facts.items() if fact.entity_type == "code"}
     options = list(demand.wordings)
     forced = set(demand.forced)
     open_needs = list(demand.needs)
@@ -108,7 +110,8 @@ def choose_steps(steps: Sequence[Step], demand: Demand, rng: random.Random, turn
 
     def chance(number: int) -> float:
         full = steps[number].chance
-        return full * detail if full < 1 and any(one.tells for one in options[number]) else full
+        told = frozenset[str]().union(*(one.tells for one in options[number]))
+        return full * detail if full < 1 and told and told.isdisjoint(codes) else full
 
     chosen = forced.union(number for number in demand.optional if rng.random() < chance(number))
     return _in_order(steps, options, [n for n in _order(steps, rng) if n in chosen], forced, rng, turns)

@@ -105,7 +105,7 @@ def tell_once(
     demand = plan_of(story).demand(tuple(sorted(one.question for one in asked)))
     if demand.lacking is not None:
         return demand.lacking
-    steps = choose_steps(story.steps, demand, rng, turns)
+    steps = choose_steps(story, demand, rng, turns)
     if steps is None:
         return "no order of its steps tells what its questions need"
     values = StoryValues(story, rng, locale, taxonomy)
