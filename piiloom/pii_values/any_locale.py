@@ -26,7 +26,7 @@ from piiloom.pii_values import networks
 from piiloom.pii_values.contacts import draw_email
 from piiloom.pii_values.country_facts import facts_of, id_rule, supported
 from piiloom.pii_values.dates import age_on, draw_day, draw_year
-from piiloom.pii_values.documents import draw_case_number, draw_employee_id, draw_member_id, draw_student_id, draw_ticket
+from piiloom.pii_values.documents import draw_number
 from piiloom.pii_values.entity_values.drawers import draw_valid_phone
 from piiloom.pii_values.entity_values.drawing import draw_entity_value, number_holder
 from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, draw_adult_birth_date, latin_name
@@ -61,9 +61,16 @@ _PAPERS: Final[Mapping[Literal["passport", "driving_licence", "licence_plate"], 
 )
 
 
+_NUMBERS: Final = ("ticket", "student_id", "employee_id", "member_id", "case_number")
+
+
 def versions() -> Mapping[str, str]:
     """Return the versions of the libraries on which values of these locales depend."""
     return {name: version(name) for name in ("babel", "faker")}
+
+
+def _numbered(kind: str, person: NamedPerson, rng: random.Random) -> str:
+    return draw_number(kind, rng, person.born.year)
 
 
 def draw_resident(locale: str, rng: random.Random) -> NamedPerson:
@@ -112,14 +119,10 @@ def drawers_of(locale: str) -> Drawers:
         "bank_account": _account,
         **({"national_id": lambda p, rng: rule_of(rule)(number_holder(rng, p))} if (rule := id_rule(region)) else {}),
         **{paper: partial(_paper, paper) for paper in _PAPERS},
-        "ticket": lambda _, rng: draw_ticket(rng),
+        **{kind: partial(_numbered, kind) for kind in _NUMBERS},
         **({"email": lambda p, rng: draw_email(p.latin_given, p.latin_family, p.born.year, rng)} if named else {}),
         "phone": lambda p, rng: draw_valid_phone(p.locale, rng),
         "ip_address": lambda _, rng: networks.draw_ip_address(rng),
-        "student_id": lambda p, rng: draw_student_id(p.born.year, rng),
-        "employee_id": lambda _, rng: draw_employee_id(rng),
-        "member_id": lambda _, rng: draw_member_id(rng),
-        "case_number": lambda _, rng: draw_case_number(rng),
         "wallet": lambda _, rng: networks.draw_wallet(rng),
     }
     return MappingProxyType(

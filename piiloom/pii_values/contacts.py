@@ -22,22 +22,18 @@ _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "
 
 def draw_phone(locale: str, region: Region, rng: random.Random) -> str:
     """Draw a number of the locale in one of its usual formats, with the region's area code if numbers have one."""
-    if (shape := shaped("phone", locale, rng)) is not None:
-        return shape.replace("{area}", rng.choice(region.phone) if region.phone else "")
     if locale == "en_IN":
         return _indian(rng)
     if locale == "en_SG":
         return _singaporean(rng)
-    block = rng.choice(region.phone)
+    block = rng.choice(region.phone) if region.phone else ""
     if locale == "en_GB":
         return _british(block, rng)
     if locale == "en_AU":
         exchange, line = rng.choice(("5550", "7010")), f"{rng.randint(0, 9999):04d}"
         spaced = (f"({block}) {exchange} {line}", f"{block} {exchange} {line}", f"+61 {block[1:]} {exchange} {line}")
         return rng.choice((*spaced, f"{block}{exchange}{line}"))
-    line = f"01{rng.randint(0, 99):02d}"
-    forms = (f"({block}) 555-{line}", f"{block}-555-{line}", f"{block}.555.{line}", f"+1 {block}-555-{line}", f"{block}555{line}")
-    return rng.choice((*forms, f"+1{block}555{line}", f"1-{block}-555-{line}"))
+    return shaped("phone", locale, rng, area=block)
 
 
 def _british(block: str, rng: random.Random) -> str:

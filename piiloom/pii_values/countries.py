@@ -13,6 +13,7 @@ from pydantic import Field
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.numbering.holders import in_groups
+from piiloom.pii_values.numbering.masks import fill_given
 from piiloom.pii_values.sampling import Weighted, weighted
 
 Period = Literal["year", "month", "week", "hour"]
@@ -46,7 +47,7 @@ class _CountryRow(FileModel):
     houses: int
     postcode: str
     national_id: CheckedId | None = None
-    shapes: dict[str, list[str]] = Field(default={})
+    shapes: dict[str, dict[str, float]] = Field(default={})
 
 
 class _CountriesFile(FileModel):
@@ -74,7 +75,7 @@ class Country:
     houses: int
     postcode: str
     national_id: CheckedId | None
-    shapes: Mapping[str, list[str]]
+    shapes: Mapping[str, Weighted[str]]
 
 
 @cache
@@ -99,7 +100,7 @@ def country_of(locale: str) -> Country:
         houses=found.houses,
         postcode=found.postcode,
         national_id=found.national_id,
-        shapes=found.shapes,
+        shapes={kind: weighted(shapes.items()) for kind, shapes in found.shapes.items()},
     )
 
 
@@ -121,7 +122,6 @@ def from_mask(mask: str, rng: random.Random) -> str:
     return "".join(rng.choice(_MASK[c]) if c in _MASK else c for c in mask)
 
 
-def shaped(kind: str, locale: str, rng: random.Random) -> str | None:
-    """Draw a code in one of the shapes that the locale's entry has for *kind* ("passport"); None if it has none."""
-    shapes = country_of(locale).shapes.get(kind)
-    return from_mask(shapes[int(rng.random() * len(shapes))], rng) if shapes else None
+def shaped(kind: str, locale: str, rng: random.Random, **given: str) -> str:
+    """Draw a code in one of the shapes that the locale's entry, else that of en_US, has for *kind*; ``{area}`` in it is *given* "area"."""
+    return fill_given(country_of(locale).shapes.get(kind) or country_of("en_US").shapes[kind], rng, given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from piiloom.pii_values.lexicons import Fitted, Who, has_topic, listed, phrase
 from piiloom.pii_values.sampling import weighted
@@ -45,9 +45,9 @@ def draw_day(birth: date, rng: random.Random) -> date:
     return REFERENCE_DATE - timedelta(days=1 + int(rng.random() ** 1.6 * reach))
 
 
-def written_date(day: date, locale: str, rng: random.Random) -> str:
-    """A date in one of the ways people of *locale* write it, month first or day first as the locale does."""
-    return phrase("wording", f"date_{get_locale(locale).date_order}", Who(locale=locale), rng, _parts(day, locale))
+def written_date(day: date, locale: str, rng: random.Random, kind: Literal["date", "birth"] = "date") -> str:
+    """A date in one of the ways people of *locale* write it (of birth, as in forms), month first or day first as the locale does."""
+    return phrase("wording", f"{kind}_{get_locale(locale).date_order}", Who(locale=locale), rng, _parts(day, locale))
 
 
 def written_month(day: date, locale: str, rng: random.Random) -> str:
@@ -64,6 +64,7 @@ def _parts(day: date, locale: str) -> dict[str, str]:
         "mm": f"{day.month:02d}",
         "month": listed("months", locale)[day.month - 1],
         "mon": listed("months_short", locale)[day.month - 1],
+        "MON": listed("months_short", locale)[day.month - 1].upper(),
         "year": str(day.year),
         "yy": f"{day.year % 100:02d}",
     }

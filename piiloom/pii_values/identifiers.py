@@ -54,28 +54,11 @@ def draw_iban(country: str, rng: random.Random) -> str | None:
 
 def draw_bank_account(locale: str, rng: random.Random) -> str:
     """An account number in the usual shape of the locale."""
+    if locale != "en_GB":
+        return shaped("bank_account", locale, rng)
     choices = Stream(rng)
-    match locale:
-        case "en_GB":
-            number = iban_of("GB", bank_code(choices) + digits(14, rng), choices)
-            return in_fours(number) if rng.random() < 0.6 else number
-        case "en_CA":
-            return f"{digits(5, rng)}-{rng.choice(('001', '002', '003', '004', '006', '010', '016'))} {digits(7, rng)}"
-        case "en_AU":
-            bsb = digits(6, rng)
-            return f"{bsb[:3]}-{bsb[3:]} {digits(8, rng)}"
-        case "en_IN":
-            return str(rng.randint(1, 9)) + digits(rng.choice((10, 11, 13, 14)), rng)
-        case "en_SG":
-            cuts = rng.choice(((3, 5, 1), (10,), (3, 6, 3), (9,)))
-            return "-".join(digits(count, rng) for count in cuts)
-        case _:
-            return shaped("bank_account", locale, rng) or _american_account(rng)
-
-
-def _american_account(rng: random.Random) -> str:
-    number = str(rng.randint(1, 9)) + digits(rng.choice((8, 9, 11)), rng)
-    return number if rng.random() < 0.7 else f"{number[:-4]}-{number[-4:]}"
+    number = iban_of("GB", bank_code(choices) + digits(14, rng), choices)
+    return in_fours(number) if rng.random() < 0.6 else number
 
 
 def draw_national_id(
@@ -93,7 +76,7 @@ def draw_national_id(
 
 def _american_id(holder: Holder, rng: random.Random) -> str:
     number = unissued_ssn(holder)
-    return number if rng.random() < 0.8 else number.replace("-", " " if rng.random() < 0.5 else "")
+    return number if rng.random() < 0.7 else number.replace("-", " " if rng.random() < 0.5 else "")
 
 
 def _british_id(holder: Holder, rng: random.Random) -> str:

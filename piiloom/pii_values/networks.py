@@ -1,6 +1,6 @@
 """Draw IP addresses and addresses of crypto wallets.
 
-Network addresses come from the ranges that RFC 5737 and RFC 3849 reserve for documentation or RFC 1918 for private networks.
+Network addresses come from the ranges that RFC 5737 and RFC 3849 reserve for documentation or RFC 1918, 4193 and 4291 for private networks.
 Wallets have the right shape; no key is known for any of them.
 """
 
@@ -11,6 +11,16 @@ from typing import Final
 
 from piiloom.pii_values.numbering.holders import NETWORK_V6, NETWORKS
 
+# Shortened, in full, of a MAC address, with an interface, of a private network. Places 6 and 7 have 8 bits, the others 16.
+_V6: Final = (
+    *(f"{NETWORK_V6}{rest}" for rest in ("::{0:x}", "::{0:x}:{1:x}", "::{0:x}:{1:x}:{2:x}", ":{0:x}::{1:x}", ":{0:x}:{1:x}::{2:x}")),
+    *(f"{NETWORK_V6}:{rest}" for rest in ("{0:x}:{1:x}:{2:x}::{3:x}", "{0:x}:{1:x}:{2:x}:{3:x}:{4:x}:{5:x}")),
+    NETWORK_V6 + ":{0:04x}:{1:04x}:{2:04x}:{3:04x}:{4:04x}:{5:04x}",
+    *("fe80::{0:x}:{6:x}ff:fe{7:x}:{1:x}" + zone for zone in ("", "%eth0")),
+    "fe80::{0:x}%en0",
+    "fd{6:x}:{0:x}:{1:x}::{2:x}",
+)
+_CAPITALS: Final = 0.12
 _HEX: Final = "0123456789abcdef"
 _BECH32: Final = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"  # the alphabet of BIP 173
 _BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -27,8 +37,8 @@ def draw_ip_address(rng: random.Random) -> str:
         return f"10.{rng.randint(0, 255)}.{rng.randint(0, 255)}.{rng.randint(2, 254)}"
     if dice < 0.85:
         return f"172.{rng.randint(16, 31)}.{rng.randint(0, 255)}.{rng.randint(2, 254)}"
-    groups = [f"{rng.randint(1, 0xFFFF):x}" for _ in range(4)]
-    return f"{NETWORK_V6}::{':'.join(groups[: rng.randint(2, 4)])}"
+    number = rng.choice(_V6).format(*(rng.randint(1, 0xFFFF) for _ in range(6)), *(rng.randint(0x10, 0xFF) for _ in range(2)))
+    return number.upper() if "%" not in number and rng.random() < _CAPITALS else number
 
 
 def draw_wallet(rng: random.Random) -> str:

@@ -34,7 +34,7 @@ GENDERS = ("female", "male", "nonbinary")
 GIVEN = frozenset(
     "n word more decade tens d dd nth m mm month mon year yy h H hh minute half HALF hour next_hour _part_of_day "
     "f i fw iw cm st lb amount k city region short country title field nationality home adjective other spouse children count "
-    "group s f2 f3 c condition house letter sub floor flat small middle".split()
+    "group s f2 f3 c condition house letter sub floor flat small middle MON line post".split()
 )
 
 

@@ -103,7 +103,7 @@ def test_values_of_every_subtype_are_redrawn_in_their_form(locale: str) -> None:
         (
             "code",
             "og5uqi@hotmail.org",
-            r"[A-Za-z0-9._+-]*[a-z0-9]@(?:[a-z0-9-]+\.){0,3}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|mail|home))",
+            r"[A-Za-z0-9._+-]*[a-z0-9]@(?:[a-z0-9-]+\.){0,3}(?:example\.(?:com|net|org|edu)|(?<=\.)(?:example|test|mail|home|corp|internal|xz|zz|qz))",
         ),
         ("code", "(604) 713-4821", r"\(\d{3}\) 555-01\d\d"),
         ("code", "+31 6 1234 5678", r"\+31 6 1234 \d{4}"),

@@ -72,7 +72,9 @@ def test_values_of_catalogue_entities_are_drawn_by_id(locale):
         assert {one: value.subtype for one, value in drawn.items()} == {one: one for one in IDENTIFIERS}
         texts = {one: value.text for one, value in drawn.items()}
         assert luhn.is_valid(re.sub("[ -]", "", texts["payment_card"]))
-        assert all(module.is_valid(texts[one]) for one, module in (("iban", iban), ("imei", imei), ("mac_address", mac)))
+        assert iban.is_valid(texts["iban"])
+        assert imei.is_valid(texts["imei"].replace("/", ""))
+        assert mac.is_valid(":".join(re.findall("[0-9A-Fa-f]{2}", texts["mac_address"])))
         assert texts["card_last_four"].isdigit()
         born = draw_value(persona, "datetime", "date_of_birth", rng, taxonomy).text
         assert str(persona.birth_date.day) in born

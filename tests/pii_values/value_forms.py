@@ -34,7 +34,10 @@ FORMS = {
         rf"{BLOOD}(?:[+−-]| Rh[+-]|[ -](?:pos|neg|positive|negative)| Rh (?:positive|negative))|Rh-[a-z]+ {BLOOD}"
     ),
     ("relationship", "named_kin"): r"[a-zé].*[a-z.é],? [A-ZÅÄÖÁÉÍÓÚ].*",
-    ("code", "email"): r"[A-Za-z0-9._+-]*[a-z0-9]@(?:[a-z0-9-]+\.){0,3}(?:example\.(?:com|net|org)|(?<=\.)(?:example|test|mail|home))",
+    ("code", "email"): (
+        r"[A-Za-z0-9._+-]*[a-z0-9]@(?:[a-z0-9-]+\.){0,3}"
+        r"(?:example\.(?:com|net|org|edu)|(?<=\.)(?:example|test|mail|home|corp|internal|xz|zz|qz))"
+    ),
     ("datetime", "date"): rf"\d[\d/.-]+\d|(?:{MONTH} )?\d{{1,2}}(?:st|nd|rd|th)?(?:(?: of)? {MONTH})?(?:,? \d{{4}})?",
     ("datetime", "month_year"): rf"(?:early |late |mid-)?{MONTH}(?: of)? (?:\d{{4}}|'\d\d)|\d\d/\d{{4}}",
     ("datetime", "year"): r"(?:19|20)\d\d",

@@ -161,7 +161,7 @@ FINANCE: Final = (
     ValueKind(subtype="benefit", share=1, draw=from_lexicon("benefits"), grown=True),
     ValueKind(subtype="hardship", share=0.6, draw=from_lexicon("money", "hardship"), grown=True),
 )
-_WITH_CITY, _WITH_REGION = 0.15, 0.2  # shares of addresses with the city behind them, and with city and region
+_WITH_CITY, _WITH_REGION, _WITH_POSTCODE = 0.1, 0.15, 0.35  # shares of addresses with more behind the street
 _ABROAD: Final = 0.12  # share of second cities that lie in another country
 
 
@@ -196,13 +196,16 @@ def _region(p: Persona, rng: random.Random, attempt: int) -> str:
 
 
 def _address(p: Persona, rng: random.Random, attempt: int) -> str:
-    """The persona's street address, then another one; now and then with the city behind it, or city and region."""
+    """The persona's street address, then another one; often with the city behind it, or a whole postal address."""
     street = p.street_address if attempt == 0 else places.draw_address(p, rng)
     dice = rng.random()
     if dice < _WITH_CITY:
         return f"{street}, {_city(p, rng, attempt)}"
     if dice < _WITH_CITY + _WITH_REGION:
         return f"{street}, {_city_region(p, rng, attempt)}"
+    if dice < _WITH_CITY + _WITH_REGION + _WITH_POSTCODE:
+        given = {"line": street, "city": p.city, "short": p.place.short or p.place.name, "post": p.postcode}
+        return phrase("wording", "full_address", p, rng, given)
     return street
 
 
@@ -228,7 +231,7 @@ DATETIME: Final = (
 
 def _birth_date(p: Persona, rng: random.Random, _: int) -> str:
     """The persona's date of birth, in a form with the year."""
-    written = iter(lambda: dates.written_date(p.birth_date, p.locale, rng), "")
+    written = iter(lambda: dates.written_date(p.birth_date, p.locale, rng, rng.choice(("date", "birth"))), "")
     return next(text for text in written if str(p.birth_date.year) in text or len(re.findall(r"\d+", text)) == _IN_DIGITS)
 
 
@@ -258,6 +261,10 @@ def _plate(p: Persona, rng: random.Random, _: int) -> str:
     return documents.draw_licence_plate(p.locale, p.place.vehicle, rng)
 
 
+def _numbered(kind: str) -> Drawer:
+    return lambda p, rng, _attempt: documents.draw_number(kind, rng, p.birth_date.year)
+
+
 CODE: Final = (
     ValueKind(subtype="payment_card", share=1, draw=lambda p, rng, _n: identifiers.draw_payment_card(p.locale, rng), grown=True),
     ValueKind(subtype="bank_account", share=1, draw=lambda p, rng, _n: identifiers.draw_bank_account(p.locale, rng)),
@@ -265,14 +272,14 @@ CODE: Final = (
     ValueKind(subtype="passport", share=1, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
     ValueKind(subtype="driving_licence", share=1, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
     ValueKind(subtype="licence_plate", share=1, draw=_plate, grown=True),
-    ValueKind(subtype="ticket", share=1, draw=lambda _p, rng, _n: documents.draw_ticket(rng)),
+    ValueKind(subtype="ticket", share=1, draw=_numbered("ticket")),
     ValueKind(subtype="email", share=2, draw=_email),
     ValueKind(subtype="phone", share=2, draw=_phone),
     ValueKind(subtype="ip_address", share=1, draw=lambda _p, rng, _n: networks.draw_ip_address(rng)),
-    ValueKind(subtype="student_id", share=0.7, draw=lambda p, rng, _n: documents.draw_student_id(p.birth_date.year, rng)),
-    ValueKind(subtype="employee_id", share=0.7, draw=lambda _p, rng, _n: documents.draw_employee_id(rng), grown=True),
-    ValueKind(subtype="member_id", share=1, draw=lambda _p, rng, _n: documents.draw_member_id(rng)),
-    ValueKind(subtype="case_number", share=1, draw=lambda _p, rng, _n: documents.draw_case_number(rng)),
+    ValueKind(subtype="student_id", share=0.7, draw=_numbered("student_id")),
+    ValueKind(subtype="employee_id", share=0.7, draw=_numbered("employee_id"), grown=True),
+    ValueKind(subtype="member_id", share=1, draw=_numbered("member_id")),
+    ValueKind(subtype="case_number", share=1, draw=_numbered("case_number")),
     ValueKind(subtype="wallet", share=0.7, draw=lambda _p, rng, _n: networks.draw_wallet(rng), grown=True),
 )
 

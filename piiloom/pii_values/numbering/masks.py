@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import cache, lru_cache
 from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import below, mix
+from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.numbering.holders import digits
+from piiloom.pii_values.numbering.holders import in_shape
+from piiloom.pii_values.sampling import Weighted, weighted
 
 LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out: most issuers do
 ALPHABETS: Final = {
@@ -26,37 +29,11 @@ ALPHABETS: Final = {
     "&": LETTERS.lower(),
     "?": "0123456789" + LETTERS,
 }
-_PLACES: Final = re.compile("#+|[%@]")
-
-
-@lru_cache(maxsize=2048)
-def _compiled(mask: str) -> tuple[str, tuple[int, ...]]:
-    """Return a %-template, and for each free place the length of a run of digits, 0 for "%" or -1 for "@"."""
-    places = [-1 if found[0] == "@" else 0 if found[0] == "%" else len(found) for found in _PLACES.findall(mask)]
-    return _PLACES.sub("%s", mask), tuple(places)
-
-
-def _place(size: int, rng: random.Random) -> str:
-    if size > 0:
-        return digits(size, rng)
-    return LETTERS[int(rng.random() * len(LETTERS))] if size else str(rng.randint(1, 9))
 
 
 def fill_places(mask: str, rng: random.Random) -> str:
     """Return *mask* with each free place filled by one of its ``ALPHABETS``."""
     return "".join(rng.choice(ALPHABETS[sign]) if sign in ALPHABETS else sign for sign in mask)
-
-
-def drawn(mask: str, rng: random.Random) -> str:
-    """Return *mask* with its free places filled; of the signs "#", "%" and "@" only. A run of digits is one draw."""
-    template, places = _compiled(mask)
-    return template % tuple([_place(size, rng) for size in places])
-
-
-def one_drawn(masks: tuple[str, ...], rng: random.Random) -> str:
-    """Fill all *masks* and return one of them: every call takes the same number of draws, whichever mask is chosen."""
-    fill_places = [drawn(mask, rng) for mask in masks]
-    return fill_places[int(rng.random() * len(fill_places))]
 
 
 _TOKEN: Final = re.compile(r"\\(.)|\{([^{}]*)\}|([#%@&?])|([^\\{}#%@&?]+)|(.)", re.DOTALL)
@@ -123,6 +100,33 @@ def fill_mask(mask: str, rng: random.Random, born: date | None = None) -> str:
             case _:
                 parts.append(what)
     return "".join(parts)
+
+
+def fill_given(masks: Weighted[str], rng: random.Random, given: Mapping[str, str]) -> str:
+    """Fill one of *masks*, in which the name of a *given* text stands for it in braces."""
+    mask = masks.draw(rng)
+    for name, text in given.items():
+        mask = mask.replace(f"{{{name}}}", text)
+    return fill_mask(mask, rng)
+
+
+class _FormsFile(FileModel):
+    masks: dict[str, dict[str, float]]
+    layouts: dict[str, dict[str, float]]
+
+
+@cache
+def usual_forms() -> tuple[Mapping[str, Weighted[str]], Mapping[str, Mapping[str, float]]]:
+    """Return the masks and the layouts of ``data/number_forms.yaml``, by kind of number."""
+    found = load_data("piiloom.pii_values", "number_forms.yaml", _FormsFile)
+    return {kind: weighted(masks.items()) for kind, masks in found.masks.items()}, found.layouts
+
+
+def laid_out(kind: str, number: str, rng: random.Random) -> str:
+    """Write *number* with the signs of one of the layouts of its *kind* and length, each # of which is a letter or digit of it."""
+    plain = "".join(filter(str.isalnum, number))
+    fitting = [(one, weight) for one, weight in usual_forms()[1].get(kind, {}).items() if one.count("#") == len(plain)]
+    return in_shape(plain, weighted(fitting).draw(rng)) if fitting else number
 
 
 _SEED_SALT: Final = 0xA5
