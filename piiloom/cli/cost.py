@@ -11,15 +11,15 @@ from typing import Final, Self
 from pydantic import model_validator
 
 from piiloom.cli.options import StoreOptions, store_for_reading
-from piiloom.cli.run_summary import accepted_text, count_text, dollars, in_stage_order
-from piiloom.cli.terminal import console, examples, in_columns, say, say_json
+from piiloom.cli.run_summary import accepted_text, in_stage_order
+from piiloom.cli.terminal import console, count_text, dollars, examples, in_columns, say, say_json
 from piiloom.execution.money.run_costs import ALL, COMPOSER, DETECTION, OTHER, PARTS, CostReport, Costs, detector_costs, run_costs
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.foundation.words import counted
 
-EPILOG = examples(
+COST_EXAMPLES = examples(
     "piiloom cost",
     "piiloom cost --run r0001-1a2b3c4d",
     "piiloom cost --run all --store outputs/piiloom.duckdb",

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import typer
-from rich.table import Table
 
 from piiloom.cli.options import json_setting
 from piiloom.cli.progress import asking
-from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.cli.terminal import command_group, dollars, examples, say, say_json, say_result, table_of
 from piiloom.detection.catalogue_trial import EntityChoice, EntityFiles, as_json, drawn_values, try_entities
 from piiloom.detection.detector_settings import LOCAL_MODELS, ModelSettings
 from piiloom.foundation.command_line import takes
@@ -27,11 +26,8 @@ _SHOW = ("piiloom entities show pl_pesel",)
 _TEST = ("piiloom entities test", "piiloom entities test --locale pt_BR", "piiloom entities test --types my_entities.yaml --locale nl_NL")
 _PROPOSE = ("piiloom entities propose drafts.yaml --provider openai --budget-usd 1 --out proposed.yaml",)
 
-entities_app = typer.Typer(
-    help="Look up and try the entity catalogue: the kinds of personal information that detectors know.",
-    epilog=examples(*_LIST, *_SHOW, *_TEST, *_PROPOSE),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+entities_app = command_group(
+    "Look up and try the entity catalogue: the kinds of personal information that detectors know.", *_LIST, *_SHOW, *_TEST, *_PROPOSE
 )
 
 
@@ -75,17 +71,12 @@ class ProposeEntities(ModelSettings):
 def list_all(asked: ListEntities) -> None:
     """List entities: the id, names, type, validator and source of each."""
     found = asked.chosen(asked.domain)
-    if asked.as_json:
-        say_json({"entities": [as_json(one) for one in found]})
-        return
-    table = Table(title=counted(len(found), "entity"))
-    for column in ("id", "name", "native", "type", "domains", "validator", "confirmed"):
-        table.add_column(column)
+    rows = []
     for one in found:
         confirmed = ("yes" if one.default else "on request") if one.confirmed else "no: off"
-        row = (one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed)
-        table.add_row(*map(harmless, row))
-    say_table(table)
+        rows.append((one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed))
+    table = table_of(counted(len(found), "entity"), ("id", "name", "native", "type", "domains", "validator", "confirmed"), rows)
+    say_result({"entities": [as_json(one) for one in found]}, table, as_json=asked.as_json)
 
 
 @entities_app.command("show", epilog=examples(*_SHOW))
@@ -148,7 +139,6 @@ def propose(asked: ProposeEntities) -> None:
     The definition (source), some values and the look-alikes of each draft are sent. Patterns that are slow, miss drawn values or match
     look-alikes are asked for again. The file is for you to read: --types FILE of detect and entities test uses it.
     """
-    from piiloom.cli.run_summary import dollars
     from piiloom.detection.pattern_proposals import Proposal, propose_patterns
 
     with asking(asked.replies, wanted=not asked.as_json):

@@ -6,10 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from rich.table import Table
-
 from piiloom.cli.options import StoreOptions
-from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.cli.terminal import examples, say, say_json, say_table, table_of
 from piiloom.corpus.formats.base import fault_kinds, quoted
 from piiloom.corpus.importing import ImportReport, ImportSettings, import_into
 from piiloom.corpus.reading import INPUT_FORMATS, label_remedy, with_counts
@@ -17,7 +15,7 @@ from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.words import counted
 
-EPILOG = examples(
+IMPORT_FILE_EXAMPLES = examples(
     "piiloom import corpus.jsonl --input-format capid",
     "piiloom import corpus.jsonl --input-format capid --skip-values",
     "piiloom import outputs/v1/train.jsonl --input-format native --store other.duckdb",
@@ -57,13 +55,8 @@ def import_file(asked: ImportOptions) -> None:
 
 
 def _print(report: ImportReport, store: Path, rejects: Path) -> None:
-    table = Table(title=f"import of {harmless(report.file)}", show_header=False)
-    table.add_column("what")
-    table.add_column("number", justify="right")
-    table.add_column("meaning")
-    for name, count, meaning in _counts(report):
-        table.add_row(name, f"{count:,}", meaning)
-    say_table(table)
+    rows = [(name, f"{count:,}", meaning) for name, count, meaning in _counts(report)]
+    say_table(table_of(f"import of {report.file}", ("what", "number", "meaning"), rows, right=(1,), header=False))
     for title, counts in (
         ("types not in the taxonomy", report.unknown_types),
         ("fields that were ignored", report.ignored_fields),

@@ -1,4 +1,4 @@
-"""``piiloom release`` and ``piiloom releases``: records frozen into splits under a name; releases listed, shown, compared, deleted."""
+"""``piiloom release``, ``releases`` and ``export``: records frozen into splits under a name, releases looked up, and written to files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 
 import typer
 
-from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions, seen_store
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions, seen_store, store_for_reading
 from piiloom.cli.terminal import (
     command_group,
     confirmed,
@@ -23,11 +22,15 @@ from piiloom.cli.terminal import (
     say_aside,
     say_json,
     say_json_list,
+    say_table,
+    store_option,
+    table_of,
 )
 from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.releases.comparing import RecordChange, ReleaseDiff, compare_releases
+from piiloom.corpus.releases.exporting import WRITTEN_FORMATS, ExportReport, ExportSettings, export_formats
 from piiloom.corpus.releases.freezing import draft_release, freeze
-from piiloom.corpus.releases.manifest import SplitCounts
+from piiloom.corpus.releases.manifest import AT_IMPORT, SplitCounts
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
@@ -43,10 +46,11 @@ from piiloom.corpus.store.releases import (
     withheld_of,
 )
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.settings import setting
+from piiloom.foundation.seeding import COST_OF_SEEDS
+from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.words import counted
 
-EPILOG = examples(
+RELEASE_EXAMPLES = examples(
     "piiloom release --name v1",
     "piiloom release --name v1 --test-size 200 --validation-size 0.1 --seed 3 --run last",
     "piiloom release --name checked --status validated --min-agreement 0.8 --license CC-BY-4.0",
@@ -356,3 +360,66 @@ def _said(value: object) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)
+
+
+EXPORT_EXAMPLES = examples(
+    "piiloom export --release v1 --format native --out outputs/v1",
+    "piiloom export --release v1 --format capid --out outputs/v1-capid --force",
+    "piiloom export --release v1 --format native --format capid --out outputs/v1-all",
+    "piiloom export --release v1 --format native --split test --out outputs/v1-test",
+    "piiloom export --release v1 --format capid --out outputs/v1-capid --json",
+)
+
+
+class ExportOptions(StoreOptions, ExportSettings):
+    """The options of ``piiloom export``."""
+
+    release: str = setting(..., "The release to write; piiloom release makes one.", metavar="NAME")
+    out: AnyPath = setting(..., "The folder to write to; it must be new or empty.", flags="--out -o", metavar="DIR")
+    format: list[str] = setting(..., WRITTEN_FORMATS, metavar="FORMAT")
+
+
+@takes(ExportOptions)
+def export(asked: ExportOptions) -> None:
+    """Write a release to a file for each split (train.jsonl, test.jsonl …; an empty one is left out) and release.json.
+
+    The same release gives the same bytes everywhere (but for the surrogates of masked). release.json lists the losses of a format.
+    """
+    chosen = asked.formats()
+    if asked.seed is not None:
+        say_aside(f"warning: {COST_OF_SEEDS}")
+    with store_for_reading(asked.store) as store:
+        reports = export_formats(
+            store,
+            asked.release,
+            chosen,
+            asked.out,
+            splits=asked.splits,
+            tokenizer=asked.tokenizer,
+            markers=asked.marker_set,
+            seed=asked.seed,
+            force=asked.force,
+        )
+    if asked.as_json:
+        told = [report.to_json() for report in reports]
+        say_json(told[0] if len(told) == 1 else {"release": asked.release, "out": str(asked.out), "exports": told})
+        return
+    for report in reports:
+        _print_export(report)
+
+
+def _print_export(report: ExportReport) -> None:
+    rows = [(str(report.out / one.name), one.split or "", f"{one.records:,}", f"{one.sha256[:HASH_SHOWN]}…") for one in report.files]
+    say_table(table_of(f"release {report.release} as {report.format}", ("file", "split", "records", "sha256"), rows, right=(2,)))
+    if report.withheld:
+        say(f"withheld: {counted(report.withheld, 'record')} (release.json says why)")
+    if report.loss.fields:
+        say(f"{report.format} does not keep: {', '.join(report.loss.fields)}")
+    before = [entry for entry in report.loss.entries if entry.reason.startswith(AT_IMPORT)]
+    now = [entry for entry in report.loss.entries if not entry.reason.startswith(AT_IMPORT)]
+    for entries, where in ((before, AT_IMPORT), (now, f"lost in {report.format}")):
+        if entries:
+            records = len({entry.record_id for entry in entries})
+            many = "value or field" if len(entries) == 1 else "values or fields"
+            say(f"{where}: {len(entries):,} {many} of {counted(records, 'record')} (release.json lists them)")
+    say(f"description and hashes: {report.out / 'release.json'}")

@@ -9,11 +9,11 @@ from typing import Any
 import typer
 
 from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions, seen_store
-from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import (
     command_group,
     confirmed,
     console,
+    dollars,
     examples,
     in_columns,
     rest_of_list,
@@ -22,6 +22,7 @@ from piiloom.cli.terminal import (
     say_json,
     say_json_list,
     say_table,
+    store_option,
 )
 from piiloom.corpus.store.costs import MEMORY_FOR_SUMS
 from piiloom.corpus.store.database import Store

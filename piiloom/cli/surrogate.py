@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from piiloom.cli.options import json_setting
-from piiloom.cli.progress import shown
-from piiloom.cli.terminal import examples, harmless, say, say_aside, say_json, say_rows
+from piiloom.cli.progress import AskingProgress, shown
+from piiloom.cli.terminal import command_group, examples, harmless, say, say_aside, say_json, say_result, say_table, table_of
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.settings import OptionalPath, Settings, setting
@@ -47,11 +47,9 @@ _LEAKAGE: Final = (
 _CHECK: Final = "piiloom surrogate check filled notes/"
 _RESTORE: Final = "piiloom surrogate restore filled --vault notes.vault --out notes-again"
 
-surrogate_app = typer.Typer(
-    help='Replace placeholders by realistic, consistent surrogates ("hidden in plain sight"), with exact offsets.',
-    epilog=examples(_RUN[0], _SURVEY[0], _CHECK, _RESTORE, _LEAKAGE[0]),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+surrogate_app = command_group(
+    'Replace placeholders by realistic, consistent surrogates ("hidden in plain sight"), with exact offsets.',
+    *(_RUN[0], _SURVEY[0], _CHECK, _RESTORE, _LEAKAGE[0]),
 )
 
 
@@ -93,8 +91,7 @@ def run(asked: _Run) -> None:
 
 
 def _running() -> AbstractContextManager[Callable[[SurrogateProgress], None]]:
-    def described(progress: SurrogateProgress, now: float) -> str:
-        del now
+    def described(progress: SurrogateProgress) -> str:
         replaced = f", {counted(progress.replaced, 'surrogate')}" if progress.replaced else ""
         return f"{progress.phase}{replaced}"
 
@@ -102,7 +99,7 @@ def _running() -> AbstractContextManager[Callable[[SurrogateProgress], None]]:
 
 
 def _asking() -> AbstractContextManager[Callable[[DrawProgress], None]]:
-    return shown(lambda progress, _: progress.line(), wanted=True)
+    return shown(AskingProgress.line, wanted=True)
 
 
 def _print_report(report: RunReport, *, as_json: bool) -> None:
@@ -126,10 +123,8 @@ def _print_report(report: RunReport, *, as_json: bool) -> None:
     residual = engine.get("looks_like_personal_information_still")
     if residual is not None:
         rows.append(("still looks personal", sum(residual.values()), _counts(residual)))
-    title = f"surrogates in {harmless(str(report.out))}"
-    say_rows(
-        title, ("what", "number", "of these"), [(name, f"{count:,}", told) for name, count, told in rows], right={"number"}, header=False
-    )
+    cells = [(name, f"{count:,}", told) for name, count, told in rows]
+    say_table(table_of(f"surrogates in {report.out}", ("what", "number", "of these"), cells, right=(1,), header=False))
     for row in engine.get("leakage", ()):
         shares = ", ".join(f"{name} {row[name]:.1%}" for name in ("consistent", "per-mention", "markov"))
         say(f"at {row['miss_rate']:.1%} misses a document leaks recognisably: {shares}")
@@ -206,7 +201,7 @@ def _print_rules(title: str, mapping: TagMapping) -> None:
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
         rows.append((rule.name, rule.kind, rule.role, rule.same, f"{rule.count:,}", sure, rule.runner_up))
-    say_rows(title, ("pattern", "kind", "role", "same", "count", "sure", "or"), rows, right={"count", "sure"})
+    say_table(table_of(title, ("pattern", "kind", "role", "same", "count", "sure", "or"), rows, right=(4, 5)))
 
 
 class _Leakage(_Source, LeakageOptions):
@@ -243,7 +238,7 @@ def _print_leakage(report: Mapping[str, Any], source: Path) -> None:
     columns = ("missed", *(name.replace("_", " ") for name in shares))
     rows = [(f"{row['miss_rate']:.2%}", *(f"{row[name]:.1%}" for name in shares)) for row in report["leakage"]]
     title = f"documents of {harmless(source.name)} that leak recognisably ({counted(report['documents'], 'document')})"
-    say_rows(title, columns, rows, right=columns)
+    say_table(table_of(title, columns, rows, right=range(len(columns))))
     names = report["names"]
     say(f"{counted(report['people'], 'person')}, {counted(report['mentions'], 'mention')}; names: {names['source']}")
     expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]
@@ -279,11 +274,8 @@ def check(asked: _Check) -> None:
     from piiloom.surrogates.outputs.checking import verify_folder
 
     checked = verify_folder(asked.folder, asked.source)
-    if asked.as_json:
-        say_json(asdict(checked))
-        return
     ranges = f"{counted(checked.documents, 'document')}, {counted(checked.ranges, 'replaced range')}"
-    say(f"{ranges}; {checked.same:,} code points outside of them are identical")
+    say_result(asdict(checked), f"{ranges}; {checked.same:,} code points outside of them are identical", as_json=asked.as_json)
 
 
 class _Restore(_Folder):

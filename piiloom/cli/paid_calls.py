@@ -1,17 +1,21 @@
-"""``piiloom journal``: the paid calls of a store: sums, an export, a purge of texts, a smaller file."""
+"""``piiloom journal`` and ``piiloom batch``: the paid calls of a store and their batches, summed up, exported, purged and cancelled."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import typer
 
-from piiloom.cli.options import ConfirmedOptions, StoreOptions, run_filter_setting, store_for_reading
-from piiloom.cli.run_summary import dollars, in_stage_order, store_option
-from piiloom.cli.terminal import command_group, confirmed, examples, in_columns, say, say_aside, say_json
+from piiloom.cli.options import ConfirmedOptions, StoreOptions, run_filter_setting, run_setting, store_for_reading
+from piiloom.cli.run_summary import in_stage_order
+from piiloom.cli.terminal import command_group, confirmed, dollars, examples, in_columns, say, say_aside, say_json, store_option
+from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.call_events import export_journal
 from piiloom.corpus.store.costs import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.database import Store
@@ -22,13 +26,17 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.words import counted
 
+if TYPE_CHECKING:
+    from piiloom.execution.batches.settling import Settled
+    from piiloom.execution.committing import GroupCommitter
+
 _SHOW = ("piiloom journal show", "piiloom journal show --run last --json")
 _EXPORT = ("piiloom journal export --out calls.jsonl", "piiloom journal export --run last --out outputs/last.jsonl")
 _PURGE = ("piiloom journal purge --run r0001-1a2b3c4d", "piiloom journal purge --older-than 90 --yes")
 _VACUUM = ("piiloom journal vacuum", "piiloom journal vacuum --store other.duckdb --json")
 # Titles of columns that are left out if they have only zeros.
 _SPARED = ("unusable", "refused", "retried", "reused", "purged", "cached")
-_TITLES = (
+_JOURNAL_TITLES = (
     "run",
     "stage",
     "calls",
@@ -97,11 +105,11 @@ def show(asked: ShowJournal) -> None:
         chose = " that match" if chosen or asked.stage else ""
         say(f"no calls in the journal of {asked.store}{chose} (of the composer's replies only refused ones are kept)")
         return
-    cells = [_cells(line, line.run_id) for line in lines]
+    cells = [_journal_cells(line, line.run_id) for line in lines]
     if len(lines) > 1:
-        cells.append(_cells(total, "all"))
-    shown = [at for at, title in enumerate(_TITLES) if title not in _SPARED or any(row[at] != "0" for row in cells)]
-    say("\n".join(in_columns([[row[at] for at in shown] for row in (_TITLES, *cells)], left=(0, 1))))
+        cells.append(_journal_cells(total, "all"))
+    shown = [at for at, title in enumerate(_JOURNAL_TITLES) if title not in _SPARED or any(row[at] != "0" for row in cells)]
+    say("\n".join(in_columns([[row[at] for at in shown] for row in (_JOURNAL_TITLES, *cells)], left=(0, 1))))
     _say_more(total)
 
 
@@ -193,7 +201,7 @@ def _total(lines: Sequence[JournalLine]) -> JournalLine:
     return JournalLine(run_id="", stage="", **summed)
 
 
-def _cells(line: JournalLine, run_id: str) -> tuple[str, ...]:
+def _journal_cells(line: JournalLine, run_id: str) -> tuple[str, ...]:
     counts = (line.calls, line.tries, line.replies, line.unusable, line.refused, line.failed, line.retried, line.reused, line.purged)
     tokens = (line.input_tokens, line.cached_tokens, line.output_tokens)
     cost = dollars(line.cost_usd) + (" + ?" if line.unpriced else "")
@@ -216,3 +224,98 @@ def _say_more(total: JournalLine) -> None:
             f"  open      {counted(total.open, 'request')} without an outcome on record, which may have been paid for"
             + (f", {dollars(total.open_worst_usd)} at most" if total.open_worst_usd else "")
         )
+
+
+_BATCHES = ("piiloom batch list", "piiloom batch list --run last --json")
+_CANCEL = ("piiloom batch cancel", "piiloom batch cancel --run r0001-1a2b3c4d", "piiloom batch cancel --run last --forget")
+_BATCH_TITLES = ("batch", "run", "provider", "model", "state", "requests", "made", "provider's id", "detail")
+
+batch_app = command_group("List the batches of runs made with --batch, and cancel the open ones.", *_BATCHES, *_CANCEL)
+
+
+class ListBatches(StoreOptions):
+    """The options of ``batch list``."""
+
+    run: str | None = run_filter_setting()
+
+
+class CancelOptions(StoreOptions):
+    """The options of ``batch cancel``."""
+
+    run: str = run_setting()
+    forget: bool = setting(False, "Give the batches up without asking the provider, and count their possible cost as spent.")
+
+
+@batch_app.command("list", epilog=examples(*_BATCHES))
+@takes(ListBatches)
+def list_batches(asked: ListBatches) -> None:
+    """List batches with their state in this store, oldest first; the provider is not asked.
+
+    States: preparing (being made, or made without a confirmation), submitted, ended (results are being kept), collected,
+    cancelled, failed. The first three are open: `piiloom generate --resume` continues them.
+    """
+    with store_for_reading(asked.store) as store:
+        rows = load_batches(store, get_run(store, asked.run).id if asked.run else None)
+    if asked.as_json:
+        say_json({"store": str(asked.store), "batches": [asdict(row) | {"open": row.state in OPEN_STATES} for row in rows]})
+    elif not rows:
+        say(f"no batches in {asked.store}{f' of run {asked.run}' if asked.run else ''}")
+    else:
+        say("\n".join(in_columns([_BATCH_TITLES, *map(_batch_cells, rows)], left=(0, 1, 2, 3, 4, 6, 7, 8))))
+
+
+@batch_app.command("cancel", epilog=examples(*_CANCEL))
+@takes(CancelOptions)
+def cancel(asked: CancelOptions) -> None:
+    """Cancel the open batches of a run at the provider, and keep the replies that are ready by then, which are paid for.
+
+    It can take the provider ten minutes. After Ctrl-C the same command goes on. The run can be resumed afterwards: answered requests
+    are not sent again.
+    """
+    from piiloom.execution.batches.settling import forget_batches
+    from piiloom.execution.committing import GroupCommitter
+
+    with Store.open(asked.store, create=False) as store:
+        run = get_run(store, asked.run)
+        batches = load_open_batches(store, run.id)
+        settled: list[Settled] = []
+        if batches:
+            committer = GroupCommitter(store, run.id)
+            committer.start()
+            with closing(committer):
+                forget = asked.forget
+                settled = forget_batches(committer, batches) if forget else asyncio.run(_cancelled(run, committer, batches, asked.as_json))
+    if asked.as_json:
+        say_json({"store": str(asked.store), "run": run.id, "batches": [one.to_json() for one in settled]})
+        return
+    if not batches:
+        say(f"run {run.id} has no open batch")
+    for one in settled:
+        say(_settled_line(one))
+
+
+async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[OpenBatch], as_json: bool) -> list[Settled]:
+    from piiloom.execution.batches.settling import cancel_batches
+    from piiloom.generation.running.session import open_provider
+    from piiloom.generation.settings.setting_checks import make_config
+    from piiloom.providers.factory import make_batch_api
+
+    provider = open_provider(make_config(run.config))
+    try:
+        if not as_json:
+            say_aside(f"asking {provider.name} to cancel {counted(len(batches), 'batch')} (this may take ten minutes)")
+        return await cancel_batches(provider, make_batch_api(provider), committer, batches)
+    finally:
+        await provider.aclose()
+
+
+def _batch_cells(row: BatchRow) -> tuple[str, ...]:
+    made = row.created_at.replace("T", " ")[:16]
+    return (row.id, row.run_id, row.provider, row.model, row.state, f"{row.requests:,}", made, row.remote_id or "-", row.detail or "-")
+
+
+def _settled_line(settled: Settled) -> str:
+    cost = "price unknown" if settled.cost_usd is None else dollars(settled.cost_usd)
+    kept = f"{settled.answered:,} of {counted(settled.owed, 'request')} answered and kept ({cost})"
+    aside = f", {dollars(settled.charged_usd)} set aside for what may have been billed" if settled.charged_usd else ""
+    return f"{settled.row.id}: {settled.row.state}, {kept}{aside}"
