@@ -18,7 +18,7 @@ from typer.main import get_command
 
 from piiloom.cli.main import run
 from piiloom.cli.options import StoreOptions
-from piiloom.cli.terminal import command_group, examples, in_columns, say, say_aside, say_json, store_option
+from piiloom.cli.terminal import command_group, examples, in_columns, say, say_aside, say_result, store_option
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.annotation_project import end_sessions
 from piiloom.corpus.store.database import Store
@@ -313,13 +313,10 @@ def list_accounts(asked: StoreOptions) -> None:
     """List all accounts, those of people who have left included, and how each can log in."""
     with _accounts(asked.store) as accounts:
         found = accounts.list()
-    if asked.as_json:
-        say_json({"store": str(asked.store), "annotators": [asdict(account) for account in found]})
-    elif found:
-        rows = [(one.name, one.display, one.role, _way_in(one), one.oidc or "", one.made_at[:10]) for one in found]
-        say("\n".join(in_columns([("name", "shown as", "role", "logs in", "oidc", "since"), *rows], left=range(6))))
-    else:
-        say(f"no accounts in {asked.store}: whoever uses this machine is the admin")
+    rows = [(one.name, one.display, one.role, _way_in(one), one.oidc or "", one.made_at[:10]) for one in found]
+    table = in_columns([("name", "shown as", "role", "logs in", "oidc", "since"), *rows], left=range(6))
+    lines = table if found else [f"no accounts in {asked.store}: whoever uses this machine is the admin"]
+    say_result({"store": str(asked.store), "annotators": [asdict(account) for account in found]}, *lines, as_json=asked.as_json)
 
 
 @annotators_app.command("role", epilog=examples(*_ROLE))
@@ -359,10 +356,7 @@ def _change(asked: AccountOptions, news: str, work: Callable[[Accounts], Account
     """Do *work* on the accounts and print the *news* of the account that it returns."""
     with _accounts(asked.store) as accounts:
         account = work(accounts)
-    if asked.as_json:
-        say_json(asdict(account))
-    else:
-        say(f"{account.name} ({account.role}) {news}")
+    say_result(asdict(account), f"{account.name} ({account.role}) {news}", as_json=asked.as_json)
 
 
 @contextmanager

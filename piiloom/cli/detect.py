@@ -26,9 +26,7 @@ from piiloom.cli.terminal import (
     examples,
     harmless,
     rate_text,
-    say,
     say_aside,
-    say_json,
     say_result,
     table_of,
 )
@@ -239,24 +237,21 @@ def _suggest(asked: Detect) -> None:
         work.take(store, asked.release, asked.record)
     work.run(detect_in)
     stored = work.store(asked.model_name)
-    if asked.as_json:
-        found = {"detection": reports[0].figures} if reports else {}
-        say_json({"store": str(workspace), **stored.to_json(), **found})
-        return
-    _print_suggestions(stored, [path for one in reports for path in one.files if path.exists()], workspace)
+    found = {"detection": reports[0].figures} if reports else {}
+    lines = _stored_lines(stored, [path for one in reports for path in one.files if path.exists()], workspace)
+    say_result({"store": str(workspace), **stored.to_json(), **found}, *lines, as_json=asked.as_json)
 
 
-def _print_suggestions(stored: SuggestionReport, files: Sequence[Path], workspace: Path) -> None:
+def _stored_lines(stored: SuggestionReport, files: Sequence[Path], workspace: Path) -> Iterator[str]:
     counts = stored.counts
     words = f"{counted(counts.added, 'new suggestion')} by {harmless(stored.run.detector)} for {counted(stored.records, 'record')}"
-    say(f"{words}; {counts.known:,} were there before, {counts.withdrawn:,} are withdrawn")
+    yield f"{words}; {counts.known:,} were there before, {counts.withdrawn:,} are withdrawn"
     if stored.unknown_types:
-        say(f"left out, since the store has no such type: {', '.join(map(harmless, sorted(stored.unknown_types)))}")
+        yield f"left out, since the store has no such type: {', '.join(map(harmless, sorted(stored.unknown_types)))}"
     if stored.rejected:
-        say(f"rejected: {counted(len(stored.rejected), 'row')}, the first one since {harmless(stored.rejected[0][1])}")
-    for path in files:
-        say(f"  {path}")
-    say(f"Annotators see them: piiloom annotate --store {workspace}")
+        yield f"rejected: {counted(len(stored.rejected), 'row')}, the first one since {harmless(stored.rejected[0][1])}"
+    yield from (f"  {path}" for path in files)
+    yield f"Annotators see them: piiloom annotate --store {workspace}"
 
 
 class CommandDetectors:

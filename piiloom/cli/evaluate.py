@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import AsJson, json_setting
 from piiloom.cli.progress import shown
-from piiloom.cli.terminal import examples, rate_text, say, say_json, say_table, table_of
+from piiloom.cli.terminal import examples, rate_text, say, say_json, say_result, say_table, table_of
 from piiloom.detection.families import FAMILIES
 from piiloom.evaluation.bias import bias_table
 from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
@@ -51,12 +51,11 @@ _MACRO = "macro_"
 _OF_MODE = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
 
 
-class Evaluate(EvaluationSettings):
+class Evaluate(AsJson, EvaluationSettings):
     """The command line of ``piiloom evaluate``."""
 
     gold: Path = setting(..., "The file with the correct annotations.", argument=True, metavar="GOLD")
     predictions: Path = setting(..., "The predictions for the same documents.", argument=True, metavar="PRED")
-    as_json: bool = json_setting()
 
 
 @takes(Evaluate)
@@ -69,14 +68,11 @@ def evaluate(asked: Evaluate) -> None:
     with shown(_documents(), wanted=not asked.as_json) as watch:
         evaluation = evaluated(asked.gold, asked.predictions, asked, watch)
     files = list(evaluation.files)
-    if asked.as_json:
-        say_json(evaluation.to_json() | {"out": None if asked.out is None else str(asked.out), "files": files})
-        return
-    _print(evaluation)
-    if asked.out is not None:
-        whole = [name for name in files if not name.startswith(f"{PLOTS}/")]
-        plots = len(files) - len(whole)
-        say(f"written to {asked.out}: {', '.join(whole)}" + (f" and {counted(plots, 'file')} in {PLOTS}/" if plots else ""))
+    whole = [name for name in files if not name.startswith(f"{PLOTS}/")]
+    plots = f" and {counted(len(files) - len(whole), 'file')} in {PLOTS}/" if len(files) > len(whole) else ""
+    written = None if asked.out is None else f"written to {asked.out}: {', '.join(whole)}{plots}"
+    data = evaluation.to_json() | {"out": None if asked.out is None else str(asked.out), "files": files}
+    say_result(data, *_parts(evaluation), written, as_json=asked.as_json)
 
 
 def _documents() -> Callable[[int], str]:
@@ -84,33 +80,32 @@ def _documents() -> Callable[[int], str]:
     return lambda done: f"{counted(done, 'document')} · {rate_text(done / max(time.monotonic() - started, 1e-6))}"
 
 
-def _print(evaluation: Evaluation) -> None:
-    """Print the figures of each scheme, then the other views, and notes on the files."""
+def _parts(evaluation: Evaluation) -> Iterator[str | Table]:
+    """Yield the figures of each scheme, then the other views, and notes on the files."""
     for one in evaluation.schemes:
-        say_table(_headline(one))
+        yield _headline(one)
         if one.scheme.name == NervaluateScheme.name:
-            say_table(_modes(one))
+            yield _modes(one)
         if one.by_type:
-            say_table(_rows(f"{one.scheme.name} by type", "type", one.by_type, one))
+            yield _rows(f"{one.scheme.name} by type", "type", one.by_type, one)
         if one.groups:
             rows: dict[str, Mapping[str, float | None]] = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
             title = f"{one.scheme.name} by {evaluation.settings.by} (documents)"
             weight = evaluation.settings.weight
             mean = {"mean" if weight == "equal" else f"mean by {weight}": one.mean}
-            say_table(_rows(title, evaluation.settings.by or "", rows | mean, one))
+            yield _rows(title, evaluation.settings.by or "", rows | mean, one)
     if evaluation.contrast is not None:
         held = evaluation.contrast
         shown = ", ".join(f"{name} {value:.4f}{_ends(held.intervals.get(name))}" for name, value in held.figures.items())
-        say(f"{counted(held.groups, 'contrast group')}: {shown}")
+        yield f"{counted(held.groups, 'contrast group')}: {shown}"
     if evaluation.bias is not None:
         table = bias_table(evaluation.bias)
-        say_table(_plain(table.title, table.columns, table.rows, texts=table.texts))
-        say(table.note or "")
+        yield _plain(table.title, table.columns, table.rows, texts=table.texts)
+        yield table.note or ""
     if evaluation.cost is not None:
-        say_table(_plain("cost", COLUMNS, [evaluation.cost.cells()], texts=0))
-        say(evaluation.cost.basis)
-    for note in _notes(evaluation):
-        say(note)
+        yield _plain("cost", COLUMNS, [evaluation.cost.cells()], texts=0)
+        yield evaluation.cost.basis
+    yield from _notes(evaluation)
 
 
 def _headline(one: SchemeFigures) -> Table:

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from piiloom.cli.options import WORKERS, config_setting, json_setting, store_for_reading
-from piiloom.cli.terminal import console, count_text, dollars, examples, say, say_aside, say_json, say_table, store_option, table_of
+from piiloom.cli.terminal import (
+    console,
+    count_text,
+    dollars,
+    examples,
+    say,
+    say_aside,
+    say_json,
+    say_result,
+    store_option,
+    table_of,
+)
 from piiloom.corpus.store import store_setting
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
@@ -30,7 +41,6 @@ if TYPE_CHECKING:
     from piiloom.execution.call_channel import CallChannel
     from piiloom.generation.estimate.estimate_sizes import Range
     from piiloom.generation.estimate.estimating import RunEstimate
-    from piiloom.generation.run_session import RayOptions
     from piiloom.generation.running.progress import RunProgress
     from piiloom.generation.running.session import OpenedRun
 
@@ -169,13 +179,16 @@ def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
     from piiloom.execution.batches.batch_scheduler import how_to_go_on
     from piiloom.execution.watching.events import fan_out
     from piiloom.execution.watching.telemetry import telemetry
-    from piiloom.generation.run_session import run_to_end
+    from piiloom.generation.run_session import RayOptions, run_to_end
     from piiloom.generation.running.session import call_policy
     from piiloom.generation.stages.pipeline import stage_names
 
+    ray = None
+    if options.workers is not None:
+        ray = RayOptions(workers=options.workers, address=options.ray_address, folder=options.ray_folder)
     if not opened.provider.paid:
         with shown_progress(opened.run.id, wanted=not options.as_json) as watch:
-            return run_to_end(opened, watch=watch, ray=_ray(options))
+            return run_to_end(opened, watch=watch, ray=ray)
     channels: list[CallChannel] = []
     mode = chosen_mode(as_json=options.as_json)
 
@@ -197,19 +210,11 @@ def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
             spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
             sink = fan_out(sink, spans)
         policy = replace(call_policy(opened.config), sink=sink, on_open=channels.append)
-        progress = run_to_end(opened, watch=watch, policy=policy, ray=_ray(options))
+        progress = run_to_end(opened, watch=watch, policy=policy, ray=ray)
     for channel in channels:
         if channel.batches is not None and (left := how_to_go_on(channel.batches.out, opened.run.id)):
             say_aside(left)
     return progress
-
-
-def _ray(options: GenerateOptions) -> RayOptions | None:
-    from piiloom.generation.run_session import RayOptions
-
-    if options.workers is None:
-        return None
-    return RayOptions(workers=options.workers, address=options.ray_address, folder=options.ray_folder)
 
 
 def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractContextManager[OpenedRun]:
@@ -276,29 +281,21 @@ def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, a
 
 
 def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
+    """Print a table with a row a stage, and what it rests on; a run that costs nothing is told in one line."""
     from piiloom.generation.plan.supply import check_supply, supply_of
 
     supply = supply_of(config)
     if supply is not None and not as_json:
         say(f"draws on {supply}")
     check_supply(config)
-    if as_json:
-        say_json(estimate.to_json() | ({} if supply is None else {"draws_on": asdict(supply)}))
-    else:
-        print_estimate(estimate, config)
-
-
-def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
-    """Print a table with a row a stage, and what it rests on; a run that costs nothing is told in one line."""
+    parts: list[str | Table] = []
     if estimate.free:
-        say("the composer costs nothing: it sends no calls")
-        return
-    if not estimate.records:
-        say("all wanted records are there; nothing would be sent")
-        return
-    say_table(_table(estimate))
-    for line in _remarks(estimate, config):
-        say(line)
+        parts.append("the composer costs nothing: it sends no calls")
+    elif not estimate.records:
+        parts.append("all wanted records are there; nothing would be sent")
+    elif not as_json:
+        parts = [_table(estimate), *_remarks(estimate, config)]
+    say_result(estimate.to_json() | ({} if supply is None else {"draws_on": asdict(supply)}), *parts, as_json=as_json)
 
 
 def _table(estimate: RunEstimate) -> Table:

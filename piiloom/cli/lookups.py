@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import AsJson, json_setting
 from piiloom.cli.progress import shown
-from piiloom.cli.terminal import command_group, examples, harmless, in_columns, say, say_aside, say_json
+from piiloom.cli.terminal import command_group, examples, in_columns, say_aside, say_result
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import AnyPath, Settings, setting
@@ -28,12 +28,7 @@ _LIST_TYPES = ("piiloom types list", "piiloom types list --types my_types.yaml -
 _NEW_TYPE = ('piiloom types new "badge number"', "piiloom types new plate --out my_types.yaml --force")
 _EVERY_TYPE: Final = "import, annotate, release, export, evaluate, compare, report, probe and train take every type"
 
-types_app = typer.Typer(
-    help="List entity types, and begin one of your own.",
-    epilog=examples(_LIST_TYPES[0], _NEW_TYPE[0]),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+types_app = command_group("List entity types, and begin one of your own.", _LIST_TYPES[0], _NEW_TYPE[0])
 
 
 class ListTypes(Settings):
@@ -60,16 +55,13 @@ def list_types(asked: ListTypes) -> None:
 
     own = () if asked.types is None else read_types_file(asked.types)
     found = _types(own)
-    if asked.as_json:
-        say_json({"types": found, "every_type": _EVERY_TYPE})
-        return
     rows = [("type", "generate", "detect --detector patterns", "surrogate as", "subtypes")]
     for one in found:
         patterns = one["detect"]["patterns"]
         words = f"{patterns} kinds" if patterns > 1 else "1 kind" if patterns else "hybrid or a model" if not one["own"] else "a model"
         rows.append((one["type"], one["generate"], words, one["surrogate"], str(len(one["subtypes"]))))
-    say("\n".join(harmless(line) for line in in_columns(rows, left=range(4))))
-    say(f"{_EVERY_TYPE}; piiloom types new NAME begins one of your own")
+    own_type = f"{_EVERY_TYPE}; piiloom types new NAME begins one of your own"
+    say_result({"types": found, "every_type": _EVERY_TYPE}, *in_columns(rows, left=range(4)), own_type, as_json=asked.as_json)
 
 
 def _types(own: OwnTypes) -> list[dict[str, Any]]:
@@ -108,12 +100,13 @@ def new_type(asked: NewType) -> None:
     from piiloom.taxonomy.own_types_file import write_example_file
 
     path, made = write_example_file(asked.name, asked.out, force=asked.force)
-    if asked.as_json:
-        say_json({"file": str(path), "type": made.name, "aliases": list(made.aliases)})
-        return
-    say(f"{path}: the type {made.name!r}, a pattern for its values, and a story")
-    say(f"  piiloom stories check {path}")
-    say(f'  piiloom generate --types {path} --pairs "occupation+{made.name}" --samples 20')
+    say_result(
+        {"file": str(path), "type": made.name, "aliases": list(made.aliases)},
+        f"{path}: the type {made.name!r}, a pattern for its values, and a story",
+        f"  piiloom stories check {path}",
+        f'  piiloom generate --types {path} --pairs "occupation+{made.name}" --samples 20',
+        as_json=asked.as_json,
+    )
 
 
 _LIST_LOCALES = ("piiloom locales list", "piiloom locales list --json")
@@ -129,15 +122,7 @@ _ANY: Final = (
     "detect with a model of your own",
 )
 
-locales_app = typer.Typer(
-    help="List the locales that commands take.", epilog=examples(*_LIST_LOCALES), no_args_is_help=True, pretty_exceptions_enable=False
-)
-
-
-class ListLocales(Settings):
-    """The options of ``piiloom locales list``."""
-
-    as_json: bool = json_setting()
+locales_app = command_group("List the locales that commands take.", *_LIST_LOCALES)
 
 
 @locales_app.callback()
@@ -146,8 +131,8 @@ def _group_of_locales() -> None:
 
 
 @locales_app.command("list", epilog=examples(*_LIST_LOCALES))
-@takes(ListLocales)
-def list_locales(asked: ListLocales) -> None:
+@takes(AsJson)
+def list_locales(asked: AsJson) -> None:
     """List the locales for which piiloom has data, and the commands that take each.
 
     Every --locale also takes pt-BR, pt_br and pt_BR.UTF-8, and a language alone where it has one locale only.
@@ -156,17 +141,18 @@ def list_locales(asked: ListLocales) -> None:
 
     found = [_locale(code) for code in _listed_locales()]
     codes = locale_codes()
-    if asked.as_json:
-        any_locale = {"commands": list(_ANY), "languages": len(codes.languages), "countries": len(codes.countries)}
-        say_json({"locales": found, "any_locale": any_locale})
-        return
     rows = [("locale", "language", "country", "generate", "detect, entities", "benchmark", "surrogate", "names")]
     for one in found:
         taken = {name: value if isinstance(value, str) else "yes" if value else "–" for name, value in one["commands"].items()}
         rows.append((one["locale"], one["language"], one["country"], *taken.values()))
-    say("\n".join(in_columns(rows, left=range(len(rows[0])))))
-    say(f"any other locale ({len(codes.languages)} languages of ISO 639, {len(codes.countries)} countries of ISO 3166-1), as in de_CH:")
-    say(f"  {', '.join(_ANY)}")
+    any_locale = {"commands": list(_ANY), "languages": len(codes.languages), "countries": len(codes.countries)}
+    say_result(
+        {"locales": found, "any_locale": any_locale},
+        *in_columns(rows, left=range(len(rows[0]))),
+        f"any other locale ({len(codes.languages)} languages of ISO 639, {len(codes.countries)} countries of ISO 3166-1), as in de_CH:",
+        f"  {', '.join(_ANY)}",
+        as_json=asked.as_json,
+    )
 
 
 def _listed_locales() -> list[str]:
@@ -212,12 +198,7 @@ _PARTS: Final = {
     ("writing", "writing"): (0.95, 0.05),
 }
 
-names_app = typer.Typer(
-    help="Look up names in the names index, and build the large one.",
-    epilog=examples(*_BUILD, *_CLASSIFY, *_TOP),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+names_app = command_group("Look up names in the names index, and build the large one.", *_BUILD, *_CLASSIFY, *_TOP)
 
 
 class _Index(Settings):
@@ -273,14 +254,13 @@ def build(asked: Build) -> None:
         size = build_index(path, countries=wanted, watch=lambda *step: watch(step))
     took = time.monotonic() - started
     index = open_names(path)
-    if asked.as_json:
-        say_json({"file": str(path), "bytes": size, "first_names": len(index.first), "last_names": len(index.last), "source": index.source})
-        return
-    say(
-        f"{path}: {len(index.first):,} first and {len(index.last):,} last names "
-        f"of {counted(len(index.countries()), 'country')}, {counted(size, 'byte')}"
+    names = f"{len(index.first):,} first and {len(index.last):,} last names"
+    say_result(
+        {"file": str(path), "bytes": size, "first_names": len(index.first), "last_names": len(index.last), "source": index.source},
+        f"{path}: {names} of {counted(len(index.countries()), 'country')}, {counted(size, 'byte')}",
+        f"built in {took:.0f} s from {index.source}; for use on this machine, see docs/names.md",
+        as_json=asked.as_json,
     )
-    say(f"built in {took:.0f} s from {index.source}; for use on this machine, see docs/names.md")
 
 
 def _described(progress: tuple[Step, str, float]) -> str:
@@ -306,11 +286,9 @@ def classify(asked: Classify) -> None:
     wanted = asked.names if asked.file is None else read_name_list(asked.file)
     classifier = Classifier(open_names(asked.names_index))
     found = [classifier.classify(name) for name in wanted]
-    if asked.as_json:
-        say_json({"index": classifier.source, "names": [facts.as_json() for facts in found]})
-        return
     rows = [("name", "gender", "region", "countries", "known"), *map(_row, found)]
-    say("\n".join(in_columns(rows, left=range(5))))
+    data = {"index": classifier.source, "names": [facts.as_json() for facts in found]}
+    say_result(data, *in_columns(rows, left=range(5)), as_json=asked.as_json)
 
 
 def _row(facts: NameFacts) -> tuple[str, str, str, str, str]:
@@ -332,17 +310,15 @@ def top(asked: Top) -> None:
 
     index, country = open_names(asked.names_index), asked.country.upper()
     found = index.most_frequent(country, asked.limit, family=asked.family, gender=asked.gender)
-    if asked.as_json:
-        say_json({"index": index.source, "country": country, "names": found})
-        return
     columns = {"family": found} if asked.family else {{"F": "female", "M": "male"}[of]: names for of, names in sorted(found.items())}
     lines = max(map(len, columns.values()), default=0)
     rows = [("rank", *columns)]
     rows += [(str(at + 1), *(names[at] if at < len(names) else "" for names in columns.values())) for at in range(lines)]
-    say("\n".join(in_columns(rows, left=range(1, len(columns) + 1))))
+    table = in_columns(rows, left=range(1, len(columns) + 1))
+    say_result({"index": index.source, "country": country, "names": found}, *table, as_json=asked.as_json)
 
 
-_CHECK_PRICES = ("piiloom prices check_prices model_prices_and_context_window.json", "piiloom prices check_prices litellm.json --json")
+_CHECK_PRICES = ("piiloom prices check model_prices_and_context_window.json", "piiloom prices check litellm.json --json")
 # LiteLLM's name of each field that is compared. Its prices are for one token.
 _FIELDS: Final = {
     "input": "input_cost_per_token",
@@ -356,19 +332,18 @@ _PROVIDERS: Final = ("openai", "anthropic")
 prices_app = command_group("Compare the list of models and prices with the one of LiteLLM.", *_CHECK_PRICES)
 
 
-class CheckPrices(Settings):
-    """The options of ``prices check_prices``."""
+class CheckPrices(AsJson):
+    """The options of ``prices check``."""
 
     file: AnyPath = setting(..., "LiteLLM's model_prices_and_context_window.json, as downloaded.", metavar="FILE", argument=True)
-    as_json: bool = json_setting()
 
 
 @prices_app.callback()
 def _group_of_prices() -> None:
-    """Keep ``check_prices`` a command of its own."""
+    """Keep ``check`` a command of its own."""
 
 
-@prices_app.command("check_prices", epilog=examples(*_CHECK_PRICES))
+@prices_app.command("check", epilog=examples(*_CHECK_PRICES))
 @takes(CheckPrices)
 def check_prices(asked: CheckPrices) -> None:
     """Compare prices and output limits of OpenAI's and Anthropic's models with LiteLLM's price map; exit code 1 if some differ.
@@ -390,16 +365,12 @@ def check_prices(asked: CheckPrices) -> None:
             ours, theirs = getattr(spec, field), entry.get(name)
             if isinstance(theirs, int | float) and ours != (wanted := theirs if name == field else round(theirs * 1e6, 9)):
                 found.append({"provider": provider, "model": model, "field": field, "ours": ours, "theirs": wanted})
-    if asked.as_json:
-        say_json({"dated": str(book.dated), "models_compared": compared, "differences": found, "only_theirs": unlisted})
-    else:
-        rows = [
-            (one["model"], one["field"], *("–" if one[who] is None else f"{one[who]:,}" for who in ("ours", "theirs"))) for one in found
-        ]
-        if rows:
-            say("\n".join(harmless(line) for line in in_columns([("model", "field", "ours", "theirs"), *rows], left=(0, 1))))
-        others = " and ".join(f"{number:,} of {provider}" for provider, number in unlisted.items())
-        say(f"{counted(compared, 'model')} compared: {counted(len(found), 'difference')}; models that only LiteLLM lists: {others}")
+    rows = [(one["model"], one["field"], *("–" if one[who] is None else f"{one[who]:,}" for who in ("ours", "theirs"))) for one in found]
+    table = in_columns([("model", "field", "ours", "theirs"), *rows], left=(0, 1)) if rows else ()
+    others = " and ".join(f"{number:,} of {provider}" for provider, number in unlisted.items())
+    told = f"{counted(compared, 'model')} compared: {counted(len(found), 'difference')}; models that only LiteLLM lists: {others}"
+    data = {"dated": str(book.dated), "models_compared": compared, "differences": found, "only_theirs": unlisted}
+    say_result(data, *table, told, as_json=asked.as_json)
     if found:
         raise typer.Exit(1)
 

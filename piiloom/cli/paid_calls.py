@@ -10,11 +10,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import typer
-
 from piiloom.cli.options import ConfirmedOptions, StoreOptions, run_filter_setting, run_setting, store_for_reading
 from piiloom.cli.run_summary import in_stage_order
-from piiloom.cli.terminal import command_group, confirmed, dollars, examples, in_columns, say, say_aside, say_json, store_option
+from piiloom.cli.terminal import command_group, confirm, dollars, examples, in_columns, say_aside, say_result, store_option
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
 from piiloom.corpus.store.call_events import export_journal
 from piiloom.corpus.store.costs import MEMORY_FOR_SUMS, JournalLine, journal_lines
@@ -97,20 +95,16 @@ def show(asked: ShowJournal) -> None:
     of_runs = groupby(found, key=lambda line: line.run_id)  # runs come one after the other
     lines = [line for _, own in of_runs for line in in_stage_order(own, lambda line: line.stage)]
     total = _total(lines)
-    if asked.as_json:
-        sums = {name: value for name, value in asdict(total).items() if name not in {"run_id", "stage"}}
-        say_json({"store": str(asked.store), "lines": [asdict(line) for line in lines], "total": sums})
-        return
-    if not lines:
+    sums = {name: value for name, value in asdict(total).items() if name not in {"run_id", "stage"}}
+    if lines:
+        cells = [_journal_cells(line, line.run_id) for line in lines] + [_journal_cells(total, "all")] * (len(lines) > 1)
+        shown = [at for at, title in enumerate(_JOURNAL_TITLES) if title not in _SPARED or any(row[at] != "0" for row in cells)]
+        table = in_columns([[row[at] for at in shown] for row in (_JOURNAL_TITLES, *cells)], left=(0, 1))
+    else:
         chose = " that match" if chosen or asked.stage else ""
-        say(f"no calls in the journal of {asked.store}{chose} (of the composer's replies only refused ones are kept)")
-        return
-    cells = [_journal_cells(line, line.run_id) for line in lines]
-    if len(lines) > 1:
-        cells.append(_journal_cells(total, "all"))
-    shown = [at for at, title in enumerate(_JOURNAL_TITLES) if title not in _SPARED or any(row[at] != "0" for row in cells)]
-    say("\n".join(in_columns([[row[at] for at in shown] for row in (_JOURNAL_TITLES, *cells)], left=(0, 1))))
-    _say_more(total)
+        table = [f"no calls in the journal of {asked.store}{chose} (of the composer's replies only refused ones are kept)"]
+    data = {"store": str(asked.store), "lines": [asdict(line) for line in lines], "total": sums}
+    say_result(data, *table, *_more(total), as_json=asked.as_json)
 
 
 @journal_app.command("export", epilog=examples(*_EXPORT))
@@ -127,11 +121,10 @@ def export(asked: ExportJournal) -> None:
         chosen = get_run(store, asked.run).id if asked.run else None
         found = export_journal(store, out, chosen)
     size = out.stat().st_size
-    if asked.as_json:
-        say_json({"store": str(asked.store), "run": chosen, "file": str(out), "bytes": size, "rows": dict(found)})
-        return
     rows = ", ".join(f"{name} {number:,}" for name, number in sorted(found.items())) or "the journal is empty"
-    say(f"{out}: {counted(sum(found.values()), 'row')} ({rows}), {counted(size, 'byte')}; read back and equal to the store")
+    told = f"{out}: {counted(sum(found.values()), 'row')} ({rows}), {counted(size, 'byte')}; read back and equal to the store"
+    data = {"store": str(asked.store), "run": chosen, "file": str(out), "bytes": size, "rows": dict(found)}
+    say_result(data, told, as_json=asked.as_json)
 
 
 @journal_app.command("purge", epilog=examples(*_PURGE))
@@ -146,20 +139,16 @@ def purge(asked: PurgeOptions) -> None:
     with Store.open(asked.store, create=False) as store:
         chosen = _chosen(store, asked.run, asked.older_than)
         about = [_texts_of(get_run(store, run)) for run in chosen]
-        if chosen and not confirmed("purge, purged", "Delete them?", where=", ".join(chosen), yes=asked.yes, about=about):
-            raise typer.Exit(1)
+        if chosen:
+            confirm("purge, purged", "Delete them?", where=", ".join(chosen), yes=asked.yes, about=about)
         purged = purge_texts(store, chosen) if chosen else Purged()
-    if asked.as_json:
-        counts = {"prompts": purged.prompts, "replies": purged.replies, "reject_replies": purged.rejects}
-        say_json({"store": str(asked.store), "runs": chosen, **counts})
-    elif not chosen:
-        say("no run is that old; nothing was purged")
-    else:
-        texts = (
-            f"{counted(purged.prompts, 'prompt')}, {counted(purged.replies, 'reply')}, {counted(purged.rejects, 'last reply')} of rejects"
-        )
-        say(f"purged {', '.join(chosen)}: {texts}; costs are kept")
-        say(f"  next      piiloom journal vacuum{store_option(asked.store)}   (until then the file's free space still holds the texts)")
+    counts = {"prompts": purged.prompts, "replies": purged.replies, "reject_replies": purged.rejects}
+    lines = ["no run is that old; nothing was purged"]
+    if chosen:
+        texts = [counted(number, noun) for number, noun in zip(counts.values(), ("prompt", "reply", "last reply"), strict=True)]
+        vacuum = f"piiloom journal vacuum{store_option(asked.store)}   (until then the file's free space still holds the texts)"
+        lines = [f"purged {', '.join(chosen)}: {', '.join(texts)} of rejects; costs are kept", f"  next      {vacuum}"]
+    say_result({"store": str(asked.store), "runs": chosen, **counts}, *lines, as_json=asked.as_json)
 
 
 @journal_app.command("vacuum", epilog=examples(*_VACUUM))
@@ -170,12 +159,10 @@ def vacuum(asked: StoreOptions) -> None:
     The copy is compared with the store before it takes its place; until then nothing is changed.
     """
     done = compact(asked.store)
-    if asked.as_json:
-        say_json({"store": str(asked.store), "before_bytes": done.before, "after_bytes": done.after, "rows": done.rows})
-        return
     saved = f"{1 - done.after / done.before:.0%} smaller" if done.after < done.before else "no space to reclaim"
     sizes = f"{counted(done.before, 'byte')} before, {done.after:,} after ({saved})"
-    say(f"{asked.store}: {sizes}; {counted(done.rows, 'row')} copied and compared")
+    data = {"store": str(asked.store), "before_bytes": done.before, "after_bytes": done.after, "rows": done.rows}
+    say_result(data, f"{asked.store}: {sizes}; {counted(done.rows, 'row')} copied and compared", as_json=asked.as_json)
 
 
 def _chosen(store: Store, runs: Sequence[str], older_than: float | None) -> list[str]:
@@ -208,22 +195,20 @@ def _journal_cells(line: JournalLine, run_id: str) -> tuple[str, ...]:
     return (run_id, line.stage, *(f"{number:,}" for number in (*counts, *tokens)), cost, f"{line.maybe_paid + line.open:,}")
 
 
-def _say_more(total: JournalLine) -> None:
-    """Print lines on unknown prices, amounts set aside, open batches and open requests."""
-    if total.unpriced:
-        say(f"  + ?       {counted(total.unpriced, 'reply')} of unknown price")
-    if total.charged_usd:
-        say(
-            f"  set aside {dollars(total.charged_usd)} for {counted(total.maybe_paid, 'call')} "
-            "that ended without an answer and may have been billed"
-        )
-    if total.in_batches:
-        say(f"  batches   {counted(total.in_batches, 'request')} in batches that are not answered yet")
-    if total.open:
-        say(
-            f"  open      {counted(total.open, 'request')} without an outcome on record, which may have been paid for"
-            + (f", {dollars(total.open_worst_usd)} at most" if total.open_worst_usd else "")
-        )
+def _more(total: JournalLine) -> list[str]:
+    """Return lines on unknown prices, amounts set aside, open batches and open requests."""
+    unanswered = counted(total.maybe_paid, "call")
+    most = f", {dollars(total.open_worst_usd)} at most" if total.open_worst_usd else ""
+    lines = (
+        (total.unpriced, f"+ ?       {counted(total.unpriced, 'reply')} of unknown price"),
+        (
+            total.charged_usd,
+            f"set aside {dollars(total.charged_usd)} for {unanswered} that ended without an answer and may have been billed",
+        ),
+        (total.in_batches, f"batches   {counted(total.in_batches, 'request')} in batches that are not answered yet"),
+        (total.open, f"open      {counted(total.open, 'request')} without an outcome on record, which may have been paid for{most}"),
+    )
+    return [f"  {line}" for amount, line in lines if amount]
 
 
 _BATCHES = ("piiloom batch list", "piiloom batch list --run last --json")
@@ -256,12 +241,11 @@ def list_batches(asked: ListBatches) -> None:
     """
     with store_for_reading(asked.store) as store:
         rows = load_batches(store, get_run(store, asked.run).id if asked.run else None)
-    if asked.as_json:
-        say_json({"store": str(asked.store), "batches": [asdict(row) | {"open": row.state in OPEN_STATES} for row in rows]})
-    elif not rows:
-        say(f"no batches in {asked.store}{f' of run {asked.run}' if asked.run else ''}")
-    else:
-        say("\n".join(in_columns([_BATCH_TITLES, *map(_batch_cells, rows)], left=(0, 1, 2, 3, 4, 6, 7, 8))))
+    lines = [f"no batches in {asked.store}{f' of run {asked.run}' if asked.run else ''}"]
+    if rows:
+        lines = in_columns([_BATCH_TITLES, *map(_batch_cells, rows)], left=(0, 1, 2, 3, 4, 6, 7, 8))
+    data = {"store": str(asked.store), "batches": [asdict(row) | {"open": row.state in OPEN_STATES} for row in rows]}
+    say_result(data, *lines, as_json=asked.as_json)
 
 
 @batch_app.command("cancel", epilog=examples(*_CANCEL))
@@ -285,13 +269,9 @@ def cancel(asked: CancelOptions) -> None:
             with closing(committer):
                 forget = asked.forget
                 settled = forget_batches(committer, batches) if forget else asyncio.run(_cancelled(run, committer, batches, asked.as_json))
-    if asked.as_json:
-        say_json({"store": str(asked.store), "run": run.id, "batches": [one.to_json() for one in settled]})
-        return
-    if not batches:
-        say(f"run {run.id} has no open batch")
-    for one in settled:
-        say(_settled_line(one))
+    lines = map(_settled_line, settled) if batches else [f"run {run.id} has no open batch"]
+    data = {"store": str(asked.store), "run": run.id, "batches": [one.to_json() for one in settled]}
+    say_result(data, *lines, as_json=asked.as_json)
 
 
 async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[OpenBatch], as_json: bool) -> list[Settled]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import AsJson
 from piiloom.cli.progress import shown
 from piiloom.cli.terminal import examples, harmless, say_result, table_of
 from piiloom.evaluation.probe.data import ProbeCorpus
@@ -37,12 +37,11 @@ _FIGURES = ("trained\non", "exact F1", "overlap F1", "type\naccuracy", "relevanc
 _SHARES = ("type", "gold", "found", "exact\nR", "exact\nP", "overlap\nR", "overlap\nP", "type\naccuracy")
 
 
-class Probe(ProbeSettings):
+class Probe(AsJson, ProbeSettings):
     """The command line of ``piiloom probe``."""
 
     train: Path = setting(..., "The data to train on.", argument=True, metavar="TRAIN")
     tests: list[Path] = setting([], "Files to test on; with --out, there may be none.", argument=True, metavar="TEST...")
-    as_json: bool = json_setting()
 
 
 @takes(Probe)

@@ -26,6 +26,11 @@ class AskingProgress(Protocol):
         ...
 
 
+def line_of(progress: AskingProgress) -> str:
+    """Return *progress* as one line."""
+    return progress.line()
+
+
 @contextmanager
 def shown(
     described: Callable[[T], str],
@@ -90,7 +95,7 @@ def asking(replies: Path, *, wanted: bool = True) -> Iterator[Callable[[AskingPr
     from piiloom.execution.money.budget import BudgetReached
 
     try:
-        with shown(AskingProgress.line, wanted=wanted) as watch:
+        with shown(line_of, wanted=wanted) as watch:
             yield watch
     except KeyboardInterrupt:
         raise Interrupted("stopped at once", remedy=AGAIN) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.text import Text
 
 from piiloom.annotation_app.figures.agreement import agreement_among
-from piiloom.cli.options import json_setting, say_sight
+from piiloom.cli.options import AsJson, say_sight
 from piiloom.cli.progress import shown
 from piiloom.cli.terminal import console, examples, is_quiet, say, say_aside, say_json, say_table, table_of
 from piiloom.evaluation.pages.tables import ReportTable
@@ -23,10 +23,8 @@ REPORT_EXAMPLES = examples(
 )
 
 
-class ReportCommand(ReportSettings):
+class ReportCommand(AsJson, ReportSettings):
     """The command line of ``piiloom report``."""
-
-    as_json: bool = json_setting()
 
 
 @takes(ReportCommand)
@@ -74,10 +72,8 @@ REIDENTIFY_EXAMPLES = examples(
 )
 
 
-class Reidentify(AttackSettings):
+class Reidentify(AsJson, AttackSettings):
     """The command line of ``piiloom reidentify``."""
-
-    as_json: bool = json_setting()
 
 
 @takes(Reidentify)

@@ -37,15 +37,22 @@ def say_summary(
 
     *drawn*: the numbers of its stories, texts and questions. *flagged*: what a detector found outside of spans, if one screened.
     """
-    say(f"run {progress.run_id} {progress.status}: {accepted_text(progress.accepted, progress.wanted)} in {seconds:.1f} s")
-    say(f"  rejected  {progress.rejected:,}{_top(progress)}")
-    say(f"  told      {drawn}")
-    if flagged is not None and flagged.judged:
-        say(f"  flagged   {counted(flagged.judged, 'value')} outside of spans, in {counted(flagged.records, 'record')}")
-    say(f"  cost      {_cost(progress, provider)}")
-    say(f"  store     {store}")
-    if progress.status == "finished":
-        say(f"  next      piiloom release --name NAME{store_option(store)}")
+    found = None if flagged is None or not flagged.judged else flagged
+    next_step = f"piiloom release --name NAME{store_option(store)}" if progress.status == "finished" else None
+    facts = {
+        "rejected": f"{progress.rejected:,}{_top(progress)}",
+        "told": drawn,
+        "flagged": found and f"{counted(found.judged, 'value')} outside of spans, in {counted(found.records, 'record')}",
+        "cost": _cost(progress, provider),
+        "store": store,
+        "next": next_step,
+    }
+    lines = [f"  {name:<9} {fact}" for name, fact in facts.items() if fact is not None]
+    say(
+        "\n".join(
+            [f"run {progress.run_id} {progress.status}: {accepted_text(progress.accepted, progress.wanted)} in {seconds:.1f} s", *lines]
+        )
+    )
 
 
 def say_unfinished(progress: RunProgress, store: Path) -> None:

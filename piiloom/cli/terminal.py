@@ -275,25 +275,22 @@ def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> N
     write("\n  ]\n}\n" if separator != "\n" else "]\n}\n")
 
 
-def confirmed(action: str, question: str, *, where: str, yes: bool, about: Iterable[str] = ()) -> bool:
-    """Return whether a change is confirmed: in advance (*yes*), or by an answer to *question* on the terminal.
+def confirm(action: str, question: str, *, where: str, yes: bool, about: Iterable[str] = ()) -> None:
+    """End the command with exit code 1 unless a change is confirmed: in advance (*yes*), or by an answer to *question* on the terminal.
 
     *action* is the noun and the participle of the change, for messages: "deletion, deleted". *where* names the thing
     that would be changed, and *about* are lines that are printed before the question.
     """
     if yes:
-        return True
+        return
     noun, _, participle = action.partition(", ")
     if not sys.stdin.isatty():
         raise UsageError(f"the {noun} must be confirmed, and there is no terminal to ask", where=where, remedy="Add --yes")
     for line in about:
         say_aside(line)
-    import typer
-
-    if typer.confirm(question, err=True):
-        return True
-    say_aside(f"nothing was {participle}")
-    return False
+    if not typer.confirm(question, err=True):
+        say_aside(f"nothing was {participle}")
+        raise typer.Exit(1)
 
 
 def agree_to_send(words: str, *, yes: bool, confirm: Callable[..., bool] = typer.confirm) -> None:

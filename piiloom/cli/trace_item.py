@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from piiloom.cli.options import StoreOptions, run_setting, store_for_reading
-from piiloom.cli.terminal import dollars, examples, say, say_error, say_json, seconds_text, store_option
+from piiloom.cli.terminal import dollars, examples, say_error, say_result, seconds_text, store_option
 from piiloom.corpus.store.costs import MEMORY_FOR_SUMS
 from piiloom.corpus.store.runs import RowCounts, RunRow, count_rows, get_run
 from piiloom.foundation.command_line import takes
@@ -49,10 +49,7 @@ def trace(asked: TraceOptions) -> None:
     """
     with store_for_reading(asked.store) as store:
         found = find_trace(store, asked.item, asked.run)
-    if asked.as_json:
-        say_json(asdict(found) | {"cost_usd": found.cost_usd})
-    else:
-        say("\n".join(_lines(found)))
+    say_result(asdict(found) | {"cost_usd": found.cost_usd}, *_lines(found), as_json=asked.as_json)
 
 
 def _lines(trace: Trace) -> Iterator[str]:
@@ -188,35 +185,29 @@ def rejects(asked: RejectsOptions) -> None:
     if asked.stage is not None and asked.stage not in (known := stages_of(run, lines)):
         raise UsageError(f"run {run.id} has no stage {asked.stage!r}", where="--stage", remedy=f"Name one of {', '.join(known)}")
     chosen = [line for line in lines if asked.stage in {None, line.stage} and asked.code in {None, line.code}]
-    if asked.as_json:
-        balance = asdict(rows) | {"balanced": rows.balanced}
-        say_json({"run": run.id, "status": run.status, "rows": balance, "rejects": [asdict(line) for line in chosen]})
-    else:
-        _say_balance(run, rows, lines)
-        _say_rejects(chosen, asked.limit, is_part=len(chosen) < len(lines))
+    data = {"run": run.id, "status": run.status, "rows": asdict(rows) | {"balanced": rows.balanced}, "rejects": list(map(asdict, chosen))}
+    reject_lines = _rejects(chosen, asked.limit, is_part=len(chosen) < len(lines))
+    say_result(data, *_balance(run, rows, lines), *reject_lines, as_json=asked.as_json)
     if not rows.balanced:
         say_error(f"run {run.id} does not balance: {rows.twice:,} rows are both accepted and rejected; please report this")
         raise typer.Exit(1)
 
 
-def _say_balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> None:
+def _balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> Iterator[str]:
     parts = f"{rows.accepted:,} accepted + {rows.rejected:,} rejected + {rows.open:,} open"
-    say(f"run {run.id} {run.status}: {counted(rows.rows_in, 'row')} in {'=' if rows.balanced else '≠'} {parts}")
+    yield f"run {run.id} {run.status}: {counted(rows.rows_in, 'row')} in {'=' if rows.balanced else '≠'} {parts}"
     reasons = Counter((line.stage, line.code, line.is_row) for line in lines)
     for (stage, code, is_row), number in sorted(reasons.items(), key=lambda found: (not found[0][2], -found[1], found[0])):
-        say(f"  {number:>6,}  {stage}: {code}{'' if is_row else '   (of pairs and topics: no rows)'}")
+        yield f"  {number:>6,}  {stage}: {code}{'' if is_row else '   (of pairs and topics: no rows)'}"
 
 
-def _say_rejects(lines: Sequence[RejectLine], limit: int, *, is_part: bool) -> None:
+def _rejects(lines: Sequence[RejectLine], limit: int, *, is_part: bool) -> Iterator[str]:
     shown = lines[:limit] if limit else lines
     for line in shown:
         cost = dollars(line.cost_usd) + (f" + {counted(line.unpriced, 'reply')} of unknown price" if line.unpriced else "")
-        say(f"\n{line.item}  {line.stage}: {line.code}  {counted(line.calls, 'call')}  {cost}")
-        if line.detail:
-            say(f"    {line.detail}")
-        if line.replay:
-            say(f"    {line.replay}")
+        yield f"\n{line.item}  {line.stage}: {line.code}  {counted(line.calls, 'call')}  {cost}"
+        yield from (f"    {more}" for more in (line.detail, line.replay) if more)
     if len(shown) < len(lines):
-        say(f"\n… and {len(lines) - len(shown):,} more; --limit 0 prints all")
+        yield f"\n… and {len(lines) - len(shown):,} more; --limit 0 prints all"
     if is_part and not lines:
-        say("  no reject matches")
+        yield "  no reject matches"

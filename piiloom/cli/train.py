@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from piiloom.cli.options import json_setting, store_for_reading
-from piiloom.cli.progress import AskingProgress, asking, shown
+from piiloom.cli.options import AsJson, json_setting, store_for_reading
+from piiloom.cli.progress import asking, line_of, shown
 from piiloom.cli.terminal import (
     agree_to_send,
     command_group,
@@ -95,12 +95,11 @@ _VERIFIER_EXAMPLES: Final = examples(
 )
 
 
-class _Encoder(EncoderOptions):
+class _Encoder(AsJson, EncoderOptions):
     panels: ClassVar[tuple[str, ...]] = (DATA, HOW)
 
     model: Path = setting(..., "Folder of a local encoder: config.json, tokenizer, model.safetensors.", metavar="DIR")
     out: Path = setting(..., "Folder for the trained model; it must be new or empty.", flags="--out -o", metavar="DIR")
-    as_json: bool = json_setting()
 
 
 @train_app.command("encoder", epilog=_ENCODER_EXAMPLES)
@@ -188,10 +187,8 @@ def _plotted(out: Path, history: TrainingHistory) -> bool:
     return False
 
 
-class _Spacy(SpacyPlace, SpacySettings, TrainingInput):
+class _Spacy(AsJson, SpacyPlace, SpacySettings, TrainingInput):
     panels: ClassVar[tuple[str, ...]] = (DATA, HOW)
-
-    as_json: bool = json_setting()
 
 
 @train_app.command("spacy", epilog=_SPACY_EXAMPLES)
@@ -206,7 +203,7 @@ def spacy(asked: _Spacy) -> None:
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)
-    with shown(AskingProgress.line, wanted=not asked.as_json) as watch:
+    with shown(line_of, wanted=not asked.as_json) as watch:
         report = train_spacy(data, asked, asked, watch=watch, tell=say_aside)
     figures = report.figures
     trained = f"trained on {counted(len(data.train), 'record')}, from {report.base}"
@@ -224,10 +221,8 @@ def spacy(asked: _Spacy) -> None:
     )
 
 
-class _Lora(LoraPlace, LoraSettings, TrainingInput):
+class _Lora(AsJson, LoraPlace, LoraSettings, TrainingInput):
     panels: ClassVar[tuple[str, ...]] = (DATA, HOW)
-
-    as_json: bool = json_setting()
 
 
 @train_app.command("lora", epilog=_LORA_EXAMPLES)
@@ -242,7 +237,7 @@ def lora(asked: _Lora) -> None:
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)
-    with shown(AskingProgress.line, wanted=not asked.as_json) as watch:
+    with shown(line_of, wanted=not asked.as_json) as watch:
         report = train_lora(data, asked, asked, watch=watch, tell=say_aside)
     figures = report.figures
     losses = [f"loss {figures['loss']:.3f}"] if figures["loss"] is not None else []
@@ -413,25 +408,23 @@ def _print_state(folder: JobFolder, asked: _Tune) -> None:
         why = f": {state['fault']}" if state["fault"] else ""
         remedy = "Correct what it names, and begin another job in a new folder; files that are uploaded are not uploaded again"
         raise RunError(f"the job failed{why}", where=state["job"], remedy=remedy)
-    if asked.as_json:
-        say_json({"out": str(asked.out), **state})
-        return
-    say(f"{state['job'] or 'no job'}: {state['status']} ({plan.task}, {plan.model})")
+    lines = [f"{state['job'] or 'no job'}: {state['status']} ({plan.task}, {plan.model})"]
     if state["trained_tokens"] is not None:
         cost = "at an unknown price" if plan.price is None else "cost not booked yet"
         if state["cost_usd"] is not None:
             cost = f"{dollars(state['cost_usd'])} (piiloom cost --run {state['run']} --store {plan.store})"
-        say(f"trained on {counted(state['trained_tokens'], 'token')}: {cost}")
+        lines.append(f"trained on {counted(state['trained_tokens'], 'token')}: {cost}")
     elif state["charged_usd"]:
-        say(f"{dollars(state['charged_usd'])} set aside: the server did not say what it trained on")
+        lines.append(f"{dollars(state['charged_usd'])} set aside: the server did not say what it trained on")
     if state["fault"] is not None:
-        say(f"why: {state['fault']}")
+        lines.append(f"why: {state['fault']}")
     if state["status"] == "paused":
-        say(f"go on with: piiloom train openai --out {asked.out} --unpause")
+        lines.append(f"go on with: piiloom train openai --out {asked.out} --unpause")
     elif not folder.ended:
-        say(f"follow it with: piiloom train openai --out {asked.out}")
+        lines.append(f"follow it with: piiloom train openai --out {asked.out}")
     if state["use"] is not None:
-        say(f"use it: {state['use']}")
+        lines.append(f"use it: {state['use']}")
+    say_result({"out": str(asked.out), **state}, *lines, as_json=asked.as_json)
 
 
 def _print_jobs(jobs: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:

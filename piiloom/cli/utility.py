@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import asking
-from piiloom.cli.terminal import agree_to_send, cost_line, count_text, dollars, examples, in_columns, say, say_json, say_result
+from piiloom.cli.terminal import agree_to_send, cost_line, count_text, dollars, examples, in_columns, say_result
 from piiloom.evaluation.utility.asking import UtilityEstimate, estimate_utility
 from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases
@@ -98,22 +98,17 @@ def _say_estimate(estimate: UtilityEstimate | None, cases: Sequence[UtilityCase]
 
 def _say_result(result: UtilityResult, title: str, asked: Utility, files: Sequence[str]) -> None:
     """Print tables and remarks, or all as JSON; *files* were written to the folder."""
-    if asked.as_json:
-        out = None if asked.out is None else str(asked.out)
-        say_json({"source": title, **result.to_json(), "cost": result.cost_json(), "out": out, "files": list(files)})
-        return
-    say(f"utility of {title}")
+    out, cost = None if asked.out is None else str(asked.out), result.cost_json()
+    lines = [f"utility of {title}"]
     for table in utility_tables(result):
-        say(f"\n{table.title}\n")
-        say("\n".join(in_columns([table.columns, *table.rows])))
-    say("")
-    for line in remarks(result):
-        say(line)
-    cost = result.cost_json()
+        lines += [f"\n{table.title}\n", *in_columns([table.columns, *table.rows])]
+    lines += ["", *remarks(result)]
     if cost is not None:
-        say(cost_line(cost["usd"], cost["answered"], cost["replayed"], run=cost["run"], store=asked.replies))
-    if files:
-        say(f"written to {asked.out}: {', '.join(files)}")
+        lines.append(cost_line(cost["usd"], cost["answered"], cost["replayed"], run=cost["run"], store=asked.replies))
+    written = f"written to {asked.out}: {', '.join(files)}" if files else None
+    say_result(
+        {"source": title, **result.to_json(), "cost": cost, "out": out, "files": list(files)}, *lines, written, as_json=asked.as_json
+    )
 
 
 def _named(model: ModelChoice) -> str:
