@@ -42,7 +42,6 @@ EVALUATE_EXAMPLES = examples(
     "piiloom evaluate gold.csv found.csv --scheme text --bias NAME_STUDENT --bias-match membership",
 )
 
-_NOTHING = "–"
 # What a table by type or by group shows: as many figures as fit 80 columns beside a name.
 _WIDTH = 80
 _LONGEST_NAME = 24
@@ -115,7 +114,7 @@ def _headline(one: SchemeFigures) -> Table:
     first = [name for name in one.overall if name in one.scheme.headline]
     prefixes = (_MACRO, *(f"{mode}_" for mode in MODES if one.scheme.name == NervaluateScheme.name))
     for name in [*first, *(name for name in one.overall if name not in first and not name.startswith(prefixes))]:
-        ends = _ends(one.intervals.get(name)).strip() or _NOTHING
+        ends = _ends(one.intervals.get(name)).strip() or NOTHING
         beside = (_figure(name, one.overall.get(_MACRO + name)),) if macro else ()
         rows.append((name, _figure(name, one.overall[name]), ends, *beside))
     return _plain(f"scheme {one.scheme.name}", ("figure", "value", "interval", *(("macro",) if macro else ())), rows, texts=1)
@@ -160,7 +159,7 @@ def _plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]],
 
 def _figure(name: str, value: float | None) -> str:
     if value is None:
-        return _NOTHING
+        return NOTHING
     return f"{value:,.0f}" if is_count(name) and value.is_integer() else f"{value:.4f}"
 
 
