@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-import typer
-
 from piiloom.cli.options import json_setting
 from piiloom.cli.progress import asking, shown
-from piiloom.cli.terminal import examples, say, say_json
+from piiloom.cli.terminal import command_group, cost_line, examples, say, say_json, say_result
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions, WritingOptions
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.foundation.command_line import takes
@@ -35,11 +33,9 @@ _WRITE = (
 )
 _NAMES_SHOWN: Final = 40
 
-benchmark_app = typer.Typer(
-    help="Make the benchmark of detectors: documents of 13 locales and six domains with exact spans, and look-alikes that are none.",
-    epilog=examples(*_MAKE, *_SHOW, *_WRITE),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+benchmark_app = command_group(
+    "Make the benchmark of detectors: documents of 13 locales and six domains with exact spans, and look-alikes that are none.",
+    *(*_MAKE, *_SHOW, *_WRITE),
 )
 
 
@@ -82,17 +78,12 @@ def make(asked: Make) -> None:
     """
     from piiloom.detection.benchmark.making import make_folder
 
-    with shown(_described, wanted=not asked.as_json, share=lambda progress: progress) as watch:
+    def described(progress: tuple[int, int]) -> str:
+        return f"{progress[0]:,} of {counted(progress[1], 'document')}"
+
+    with shown(described, wanted=not asked.as_json, share=lambda progress: progress) as watch:
         counts = make_folder(asked.out, asked, carriers=asked.carriers, with_shipped=asked.with_shipped, force=asked.force, watch=watch)
-    if asked.as_json:
-        say_json({"out": str(asked.out), **counts})
-    else:
-        _say_counts(counts, asked.out, counts.get("carriers"))
-
-
-def _described(progress: tuple[int, int], now: float) -> str:
-    del now
-    return f"{progress[0]:,} of {counted(progress[1], 'document')}"
+    say_result({"out": str(asked.out), **counts}, *_count_lines(counts, asked.out, counts.get("carriers")), as_json=asked.as_json)
 
 
 @benchmark_app.command("write", epilog=examples(*_WRITE))
@@ -103,7 +94,6 @@ def write(asked: Write) -> None:
     A reply with unknown slots, anything personal written out, another length or language, or a copy of another is asked again
     with its fault named, then set aside in rejects.jsonl. Nothing personal is sent. No native speaker has checked the texts.
     """
-    from piiloom.cli.run_summary import dollars
     from piiloom.detection.benchmark.carrier_writing import have_written
 
     watching = partial(asking, asked.replies, wanted=not asked.as_json)
@@ -117,14 +107,9 @@ def write(asked: Write) -> None:
         reasons = ", ".join(f"{code} {count:,}" for code, count in rejected.most_common())
         say(f"{rejected.total():,} rejected ({reasons}): rejects.jsonl has the last reply to each")
     totals = written.totals
-    price = "unknown" if totals.unpriced else dollars(totals.spent_usd)
-    say(
-        f"cost: {price} for {counted(totals.answered, 'reply')}, {totals.replayed:,} more from the store; "
-        f"piiloom cost --run {written.run_id} --store {asked.replies}"
-    )
-    for path in paths:
-        say(str(path))
-    say(f"next: piiloom benchmark make --carriers {asked.out} --out DIR")
+    say(cost_line(None if totals.unpriced else totals.spent_usd, totals.answered, totals.replayed, run=written.run_id, store=asked.replies))
+    for line in (*paths, f"next: piiloom benchmark make --carriers {asked.out} --out DIR"):
+        say(str(line))
 
 
 @benchmark_app.command("show", epilog=examples(*_SHOW))
@@ -137,31 +122,28 @@ def show(asked: Show) -> None:
         _show_document(asked.folder, asked.document, as_json=asked.as_json)
         return
     about = read_benchmark(asked.folder)
-    if asked.as_json:
-        say_json(about)
-    else:
-        _say_counts(about["counts"], asked.folder, about.get("carriers"))
+    say_result(about, *_count_lines(about["counts"], asked.folder, about.get("carriers")), as_json=asked.as_json)
 
 
-def _say_counts(counts: Mapping[str, Any], folder: Path, carriers: Mapping[str, Any] | None) -> None:
+def _count_lines(counts: Mapping[str, Any], folder: Path, carriers: Mapping[str, Any] | None) -> Iterator[str]:
     from piiloom.detection.benchmark.making import ROWS
 
     documents, values = sum(counts["documents"].values()), sum(counts["entities"].values())
     look_alikes = sum(counts["look_alikes"].values())
     rest = f"{counted(values, 'value')} of {counted(len(counts['entities']), 'entity')}, {counted(look_alikes, 'look-alike')}"
-    say(f"{counted(documents, 'document')}, {counted(counts['words'], 'word')}, {rest}")
+    yield f"{counted(documents, 'document')}, {counted(counts['words'], 'word')}, {rest}"
     for name in ("documents", "domains", "lengths", "forms", "perturbations"):
         if counts[name]:
             listed = sorted(counts[name].items(), key=lambda one: (-one[1], one[0]))
-            say(f"{name:<13} " + ", ".join(f"{key} {count:,}" for key, count in listed[:_NAMES_SHOWN]))
+            yield f"{name:<13} " + ", ".join(f"{key} {count:,}" for key, count in listed[:_NAMES_SHOWN])
     if counts["lost_values"]:
-        say(f"nothing is left of {counted(counts['lost_values'], 'value')} after the perturbation")
+        yield f"nothing is left of {counted(counts['lost_values'], 'value')} after the perturbation"
     if carriers and carriers["written_by"]:
-        say(f"carrier texts were written by {', '.join(carriers['written_by'])}")
+        yield f"carrier texts were written by {', '.join(carriers['written_by'])}"
     if carriers is None or carriers["unchecked"]:
         some = "the" if carriers is None or carriers["unchecked"] == carriers["carriers"] else f"{carriers['unchecked']:,} of the"
-        say(f"no native speaker has checked {some} carrier texts")
-    say(str(folder / ROWS))
+        yield f"no native speaker has checked {some} carrier texts"
+    yield str(folder / ROWS)
 
 
 def _show_document(folder: Path, document_id: str, *, as_json: bool) -> None:
@@ -169,11 +151,8 @@ def _show_document(folder: Path, document_id: str, *, as_json: bool) -> None:
     from piiloom.detection.benchmark.making import benchmark_document
 
     record = benchmark_document(folder, document_id)
-    if as_json:
-        say_json(row_of(record))
-        return
     marked, at = "", 0
     for span in record.spans:
         marked += record.context[at : span.start] + f"[{span.text_in(record.context)}|{span.subtype}]"
         at = span.end
-    say(marked + record.context[at:])
+    say_result(row_of(record), marked + record.context[at:], as_json=as_json)

@@ -11,15 +11,15 @@ from typing import Final, Self
 from pydantic import model_validator
 
 from piiloom.cli.options import StoreOptions, store_for_reading
-from piiloom.cli.run_summary import accepted_text, count_text, dollars, in_stage_order
-from piiloom.cli.terminal import console, examples, in_columns, say, say_json
+from piiloom.cli.run_summary import accepted_text, in_stage_order
+from piiloom.cli.terminal import console, count_text, dollars, examples, in_columns, say, say_json, say_result
 from piiloom.execution.money.run_costs import ALL, COMPOSER, DETECTION, OTHER, PARTS, CostReport, Costs, detector_costs, run_costs
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.foundation.words import counted
 
-EPILOG = examples(
+COST_EXAMPLES = examples(
     "piiloom cost",
     "piiloom cost --run r0001-1a2b3c4d",
     "piiloom cost --run all --store outputs/piiloom.duckdb",
@@ -120,15 +120,11 @@ def _parts(asked: CostOptions) -> None:
     tokens = used if asked.texts is None else _tokens_in(asked.texts)
     found = detector_costs(amounts, tokens)
     other = amounts.get(OTHER, 0.0)
-    if asked.as_json:
-        say_json({"systems": found, "other": other})
-        return
     rows = [[system, *map(_amount, costs)] for system, *costs, _ in (one.values() for one in found)]
-    say("\n".join(in_columns([_PART_TITLES, *rows])))
     by = "used by detection" if asked.texts is None else f"in {asked.texts.name}, of four bytes each"
-    say(f"\n{tokens:,} tokens {by}" if tokens else "\nthe tokens are unknown: name the evaluated --texts")
-    if other != 0:
-        say(f"not in this table: {_amount(other)} of other runs")
+    counts = f"\n{tokens:,} tokens {by}" if tokens else "\nthe tokens are unknown: name the evaluated --texts"
+    rest = None if other == 0 else f"not in this table: {_amount(other)} of other runs"
+    say_result({"systems": found, "other": other}, *in_columns([_PART_TITLES, *rows]), counts, rest, as_json=asked.as_json)
 
 
 def _put(amounts: dict[str, float | None], part: str, amount: float | None) -> None:

@@ -17,9 +17,19 @@ import typer
 from pydantic import model_validator
 from typer.exceptions import TyperException
 
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import json_setting, store_for_reading
 from piiloom.cli.progress import shown
-from piiloom.cli.terminal import agree_to_send, examples, harmless, say, say_aside, say_json, say_table
+from piiloom.cli.terminal import (
+    agree_to_send,
+    dollars,
+    duration_text,
+    examples,
+    harmless,
+    rate_text,
+    say_aside,
+    say_result,
+    table_of,
+)
 from piiloom.corpus.store import store_setting
 from piiloom.detection.families import FAMILIES, RECOGNIZERS
 from piiloom.detection.running.request import READING, DetectionRequest
@@ -34,7 +44,7 @@ if TYPE_CHECKING:
     from piiloom.detection.running.request import DetectionProgress, DetectionReport
 
 _DETECTORS = "\n".join(["Detectors:", *(f"  {name}: {family.about}" for name, family in FAMILIES.items()), ""])
-EPILOG = _DETECTORS + examples(
+DETECT_EXAMPLES = _DETECTORS + examples(
     "piiloom detect notes/ --locale pl_PL --out outputs/found.jsonl",
     "piiloom detect tickets.csv --text-field message --id-field ticket --locale-field lang --out outputs/found.jsonl --workers 2",
     "piiloom detect outputs/v1/test.jsonl --detector hybrid-offline --out outputs/predictions.jsonl",
@@ -132,10 +142,9 @@ class _Rate:
         self._started = time.monotonic()
         self._before: tuple[int, int] = (0, 0)
 
-    def described(self, progress: DetectionProgress, now: float) -> str:
+    def described(self, progress: DetectionProgress) -> str:
         """Describe *progress* in one line."""
-        from piiloom.cli.run_summary import dollars, duration_text, rate_text
-
+        now = time.monotonic()
         if progress.kept == progress.documents and progress.documents:
             self._started, self._before = now, (progress.documents, progress.done)
             return f"{counted(progress.documents, 'document')} done by earlier sessions"
@@ -156,29 +165,20 @@ class _Rate:
 
 
 def _print(report: DetectionReport, asked: Detect) -> None:
-    from rich.table import Table
-
     from piiloom.foundation.peak_memory import peak_bytes
 
-    if asked.as_json:
-        say_json({"input": str(asked.path), "detector": asked.detector, **report.to_json(), "peak_bytes": peak_bytes()})
-        return
     figures = report.figures
-    table = Table(title=f"{asked.detector} in {harmless(asked.path.name)}")
-    table.add_column("type")
-    table.add_column("spans", justify="right")
     kinds = figures["subtypes"] or figures["types"]  # not all detectors know the catalogue
-    for name, count in list(kinds.items())[:_TYPES_SHOWN]:
-        table.add_row(harmless(name), f"{count:,}")
+    rows = [(name, f"{count:,}") for name, count in list(kinds.items())[:_TYPES_SHOWN]]
     if rest := figures["spans"] - sum(list(kinds.values())[:_TYPES_SHOWN]):
-        table.add_row("all others", f"{rest:,}")
-    say_table(table)
-    for line in (_documents(report), *_asides(report), *(f"  {path}" for path in report.files)):
-        say(line)
+        rows.append(("all others", f"{rest:,}"))
+    table = table_of(f"{asked.detector} in {asked.path.name}", ("type", "spans"), rows, right=(1,))
+    data = {"input": str(asked.path), "detector": asked.detector, **report.to_json(), "peak_bytes": peak_bytes()}
+    files = (f"  {path}" for path in report.files)
+    say_result(data, table, _documents(report), *_asides(report), *files, as_json=asked.as_json)
 
 
 def _documents(report: DetectionReport) -> str:
-    from piiloom.cli.run_summary import rate_text
 
     figures, rate = report.figures, report.documents_per_second
     words = f"{counted(figures['documents'], 'document')}, {counted(figures['spans'], 'span')} in {figures['with_spans']:,} of them"
@@ -191,7 +191,6 @@ def _documents(report: DetectionReport) -> str:
 
 
 def _asides(report: DetectionReport) -> Iterator[str]:
-    from piiloom.cli.run_summary import dollars
 
     figures = report.figures
     rejects = next((path.name for path in report.files if path.name.endswith("detect-rejects.jsonl")), "detect-rejects.jsonl")
@@ -220,7 +219,6 @@ def _suggest(asked: Detect) -> None:
         problem = f"suggestions need types, and the detector {asked.detector!r} states none"
         raise UsageError(problem, where="--detector", remedy="Choose another detector")
     from piiloom.annotation_app.worklist.detection_runs import StoreDetection
-    from piiloom.cli.options import store_for_reading
 
     workspace = asked.source or asked.store
     work = StoreDetection(workspace, detector=asked.detector, rows=asked.out, resume=asked.resume)
@@ -239,24 +237,21 @@ def _suggest(asked: Detect) -> None:
         work.take(store, asked.release, asked.record)
     work.run(detect_in)
     stored = work.store(asked.model_name)
-    if asked.as_json:
-        found = {"detection": reports[0].figures} if reports else {}
-        say_json({"store": str(workspace), **stored.to_json(), **found})
-        return
-    _print_suggestions(stored, [path for one in reports for path in one.files if path.exists()], workspace)
+    found = {"detection": reports[0].figures} if reports else {}
+    lines = _stored_lines(stored, [path for one in reports for path in one.files if path.exists()], workspace)
+    say_result({"store": str(workspace), **stored.to_json(), **found}, *lines, as_json=asked.as_json)
 
 
-def _print_suggestions(stored: SuggestionReport, files: Sequence[Path], workspace: Path) -> None:
+def _stored_lines(stored: SuggestionReport, files: Sequence[Path], workspace: Path) -> Iterator[str]:
     counts = stored.counts
     words = f"{counted(counts.added, 'new suggestion')} by {harmless(stored.run.detector)} for {counted(stored.records, 'record')}"
-    say(f"{words}; {counts.known:,} were there before, {counts.withdrawn:,} are withdrawn")
+    yield f"{words}; {counts.known:,} were there before, {counts.withdrawn:,} are withdrawn"
     if stored.unknown_types:
-        say(f"left out, since the store has no such type: {', '.join(map(harmless, sorted(stored.unknown_types)))}")
+        yield f"left out, since the store has no such type: {', '.join(map(harmless, sorted(stored.unknown_types)))}"
     if stored.rejected:
-        say(f"rejected: {counted(len(stored.rejected), 'row')}, the first one since {harmless(stored.rejected[0][1])}")
-    for path in files:
-        say(f"  {path}")
-    say(f"Annotators see them: piiloom annotate --store {workspace}")
+        yield f"rejected: {counted(len(stored.rejected), 'row')}, the first one since {harmless(stored.rejected[0][1])}"
+    yield from (f"  {path}" for path in files)
+    yield f"Annotators see them: piiloom annotate --store {workspace}"
 
 
 class CommandDetectors:

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from piiloom.cli.options import StoreOptions
-from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.cli.terminal import examples, say_result, table_of
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.generation.composer.story_lint import lint_bank
@@ -24,7 +23,10 @@ from piiloom.taxonomy.own_types import OwnTypes, extended
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
 
-EPILOG = examples(
+if TYPE_CHECKING:
+    from rich.table import Table
+
+DOCTOR_EXAMPLES = examples(
     "piiloom doctor",
     "piiloom doctor --base-url http://localhost:11434/v1",
     "piiloom doctor --base-url http://localhost:8080/v1 --model qwen3",
@@ -63,21 +65,16 @@ def doctor(asked: DoctorOptions) -> None:
     else:
         checks = list(health_checks(asked.store, base_url=asked.base_url, model=asked.model))
         usable = all(check.status != "failed" for check in checks)
-        if asked.as_json:
-            say_json({"healthy": usable, "checks": [asdict(check) for check in checks]})
-        else:
-            say_table(_table(checks))
+        data = {"healthy": usable, "checks": [asdict(check) for check in checks]}
+        say_result(data, _table(checks), as_json=asked.as_json)
     if not usable:
         raise typer.Exit(1)
 
 
 def _table(checks: Sequence[Check]) -> Table:
-    table = Table(show_lines=False)
-    table.add_column("check")
-    table.add_column("status")
-    table.add_column("what was found")
-    for check in checks:
-        table.add_row(check.name, f"{check.status}", harmless(check.detail), style=_COLOURS[check.status])
+    table = table_of(None, ("check", "status", "what was found"), [(check.name, f"{check.status}", check.detail) for check in checks])
+    for row, check in zip(table.rows, checks, strict=True):
+        row.style = _COLOURS[check.status]
     return table
 
 
@@ -87,24 +84,16 @@ def _report_bank(path: Path, *, as_json: bool) -> bool:
     Raises ``UsageError`` when there is no such file or folder and ``ConfigError`` when the folder has no bank file.
     """
     findings, usable = lint_bank(path, shipped_taxonomy())
-    if as_json:
-        say_json({"usable": usable, "findings": [asdict(finding) for finding in findings]})
-    elif findings:
-        say_table(_findings_table(findings))
-    else:
-        say("no findings: the composer can use this bank")
+    found = _findings_table(findings) if findings else "no findings: the composer can use this bank"
+    say_result({"usable": usable, "findings": [asdict(finding) for finding in findings]}, found, as_json=as_json)
     return usable
 
 
 def _findings_table(findings: Sequence[Finding]) -> Table:
     """Return a table with a row for each finding."""
-    table = Table(title=f"{len(findings)} findings")
-    for column in ("where", "entry", "rule", "what"):
-        table.add_column(column)
-    for finding in findings:
-        place = finding.file if finding.line is None else f"{finding.file}:{finding.line}"
-        table.add_row(*(harmless(text) for text in (place, finding.entry, finding.rule, finding.message)))
-    return table
+    places = [one.file if one.line is None else f"{one.file}:{one.line}" for one in findings]
+    rows = [(place, one.entry, one.rule, one.message) for place, one in zip(places, findings, strict=True)]
+    return table_of(f"{len(findings)} findings", ("where", "entry", "rule", "what"), rows)
 
 
 def _report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
@@ -118,32 +107,23 @@ def _report_types(path: Path, bank: Path | None, *, as_json: bool) -> bool:
     findings, usable = ([], True) if bank is None else lint_bank(bank, taxonomy)
     stories = Counter(story.pair for story in StoryBank("en", bank, taxonomy).own) if usable else Counter()
     told = [described_type(one, taxonomy, stories) for one in own]
-    if as_json:
-        say_json({"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]})
-        return usable
-    say_table(_types_table(told))
-    for line in _notes(own, told):
-        say(line)
-    if findings:
-        say_table(_findings_table(findings))
-    elif bank is not None:
-        say(f"no findings in {harmless(str(bank))}")
+    data = {"usable": usable, "types": told, "findings": [asdict(finding) for finding in findings]}
+    faults = _findings_table(findings) if findings else None if bank is None else f"no findings in {bank}"
+    say_result(data, _types_table(told), *_notes(own, told), faults, as_json=as_json)
     return usable
 
 
 def _types_table(told: list[dict[str, Any]]) -> Table:
-    table = Table(title="types that this file adds", show_lines=True)
-    for column in ("type", "slot in asides", "values", "as drawn", "pairs (stories in the bank)"):
-        table.add_column(column)
+    rows = []
     for one in told:
         pairs = ", ".join(f"{pair} ({count})" for pair, count in one["pairs"].items()) or "none: asides only"
         for place, subtype in enumerate(one["subtypes"]):
             number = "" if subtype["values"] is None else f", {subtype['values']:,}"
             drawn = "; ".join(subtype["drawn"]) or "asked of the model"
             first = (one["name"], pairs) if place == 0 else ("", "")
-            row = (first[0], subtype["slot"], f"{subtype['generator']}{number}", drawn, first[1])
-            table.add_row(*(harmless(text) for text in row))
-    return table
+            rows.append((first[0], subtype["slot"], f"{subtype['generator']}{number}", drawn, first[1]))
+    columns = ("type", "slot in asides", "values", "as drawn", "pairs (stories in the bank)")
+    return table_of("types that this file adds", columns, rows, ruled=True)
 
 
 def _notes(own: OwnTypes, told: list[dict[str, Any]]) -> Iterator[str]:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import typer
-from rich.table import Table
 
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import AsJson, json_setting
 from piiloom.cli.progress import asking
-from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.cli.terminal import command_group, dollars, examples, say, say_json, say_result, table_of
 from piiloom.detection.catalogue_trial import EntityChoice, EntityFiles, as_json, drawn_values, try_entities
 from piiloom.detection.detector_settings import LOCAL_MODELS, ModelSettings
 from piiloom.foundation.command_line import takes
@@ -27,11 +26,8 @@ _SHOW = ("piiloom entities show pl_pesel",)
 _TEST = ("piiloom entities test", "piiloom entities test --locale pt_BR", "piiloom entities test --types my_entities.yaml --locale nl_NL")
 _PROPOSE = ("piiloom entities propose drafts.yaml --provider openai --budget-usd 1 --out proposed.yaml",)
 
-entities_app = typer.Typer(
-    help="Look up and try the entity catalogue: the kinds of personal information that detectors know.",
-    epilog=examples(*_LIST, *_SHOW, *_TEST, *_PROPOSE),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+entities_app = command_group(
+    "Look up and try the entity catalogue: the kinds of personal information that detectors know.", *_LIST, *_SHOW, *_TEST, *_PROPOSE
 )
 
 
@@ -42,11 +38,10 @@ class ListEntities(EntityChoice):
     as_json: bool = json_setting()
 
 
-class ShowEntity(EntityFiles):
+class ShowEntity(AsJson, EntityFiles):
     """The options of ``piiloom entities show``."""
 
     id: str = setting(..., "The id of an entity, as pl_pesel.", metavar="ID", argument=True)
-    as_json: bool = json_setting()
 
 
 class TryEntities(EntityChoice):
@@ -75,17 +70,12 @@ class ProposeEntities(ModelSettings):
 def list_all(asked: ListEntities) -> None:
     """List entities: the id, names, type, validator and source of each."""
     found = asked.chosen(asked.domain)
-    if asked.as_json:
-        say_json({"entities": [as_json(one) for one in found]})
-        return
-    table = Table(title=counted(len(found), "entity"))
-    for column in ("id", "name", "native", "type", "domains", "validator", "confirmed"):
-        table.add_column(column)
+    rows = []
     for one in found:
         confirmed = ("yes" if one.default else "on request") if one.confirmed else "no: off"
-        row = (one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed)
-        table.add_row(*map(harmless, row))
-    say_table(table)
+        rows.append((one.id, one.name, one.native, one.entity_type, ", ".join(one.domains), one.validator or "", confirmed))
+    table = table_of(counted(len(found), "entity"), ("id", "name", "native", "type", "domains", "validator", "confirmed"), rows)
+    say_result({"entities": [as_json(one) for one in found]}, table, as_json=asked.as_json)
 
 
 @entities_app.command("show", epilog=examples(*_SHOW))
@@ -94,15 +84,13 @@ def show(asked: ShowEntity) -> None:
     """Show one entity: its patterns and scores, context words, validator and source, with values drawn for it."""
     entity = asked.entity(asked.id)
     facts = {**as_json(entity), "drawn": drawn_values(entity)}
-    if asked.as_json:
-        say_json(facts)
-        return
+    lines = []
     for key, value in facts.items():
         if key == "patterns":
-            for pattern in entity.patterns:
-                say(f"  pattern: {pattern.pattern}  ({', '.join(_options_of(pattern))})")
+            lines += [f"  pattern: {pattern.pattern}  ({', '.join(_options_of(pattern))})" for pattern in entity.patterns]
         elif value not in (None, [], ""):
-            say(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+            lines.append(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+    say_result(facts, *lines, as_json=asked.as_json)
 
 
 def _options_of(pattern: EntityPattern) -> Iterator[str]:
@@ -125,17 +113,13 @@ def _options_of(pattern: EntityPattern) -> Iterator[str]:
 def try_all(asked: TryEntities) -> None:
     """Try entities: 20 drawn values of each must be found as what they are, 10 look-alikes refused. Exit code 1 if one fails."""
     found = try_entities(asked, asked.id, seed=asked.seed)
-    if asked.as_json:
-        say_json(found.to_json())
-    else:
-        for entity, error in found.faults:
-            say(f"{entity.where} {entity.id}: {error}")
-        for one in (one for one in found.trials if not one.passed):
-            words = f"{one.found}/{one.positives} found, {one.refused}/{one.negatives} look-alikes refused"
-            say(f"{one.entity.where} {one.entity.id}: {words}{'' if one.validated else ', not validated'}")
-            for failure in one.failures if asked.explain else ():
-                say(f"    {failure.kind}: {failure.text!r}; found there: {', '.join(failure.found) or 'nothing'}")
-        say(f"{found.passed} of {counted(found.tried, 'entity')} passed")
+    lines = [f"{entity.where} {entity.id}: {error}" for entity, error in found.faults]
+    for one in (one for one in found.trials if not one.passed):
+        words = f"{one.found}/{one.positives} found, {one.refused}/{one.negatives} look-alikes refused"
+        lines.append(f"{one.entity.where} {one.entity.id}: {words}{'' if one.validated else ', not validated'}")
+        failures = one.failures if asked.explain else ()
+        lines += [f"    {told.kind}: {told.text!r}; found there: {', '.join(told.found) or 'nothing'}" for told in failures]
+    say_result(found.to_json(), *lines, f"{found.passed} of {counted(found.tried, 'entity')} passed", as_json=asked.as_json)
     if found.passed < found.tried:
         raise typer.Exit(1)
 
@@ -148,7 +132,6 @@ def propose(asked: ProposeEntities) -> None:
     The definition (source), some values and the look-alikes of each draft are sent. Patterns that are slow, miss drawn values or match
     look-alikes are asked for again. The file is for you to read: --types FILE of detect and entities test uses it.
     """
-    from piiloom.cli.run_summary import dollars
     from piiloom.detection.pattern_proposals import Proposal, propose_patterns
 
     with asking(asked.replies, wanted=not asked.as_json):

@@ -1,23 +1,27 @@
-"""``piiloom evaluate``: predictions compared with gold, in the figures of papers."""
+"""``piiloom evaluate`` and ``piiloom compare``: predictions compared with gold, and systems ranked by them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.table import Table
-
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import AsJson, json_setting
 from piiloom.cli.progress import shown
-from piiloom.cli.run_summary import rate_text
-from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.cli.terminal import examples, rate_text, say, say_json, say_result, say_table, table_of
+from piiloom.detection.families import FAMILIES
 from piiloom.evaluation.bias import bias_table
+from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
+from piiloom.evaluation.comparison.table import difference_of, interval_of, notes_on, p_of, rank_of
+from piiloom.evaluation.comparison_run import ComparisonSettings, TableForm, in_form, named_systems
+from piiloom.evaluation.comparison_run import run_comparison as compared
 from piiloom.evaluation.cost import COLUMNS
 from piiloom.evaluation.evaluating import PLOTS
 from piiloom.evaluation.evaluating import run_evaluation as evaluated
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.inputs.sides import SideSummary
+from piiloom.evaluation.pages.tables import NOTHING
 from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.resampling import Interval
@@ -25,7 +29,11 @@ from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
-EPILOG = examples(
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+EVALUATE_EXAMPLES = examples(
     "piiloom evaluate outputs/v1/test.jsonl predictions.jsonl --scheme capid",
     "piiloom evaluate test.jsonl predictions.jsonl --scheme exact,nervaluate,privacy --out outputs/evaluation",
     "piiloom evaluate gold.csv found.csv --scheme text --columns document=file_idx,text=entity_text "
@@ -34,7 +42,6 @@ EPILOG = examples(
     "piiloom evaluate gold.csv found.csv --scheme text --bias NAME_STUDENT --bias-match membership",
 )
 
-_NOTHING = "–"
 # What a table by type or by group shows: as many figures as fit 80 columns beside a name.
 _WIDTH = 80
 _LONGEST_NAME = 24
@@ -43,12 +50,11 @@ _MACRO = "macro_"
 _OF_MODE = ("correct", "incorrect", "partial", "missed", "spurious", "precision", "recall", "f1")
 
 
-class Evaluate(EvaluationSettings):
+class Evaluate(AsJson, EvaluationSettings):
     """The command line of ``piiloom evaluate``."""
 
     gold: Path = setting(..., "The file with the correct annotations.", argument=True, metavar="GOLD")
     predictions: Path = setting(..., "The predictions for the same documents.", argument=True, metavar="PRED")
-    as_json: bool = json_setting()
 
 
 @takes(Evaluate)
@@ -61,63 +67,57 @@ def evaluate(asked: Evaluate) -> None:
     with shown(_documents(), wanted=not asked.as_json) as watch:
         evaluation = evaluated(asked.gold, asked.predictions, asked, watch)
     files = list(evaluation.files)
-    if asked.as_json:
-        say_json(evaluation.to_json() | {"out": None if asked.out is None else str(asked.out), "files": files})
-        return
-    _print(evaluation)
-    if asked.out is not None:
-        whole = [name for name in files if not name.startswith(f"{PLOTS}/")]
-        plots = len(files) - len(whole)
-        say(f"written to {asked.out}: {', '.join(whole)}" + (f" and {counted(plots, 'file')} in {PLOTS}/" if plots else ""))
+    whole = [name for name in files if not name.startswith(f"{PLOTS}/")]
+    plots = f" and {counted(len(files) - len(whole), 'file')} in {PLOTS}/" if len(files) > len(whole) else ""
+    written = None if asked.out is None else f"written to {asked.out}: {', '.join(whole)}{plots}"
+    data = evaluation.to_json() | {"out": None if asked.out is None else str(asked.out), "files": files}
+    say_result(data, *_parts(evaluation), written, as_json=asked.as_json)
 
 
-def _documents() -> Callable[[int, float], str]:
+def _documents() -> Callable[[int], str]:
     started = time.monotonic()
-    return lambda done, now: f"{counted(done, 'document')} · {rate_text(done / max(now - started, 1e-6))}"
+    return lambda done: f"{counted(done, 'document')} · {rate_text(done / max(time.monotonic() - started, 1e-6))}"
 
 
-def _print(evaluation: Evaluation) -> None:
-    """Print the figures of each scheme, then the other views, and notes on the files."""
+def _parts(evaluation: Evaluation) -> Iterator[str | Table]:
+    """Yield the figures of each scheme, then the other views, and notes on the files."""
     for one in evaluation.schemes:
-        say_table(_headline(one))
+        yield _headline(one)
         if one.scheme.name == NervaluateScheme.name:
-            say_table(_modes(one))
+            yield _modes(one)
         if one.by_type:
-            say_table(_rows(f"{one.scheme.name} by type", "type", one.by_type, one))
+            yield _rows(f"{one.scheme.name} by type", "type", one.by_type, one)
         if one.groups:
             rows: dict[str, Mapping[str, float | None]] = {f"{group.name} ({group.documents:,})": group.figures for group in one.groups}
             title = f"{one.scheme.name} by {evaluation.settings.by} (documents)"
             weight = evaluation.settings.weight
             mean = {"mean" if weight == "equal" else f"mean by {weight}": one.mean}
-            say_table(_rows(title, evaluation.settings.by or "", rows | mean, one))
+            yield _rows(title, evaluation.settings.by or "", rows | mean, one)
     if evaluation.contrast is not None:
         held = evaluation.contrast
         shown = ", ".join(f"{name} {value:.4f}{_ends(held.intervals.get(name))}" for name, value in held.figures.items())
-        say(f"{counted(held.groups, 'contrast group')}: {shown}")
+        yield f"{counted(held.groups, 'contrast group')}: {shown}"
     if evaluation.bias is not None:
         table = bias_table(evaluation.bias)
-        say_table(_plain(table.title, table.columns, table.rows, texts=table.texts))
-        say(table.note or "")
+        yield _plain(table.title, table.columns, table.rows, texts=table.texts)
+        yield table.note or ""
     if evaluation.cost is not None:
-        say_table(_plain("cost", COLUMNS, [evaluation.cost.cells()], texts=0))
-        say(evaluation.cost.basis)
-    for note in _notes(evaluation):
-        say(note)
+        yield _plain("cost", COLUMNS, [evaluation.cost.cells()], texts=0)
+        yield evaluation.cost.basis
+    yield from _notes(evaluation)
 
 
 def _headline(one: SchemeFigures) -> Table:
     """Return all figures, those with intervals first; macro means stand beside the others, modes have a table of their own."""
     macro = any(name.startswith(_MACRO) for name in one.overall)
-    table = Table(title=f"scheme {one.scheme.name}")
-    for title in ("figure", "value", "interval", *(("macro",) if macro else ())):
-        table.add_column(title, justify="left" if title == "figure" else "right")
+    rows = []
     first = [name for name in one.overall if name in one.scheme.headline]
     prefixes = (_MACRO, *(f"{mode}_" for mode in MODES if one.scheme.name == NervaluateScheme.name))
     for name in [*first, *(name for name in one.overall if name not in first and not name.startswith(prefixes))]:
-        ends = _ends(one.intervals.get(name)).strip() or _NOTHING
+        ends = _ends(one.intervals.get(name)).strip() or NOTHING
         beside = (_figure(name, one.overall.get(_MACRO + name)),) if macro else ()
-        table.add_row(name, _figure(name, one.overall[name]), ends, *beside)
-    return table
+        rows.append((name, _figure(name, one.overall[name]), ends, *beside))
+    return _plain(f"scheme {one.scheme.name}", ("figure", "value", "interval", *(("macro",) if macro else ())), rows, texts=1)
 
 
 def _modes(one: SchemeFigures) -> Table:
@@ -153,17 +153,13 @@ def _rows(title: str, first: str, rows: Mapping[str, Mapping[str, float | None]]
 
 
 def _plain(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], *, texts: int) -> Table:
-    table = Table(title=harmless(title))
-    for at, name in enumerate(columns):
-        table.add_column(harmless(name), justify="left" if at < texts else "right")
-    for row in rows:
-        table.add_row(*(harmless(str(cell)) for cell in row))
-    return table
+    cells = [map(str, row) for row in rows]
+    return table_of(title, columns, cells, right=range(texts, len(columns)))
 
 
 def _figure(name: str, value: float | None) -> str:
     if value is None:
-        return _NOTHING
+        return NOTHING
     return f"{value:,.0f}" if is_count(name) and value.is_integer() else f"{value:.4f}"
 
 
@@ -214,3 +210,83 @@ def _types(evaluation: Evaluation) -> list[str]:
     if inputs.unused_map_keys:
         notes.append(f"keys of the map that no file has: {', '.join(inputs.unused_map_keys)}")
     return notes
+
+
+COMPARE_EXAMPLES = examples(
+    "piiloom compare outputs/v1/test.jsonl crf.jsonl bert.jsonl rules.jsonl",
+    "piiloom compare test.jsonl 'Our CRF=crf.jsonl' BERT=bert.jsonl --by recall --cluster story",
+    "piiloom compare test.jsonl crf.jsonl bert.jsonl --out outputs/systems.tex --out outputs/systems.html",
+    "piiloom compare test.jsonl crf.jsonl bert.jsonl --format md",
+    "piiloom compare test.jsonl --detector patterns --detector 'with rules=hybrid-offline' --plots outputs/plots",
+)
+
+# As many figures with intervals fit 80 columns beside rank, name and difference; more go into tables below.
+_FIRST, _NEXT = 3, 4
+
+
+class Compare(ComparisonSettings):
+    """The command line of ``piiloom compare``."""
+
+    gold: Path = setting(..., "The file with the correct annotations.", argument=True, metavar="GOLD")
+    predictions: list[str] = setting(
+        [], "Predictions for it, one file per system; the default name is the file's.", argument=True, metavar="[NAME=]FILE..."
+    )
+    form: TableForm | None = setting(None, "Form in which the table is printed.", flags="--format")
+    as_json: bool = json_setting()
+
+
+@takes(Compare)
+def compare(asked: Compare) -> None:
+    """Rank systems by their predictions for GOLD, with intervals and tests of the differences.
+
+    Systems are files of predictions, or detectors that are run on GOLD, each in its own process, whose time, memory and cost are measured.
+
+    Intervals are by bootstrap, p values by approximate randomisation, both over whole clusters of documents. Systems that do not
+    differ share a rank. docs/evaluation.md explains the table.
+    """
+    comparison = compared(asked.gold, named_systems(asked.predictions), asked, FAMILIES)
+    if asked.as_json or asked.form == "json":
+        say_json(comparison.to_json())
+    elif asked.form is not None:
+        say(in_form(comparison, asked.form).rstrip("\n"))
+    else:
+        _print_comparison(comparison)
+        for path in (*asked.out, *comparison.pictures):
+            say(f"written: {path}")
+
+
+def _print_comparison(comparison: Comparison) -> None:
+    """Print the ranks, then the figures that did not fit, the extra columns and the notes."""
+    names = sorted(comparison.headline, key=lambda name: name != comparison.by)
+    if len(names) <= _FIRST:
+        names = list(comparison.headline)
+    away = [f"{difference_of(one)}\n{p_of(one)}" if one.p is not None else NOTHING for one in comparison.systems]
+    ranks = _columns_of(comparison, names[:_FIRST]) | {"to best\np": away}
+    _say_ranked(comparison, ranks, f"scheme {comparison.scheme}, by {comparison.by}")
+    for first in range(_FIRST, len(names), _NEXT):
+        _say_ranked(comparison, _columns_of(comparison, names[first : first + _NEXT]))
+    if comparison.extra:
+        extra = {title: [cells.get(one.name, NOTHING) for one in comparison.systems] for title, cells in comparison.extra.items()}
+        _say_ranked(comparison, extra)
+    for note in notes_on(comparison):
+        say(note)
+
+
+def _columns_of(comparison: Comparison, names: Sequence[str]) -> dict[str, list[str]]:
+    """Return columns of figures, with their titles broken so that they are narrow."""
+    return {name.replace("_", "_\n"): [_figure_of(comparison, one, name) for one in comparison.systems] for name in names}
+
+
+def _say_ranked(comparison: Comparison, columns: Mapping[str, Sequence[str]], title: str | None = None) -> None:
+    """Print a table of rank, system and *columns*, which have a cell for each system."""
+    ranks = [(rank_of(one), one.name) for one in comparison.systems]
+    rows = [(*rank, *cells) for rank, cells in zip(ranks, zip(*columns.values(), strict=True), strict=True)]
+    say_table(table_of(title, ("rank", "system", *columns), rows, right=(0, *range(2, len(columns) + 2))))
+
+
+def _figure_of(comparison: Comparison, one: RankedSystem, name: str) -> str:
+    if comparison.figure(one, name) is None:
+        return NOTHING
+    value = f"{one.figures[name]:.4f}"
+    interval = one.intervals[name]
+    return f"{value}\n{interval_of(interval).strip('[]').replace(', ', '–')}" if interval else value

@@ -12,8 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from piiloom.cli.options import WORKERS, config_setting, json_setting
-from piiloom.cli.terminal import console, examples, say, say_aside, say_json, say_table
+from piiloom.cli.options import WORKERS, config_setting, json_setting, store_for_reading
+from piiloom.cli.terminal import (
+    console,
+    count_text,
+    dollars,
+    examples,
+    say,
+    say_aside,
+    say_json,
+    say_result,
+    store_option,
+    table_of,
+)
 from piiloom.corpus.store import store_setting
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, UsageError
@@ -30,11 +41,10 @@ if TYPE_CHECKING:
     from piiloom.execution.call_channel import CallChannel
     from piiloom.generation.estimate.estimate_sizes import Range
     from piiloom.generation.estimate.estimating import RunEstimate
-    from piiloom.generation.run_session import RayOptions
     from piiloom.generation.running.progress import RunProgress
     from piiloom.generation.running.session import OpenedRun
 
-EPILOG = examples(
+GENERATE_EXAMPLES = examples(
     "piiloom generate --samples 200 --seed 7 --preview 5",
     "piiloom generate --pairs health+occupation,age+belief --locale en_GB",
     "piiloom generate --provider openai --samples 50 --max-attempts 5",
@@ -98,7 +108,7 @@ def generate(asked: GenerateOptions, settings: dict[str, Any]) -> None:
 
 def _generated(options: GenerateOptions, settings: Mapping[str, Any]) -> bool:
     """Run to the end and print the result; whether all wanted records are there."""
-    from piiloom.cli.run_summary import say_unfinished, store_option
+    from piiloom.cli.run_summary import say_unfinished
     from piiloom.execution.money.budget import BudgetReached
     from piiloom.generation.plan.supply import supply_of
     from piiloom.generation.settings.setting_checks import notes_on_locale
@@ -145,7 +155,6 @@ def _check(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
 
 
 def _estimate(options: GenerateOptions, settings: Mapping[str, Any]) -> None:
-    from piiloom.cli.options import store_for_reading
     from piiloom.generation.running.opening import changes_of, known_run
     from piiloom.generation.settings.setting_checks import read_config
 
@@ -170,13 +179,16 @@ def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
     from piiloom.execution.batches.batch_scheduler import how_to_go_on
     from piiloom.execution.watching.events import fan_out
     from piiloom.execution.watching.telemetry import telemetry
-    from piiloom.generation.run_session import run_to_end
+    from piiloom.generation.run_session import RayOptions, run_to_end
     from piiloom.generation.running.session import call_policy
     from piiloom.generation.stages.pipeline import stage_names
 
+    ray = None
+    if options.workers is not None:
+        ray = RayOptions(workers=options.workers, address=options.ray_address, folder=options.ray_folder)
     if not opened.provider.paid:
         with shown_progress(opened.run.id, wanted=not options.as_json) as watch:
-            return run_to_end(opened, watch=watch, ray=_ray(options))
+            return run_to_end(opened, watch=watch, ray=ray)
     channels: list[CallChannel] = []
     mode = chosen_mode(as_json=options.as_json)
 
@@ -198,19 +210,11 @@ def _worked(options: GenerateOptions, opened: OpenedRun) -> RunProgress:
             spans = stack.enter_context(telemetry(opened.run.id, provider=opened.provider.name, model=opened.provider.model))
             sink = fan_out(sink, spans)
         policy = replace(call_policy(opened.config), sink=sink, on_open=channels.append)
-        progress = run_to_end(opened, watch=watch, policy=policy, ray=_ray(options))
+        progress = run_to_end(opened, watch=watch, policy=policy, ray=ray)
     for channel in channels:
         if channel.batches is not None and (left := how_to_go_on(channel.batches.out, opened.run.id)):
             say_aside(left)
     return progress
-
-
-def _ray(options: GenerateOptions) -> RayOptions | None:
-    from piiloom.generation.run_session import RayOptions
-
-    if options.workers is None:
-        return None
-    return RayOptions(workers=options.workers, address=options.ray_address, folder=options.ray_folder)
 
 
 def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractContextManager[OpenedRun]:
@@ -237,8 +241,8 @@ def _opened(options: GenerateOptions, settings: Mapping[str, Any]) -> AbstractCo
 
 
 def _say_result(options: GenerateOptions, opened: OpenedRun, progress: RunProgress, seconds: float) -> None:
+    from piiloom.cli.records import print_samples
     from piiloom.cli.run_summary import say_summary
-    from piiloom.cli.sample_table import print_samples
     from piiloom.corpus.store.judgements import unlisted_in
     from piiloom.corpus.store.records import drawn_on, iter_records
 
@@ -269,7 +273,6 @@ def say_estimate(config: RunConfig, *, as_json: bool) -> None:
 
 def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, as_json: bool) -> None:
     """Print the estimate of the rest of *run*, continued under *changes*."""
-    from piiloom.cli.options import store_for_reading
     from piiloom.generation.estimate.estimating import estimate_rest
 
     with store_for_reading(store) as opened:
@@ -278,62 +281,48 @@ def say_estimate_of_rest(store: Path, run: str, changes: Mapping[str, Any], *, a
 
 
 def _say(estimate: RunEstimate, config: RunConfig, *, as_json: bool) -> None:
+    """Print a table with a row a stage, and what it rests on; a run that costs nothing is told in one line."""
     from piiloom.generation.plan.supply import check_supply, supply_of
 
     supply = supply_of(config)
     if supply is not None and not as_json:
         say(f"draws on {supply}")
     check_supply(config)
-    if as_json:
-        say_json(estimate.to_json() | ({} if supply is None else {"draws_on": asdict(supply)}))
-    else:
-        print_estimate(estimate, config)
-
-
-def print_estimate(estimate: RunEstimate, config: RunConfig) -> None:
-    """Print a table with a row a stage, and what it rests on; a run that costs nothing is told in one line."""
+    parts: list[str | Table] = []
     if estimate.free:
-        say("the composer costs nothing: it sends no calls")
-        return
-    if not estimate.records:
-        say("all wanted records are there; nothing would be sent")
-        return
-    say_table(_table(estimate))
-    for line in _remarks(estimate, config):
-        say(line)
+        parts.append("the composer costs nothing: it sends no calls")
+    elif not estimate.records:
+        parts.append("all wanted records are there; nothing would be sent")
+    elif not as_json:
+        parts = [_table(estimate), *_remarks(estimate, config)]
+    say_result(estimate.to_json() | ({} if supply is None else {"draws_on": asdict(supply)}), *parts, as_json=as_json)
 
 
 def _table(estimate: RunEstimate) -> Table:
-    from rich.table import Table
-
     named = f"{counted(estimate.records, 'record')} from {estimate.provider} {estimate.model}{', by batch' if estimate.batch else ''}"
     cached = estimate.total.cached_tokens.high >= 1
-    table = Table(title=f"estimate: {named}")
-    for name in ("stage", "calls", "input\ntokens", *(["of these\ncached"] if cached else []), "output\ntokens", "USD"):
-        table.add_column(name, justify="left" if name == "stage" else "right")
+    columns = ("stage", "calls", "input\ntokens", *(["of these\ncached"] if cached else []), "output\ntokens", "USD")
+    rows = []
     for stage in (*estimate.stages, estimate.total):
-        if stage.stage == "total":
-            table.add_section()
         tokens = [stage.input_tokens, *([stage.cached_tokens] if cached else []), stage.output_tokens]
-        table.add_row(stage.stage, _counts(stage.calls), *map(_counts, tokens), _money(stage.cost_usd))
+        rows.append((stage.stage, _counts(stage.calls), *map(_counts, tokens), _money(stage.cost_usd)))
+    table = table_of(f"estimate: {named}", columns, rows, right=range(1, len(columns)))
+    table.rows[-2].end_section = True
     return table
 
 
 def _counts(held: Range) -> str:
-    from piiloom.cli.run_summary import count_text
 
     low, high = count_text(round(held.low)), count_text(round(held.high))
     return low if low == high else f"{low}{_DASH}{high}"
 
 
 def _money(held: Range | None) -> str:
-    from piiloom.cli.run_summary import dollars
 
     return "unknown" if held is None else f"{dollars(held.low)}{_DASH}{dollars(held.high)}"
 
 
 def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
-    from piiloom.cli.run_summary import dollars
     from piiloom.generation.estimate.estimate_sizes import THINKING
     from piiloom.generation.settings.setting_checks import notes_on_locale
 

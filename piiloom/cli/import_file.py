@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from piiloom.cli.options import StoreOptions
-from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.cli.terminal import examples, say_result, table_of
 from piiloom.corpus.formats.base import fault_kinds, quoted
 from piiloom.corpus.importing import ImportReport, ImportSettings, import_into
 from piiloom.corpus.reading import INPUT_FORMATS, label_remedy, with_counts
@@ -17,7 +16,10 @@ from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.words import counted
 
-EPILOG = examples(
+if TYPE_CHECKING:
+    from rich.table import Table
+
+IMPORT_FILE_EXAMPLES = examples(
     "piiloom import corpus.jsonl --input-format capid",
     "piiloom import corpus.jsonl --input-format capid --skip-values",
     "piiloom import outputs/v1/train.jsonl --input-format native --store other.duckdb",
@@ -47,44 +49,32 @@ def import_file(asked: ImportOptions) -> None:
     value would be wrong. --skip-values keeps such rows; the values are listed beside the rejected rows.
     """
     done = import_into(asked.file, asked.part(ImportSettings), asked.store)
-    if asked.as_json:
-        beside = str(done.rejects) if done.report.rejected or done.report.skipped_values else None
-        say_json({**done.report.to_json(), "rejects_file": beside, "store": str(asked.store)})
-        return
-    _print(done.report, asked.store, done.rejects)
-    if done.own_types:
-        say(f"own types that the store remembers from now on: {', '.join(done.own_types)}")
+    beside = str(done.rejects) if done.report.rejected or done.report.skipped_values else None
+    own = f"own types that the store remembers from now on: {', '.join(done.own_types)}" if done.own_types else None
+    data = {**done.report.to_json(), "rejects_file": beside, "store": str(asked.store)}
+    say_result(data, *_parts(done.report, asked.store, done.rejects), own, as_json=asked.as_json)
 
 
-def _print(report: ImportReport, store: Path, rejects: Path) -> None:
-    table = Table(title=f"import of {harmless(report.file)}", show_header=False)
-    table.add_column("what")
-    table.add_column("number", justify="right")
-    table.add_column("meaning")
-    for name, count, meaning in _counts(report):
-        table.add_row(name, f"{count:,}", meaning)
-    say_table(table)
-    for title, counts in (
-        ("types not in the taxonomy", report.unknown_types),
-        ("fields that were ignored", report.ignored_fields),
-        ("labels that the label map leaves out", report.unmapped_labels),
-    ):
-        if counts:
-            say(f"{title}: {with_counts(counts)}")
-    if report.unknown_types:
-        say(f"  {label_remedy(report.unknown_types)}")
-    if report.mapped_types:
-        say(f"types mapped to known types: {', '.join(f'{theirs} → {ours}' for theirs, ours in sorted(report.mapped_types.items()))}")
+def _parts(report: ImportReport, store: Path, rejects: Path) -> Iterator[str | Table]:
+    rows = [(name, f"{count:,}", meaning) for name, count, meaning in _counts(report)]
+    yield table_of(f"import of {report.file}", ("what", "number", "meaning"), rows, right=(1,), header=False)
+    told = {
+        "types not in the taxonomy": with_counts(report.unknown_types),
+        "fields that were ignored": with_counts(report.ignored_fields),
+        "labels that the label map leaves out": with_counts(report.unmapped_labels),
+        "": report.unknown_types and label_remedy(report.unknown_types),
+        "types mapped to known types": ", ".join(f"{theirs} → {ours}" for theirs, ours in sorted(report.mapped_types.items())),
+    }
     for ids, what in ((report.overruled, _OVERRULED), (report.begun, _BEGUN)):
-        if ids:
-            say(f"{what}: {', '.join(ids[:_SHOWN])}{' …' if len(ids) > _SHOWN else ''}")
+        told[what] = f"{', '.join(ids[:_SHOWN])}{' …' if len(ids) > _SHOWN else ''}"
+    yield from (f"{title}: {value}" if title else f"  {value}" for title, value in told.items() if value)
     if report.skipped_values:
         values = [(one.line, f"{quoted(one.value.text)} {one.value.reason}") for one in report.skipped_values]
-        _print_first("skipped value", values, Counter(one.value.reason for one in report.skipped_values), rejects)
+        yield from _first("skipped value", values, Counter(one.value.reason for one in report.skipped_values), rejects)
     if report.rejected:
         kinds = Counter(kind for _, reason in report.rejected for kind in set(fault_kinds(reason)))
-        _print_first("rejected row", report.rejected, kinds, rejects)
-    say(f"store: {store}")
+        yield from _first("rejected row", report.rejected, kinds, rejects)
+    yield f"store: {store}"
 
 
 def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
@@ -112,10 +102,9 @@ def _counts(report: ImportReport) -> list[tuple[str, int, str]]:
     return [row for row in counts if row[1] or row[0] not in _NOW_AND_THEN]
 
 
-def _print_first(noun: str, lines: Sequence[tuple[int, str]], kinds: Counter[str], rejects: Path) -> None:
-    """Print the first *lines* with their reasons, and the *kinds* of all if there are more."""
-    say(f"{counted(len(lines), noun)} with {'its reason' if len(lines) == 1 else 'their reasons'}: {rejects}")
-    for line, reason in lines[:_SHOWN]:
-        say(f"  line {line}: {reason}")
+def _first(noun: str, lines: Sequence[tuple[int, str]], kinds: Counter[str], rejects: Path) -> Iterator[str]:
+    """Yield the first *lines* with their reasons, and the *kinds* of all if there are more."""
+    yield f"{counted(len(lines), noun)} with {'its reason' if len(lines) == 1 else 'their reasons'}: {rejects}"
+    yield from (f"  line {line}: {reason}" for line, reason in lines[:_SHOWN])
     if len(lines) > _SHOWN:
-        say(f"  … ({', '.join(f'{kind} {count:,}' for kind, count in kinds.most_common(_SHOWN))})")
+        yield f"  … ({', '.join(f'{kind} {count:,}' for kind, count in kinds.most_common(_SHOWN))})"

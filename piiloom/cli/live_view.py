@@ -18,8 +18,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, seconds_text
-from piiloom.cli.terminal import error_console, harmless, in_columns, is_quiet, say_aside
+from piiloom.cli.run_summary import Pace, cost_text
+from piiloom.cli.terminal import count_text, dollars, error_console, harmless, in_columns, is_quiet, say_aside, seconds_text
 from piiloom.execution.batches.batch_scheduler import BatchModeState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.events import Braked, CallFailed, Event, EventSink, ItemRejected, fan_out

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
 import typer
 from typer.exceptions import Abort, TyperException
@@ -32,49 +32,41 @@ _EVERYWHERE = "With every command, anywhere on the line"
 DEBUG, QUIET, VERBOSE, LOG_FILE = "--debug", ("--quiet", "-q"), ("--verbose", "-v"), "--log-file"
 
 
-class _Command(NamedTuple):
-    """A command in the list of ``piiloom --help``: only the command that is asked for is loaded, from *module* beside this one."""
-
-    module: str
-    attribute: str
-    panel: str
-    about: str
-
-
-# The panels of the help, and the commands in its order.
+# The commands in the order of the help: the module beside this one, which is loaded only if the command is asked for, the function or group
+# in it, the panel of the help, and the line there.
 _COMMANDS: Final = {
-    "generate": _Command("generate", "generate", "Make records", "Generate records until the wanted number is accepted."),
-    "stages": _Command("stages", "stages_app", "Make records", "List the stages of a run, or run single ones."),
-    "stories": _Command("stories", "stories_app", "Make records", "Check and show stories of the composer."),
-    "import": _Command("import_file", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
-    "runs": _Command("runs", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
-    "records": _Command("records", "records_app", "Look into a store", "List, show and search the records of a store."),
-    "trace": _Command("trace_item", "trace", "Look into a store", "Show how a record or a reject was made: calls, verdicts and costs."),
-    "rejects": _Command("rejects", "rejects", "Look into a store", "List the rejects of a run, with reasons and how to retry each."),
-    "cost": _Command("cost", "cost", "Look into a store", "Show the cost of runs, by stage, model and accepted record."),
-    "journal": _Command("journal", "journal_app", "Look into a store", "Sum up the paid calls of runs; export, purge or compact them."),
-    "batch": _Command("batch", "batch_app", "Look into a store", "List the batches of runs made with --batch, and cancel open ones."),
-    "annotate": _Command("annotate", "annotate", "Annotate and release", "Serve the annotation app in the browser, until Ctrl-C."),
-    "annotators": _Command("annotators", "annotators_app", "Annotate and release", "Make and change the accounts of annotators."),
-    "release": _Command("releases", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
-    "releases": _Command("releases", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
-    "export": _Command("export", "export", "Annotate and release", "Write a release to files that trainers load."),
-    "report": _Command("report", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
-    "surrogate": _Command("surrogate", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."),
-    "detect": _Command("detect", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
-    "train": _Command("train", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
-    "probe": _Command("probe", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
-    "evaluate": _Command("evaluate", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
-    "compare": _Command("compare", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),
-    "utility": _Command("utility", "utility", "Evaluate", "Measure the utility of masked contexts, and their disclosure."),
-    "reidentify": _Command("reidentify", "reidentify", "Evaluate", "Attack a corpus by fixed rules, and count unique documents."),
-    "benchmark": _Command("benchmark", "benchmark_app", "Evaluate", "Make the benchmark of detectors, in 13 locales."),
-    "types": _Command("entity_types", "types_app", "Look up", "List entity types, and begin your own."),
-    "entities": _Command("entities", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
-    "locales": _Command("locales", "locales_app", "Look up", "List the locales that commands take."),
-    "names": _Command("names", "names_app", "Look up", "Look up names in the names index, and build the large one."),
-    "prices": _Command("prices", "prices_app", "Look up", "Compare the list of models and prices with the one of LiteLLM."),
-    "doctor": _Command("doctor", "doctor", "Look up", "Check packages, keys (by name only), servers, store and bank."),
+    "generate": ("generate", "generate", "Make records", "Generate records until the wanted number is accepted."),
+    "stages": ("stages", "stages_app", "Make records", "List the stages of a run, or run single ones."),
+    "stories": ("stories", "stories_app", "Make records", "Check and show stories of the composer."),
+    "import": ("import_file", "import_file", "Make records", "Import a file, and report every row and value that is left out."),
+    "runs": ("runs", "runs_app", "Look into a store", "List, show and delete the runs of a store."),
+    "records": ("records", "records_app", "Look into a store", "List, show and search the records of a store."),
+    "trace": ("trace_item", "trace", "Look into a store", "Show how a record or a reject was made: calls, verdicts and costs."),
+    "rejects": ("trace_item", "rejects", "Look into a store", "List the rejects of a run, with reasons and how to retry each."),
+    "cost": ("cost", "cost", "Look into a store", "Show the cost of runs, by stage, model and accepted record."),
+    "journal": ("paid_calls", "journal_app", "Look into a store", "Sum up the paid calls of runs; export, purge or compact them."),
+    "batch": ("paid_calls", "batch_app", "Look into a store", "List the batches of runs made with --batch, and cancel open ones."),
+    "annotate": ("annotate", "annotate", "Annotate and release", "Serve the annotation app in the browser, until Ctrl-C."),
+    "annotators": ("annotate", "annotators_app", "Annotate and release", "Make and change the accounts of annotators."),
+    "release": ("releases", "release", "Annotate and release", "Freeze records into train and test splits that never change."),
+    "releases": ("releases", "releases_app", "Annotate and release", "List, show, compare and delete the releases of a store."),
+    "export": ("releases", "export", "Annotate and release", "Write a release to files that trainers load."),
+    "report": ("report", "report", "Annotate and release", "Measure the diversity of records, and leaks of relevance."),
+    "surrogate": ("surrogate", "surrogate_app", "Replace and detect", "Replace placeholders by realistic, consistent surrogates."),
+    "detect": ("detect", "detect", "Replace and detect", "Find personal information in texts: places, types and scores."),
+    "train": ("train", "train_app", "Replace and detect", "Train a detector: an encoder, a spaCy pipeline, an LLM adapter."),
+    "probe": ("probe", "probe", "Replace and detect", "Train a small fixed detector on TRAIN and test it on each TEST."),
+    "evaluate": ("evaluate", "evaluate", "Evaluate", "Compare predictions with gold spans: scores with intervals."),
+    "compare": ("evaluate", "compare", "Evaluate", "Rank systems by their predictions, with tests of differences."),
+    "utility": ("utility", "utility", "Evaluate", "Measure the utility of masked contexts, and their disclosure."),
+    "reidentify": ("report", "reidentify", "Evaluate", "Attack a corpus by fixed rules, and count unique documents."),
+    "benchmark": ("benchmark", "benchmark_app", "Evaluate", "Make the benchmark of detectors, in 13 locales."),
+    "types": ("lookups", "types_app", "Look up", "List entity types, and begin your own."),
+    "entities": ("entities", "entities_app", "Look up", "Look up and try the entity catalogue of the detectors."),
+    "locales": ("lookups", "locales_app", "Look up", "List the locales that commands take."),
+    "names": ("lookups", "names_app", "Look up", "Look up names in the names index, and build the large one."),
+    "prices": ("lookups", "prices_app", "Look up", "Compare the list of models and prices with the one of LiteLLM."),
+    "doctor": ("doctor", "doctor", "Look up", "Check packages, keys (by name only), servers, store and bank."),
 }
 
 
@@ -124,7 +116,7 @@ def app_of(names: Iterable[str] = tuple(_COMMANDS)) -> typer.Typer:
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, short_help=about, rich_help_panel=panel)
         else:
-            app.command(name, epilog=loaded.EPILOG, short_help=about, rich_help_panel=panel)(command)
+            app.command(name, epilog=getattr(loaded, f"{attribute.upper()}_EXAMPLES"), short_help=about, rich_help_panel=panel)(command)
     return app
 
 

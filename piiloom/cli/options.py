@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from piiloom.cli.terminal import say_aside
+from piiloom.cli.terminal import rest_of_list, say, say_aside, say_json_list
 from piiloom.corpus.store import StoreSettings
-from piiloom.foundation.settings import setting
+from piiloom.foundation.settings import Settings, setting
 
 if TYPE_CHECKING:
     from piiloom.corpus.store.database import Store
     from piiloom.corpus.store.opening import Sight
 
 WORKERS = "Workers"
+RowT = TypeVar("RowT")
 
 
 def json_setting(form: str = "the result as JSON") -> Any:
@@ -23,10 +24,14 @@ def json_setting(form: str = "the result as JSON") -> Any:
     return setting(False, f"Print {form} and nothing else on standard output.", flags="--json")
 
 
-class StoreOptions(StoreSettings):
-    """The store of a command, and the form of its result."""
+class AsJson(Settings):
+    """The form of a command's result. A base before those with the other options has its own after theirs."""
 
     as_json: bool = json_setting()
+
+
+class StoreOptions(AsJson, StoreSettings):
+    """The store of a command, and the form of its result."""
 
 
 class ListOptions(StoreOptions):
@@ -34,6 +39,22 @@ class ListOptions(StoreOptions):
 
     limit: int = setting(20, "Number of rows to print; 0 prints all.", flags="--limit -n", metavar="N", ge=0)
     offset: int = setting(0, "Number of rows to skip first.", metavar="N", ge=0)
+
+    def part_of(self, rows: Sequence[RowT]) -> Sequence[RowT]:
+        """Return the part of *rows* that is to be printed."""
+        return rows[self.offset : self.offset + self.limit if self.limit else None]
+
+    def say_list(
+        self, place: dict[str, Any], name: str, lines: Sequence[Any], table: Callable[[], list[str]], *, total: int, empty: str
+    ) -> None:
+        """Print *lines*, a part of *total*, as JSON under *name*, or as the lines of *table*; *empty* where the list has none."""
+        if self.as_json:
+            say_json_list({**place, "total": total, "offset": self.offset, "limit": self.limit}, name, lines)
+            return
+        if lines or not total:
+            say("\n".join(table() if lines else [empty]))
+        if more := rest_of_list(total, len(lines), offset=self.offset):
+            say_aside(more)
 
 
 class ConfirmedOptions(StoreOptions):
@@ -60,9 +81,7 @@ def config_setting() -> Any:
 @contextmanager
 def store_for_reading(path: Path, *, memory_limit: str = "64MB") -> Iterator[Store]:
     """Open the store at *path* to read it, also while another process writes it or where nobody may write it."""
-    from piiloom.corpus.store.opening import open_to_read
-
-    with open_to_read(path, memory_limit=memory_limit, tell=say_sight) as store:
+    with seen_store(path, memory_limit=memory_limit) as (store, _):
         yield store
 
 

@@ -6,23 +6,23 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
-from piiloom.cli.options import json_setting
+from piiloom.cli.options import AsJson
 from piiloom.cli.progress import shown
-from piiloom.cli.terminal import examples, harmless, say, say_json, say_table
+from piiloom.cli.terminal import examples, harmless, say_result, table_of
 from piiloom.evaluation.probe.data import ProbeCorpus
-from piiloom.evaluation.probe.files import ProbeSettings
+from piiloom.evaluation.probe.files import Probed, ProbeSettings
 from piiloom.evaluation.probe.files import probe_files as run_probe
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from piiloom.evaluation.probe.run import ProbeResult, ProbeStep, ProbeTraining, TestResult
     from piiloom.evaluation.scoring.resampling import Interval
 
-EPILOG = examples(
+PROBE_EXAMPLES = examples(
     "piiloom probe outputs/v1/train.jsonl outputs/v1/test.jsonl",
     "piiloom probe train.jsonl people.jsonl web.jsonl --sizes 250,500,1000,2107",
     "piiloom probe train.jsonl people.jsonl --by-type --errors outputs/errors.jsonl",
@@ -37,12 +37,11 @@ _FIGURES = ("trained\non", "exact F1", "overlap F1", "type\naccuracy", "relevanc
 _SHARES = ("type", "gold", "found", "exact\nR", "exact\nP", "overlap\nR", "overlap\nP", "type\naccuracy")
 
 
-class Probe(ProbeSettings):
+class Probe(AsJson, ProbeSettings):
     """The command line of ``piiloom probe``."""
 
     train: Path = setting(..., "The data to train on.", argument=True, metavar="TRAIN")
     tests: list[Path] = setting([], "Files to test on; with --out, there may be none.", argument=True, metavar="TEST...")
-    as_json: bool = json_setting()
 
 
 @takes(Probe)
@@ -55,23 +54,13 @@ def probe(asked: Probe) -> None:
     """
     with shown(described, wanted=not asked.as_json, share=_share, at_once=True) as watch:
         probed = run_probe(asked.train, asked.tests, asked, watch)
-    if asked.as_json:
-        say_json(probed.to_json())
-        return
-    _print(probed.result, by_type=asked.by_type)
-    if probed.errors is not None:
-        kinds = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in probed.errors.most_common())
-        records = counted(probed.result.trainings[-1].records, "record")
-        say(f"errors when trained on {records}: {kinds or 'none'}; in {asked.errors}")
-    if probed.saved is not None:
-        _print_saved(probed.saved)
+    say_result(probed.to_json(), *_parts(probed, asked), as_json=asked.as_json)
 
 
-def described(step: ProbeStep, now: float = 0.0) -> str:
+def described(step: ProbeStep) -> str:
     """Describe *step* in words."""
     from piiloom.tagging.training import MAX_ITERATIONS
 
-    del now
     trained = counted(step.records, "record")
     if step.test is not None:
         return f"trained on {trained}, testing on {harmless(step.test)}"
@@ -85,19 +74,24 @@ def _share(step: ProbeStep) -> tuple[float, float]:
     return step.iterations, MAX_ITERATIONS
 
 
-def _print(result: ProbeResult, *, by_type: bool) -> None:
-    """Print a table for each test file, one row per training, and if wanted one by type for the last training."""
+def _parts(probed: Probed, asked: Probe) -> Iterator[str | Table | None]:
+    """Yield a table for each test file, one row per training, and if wanted one by type for the last training; then what was written."""
     from piiloom.evaluation.probe.scores import RESAMPLES
 
-    say(f"train {result.corpus.file}: {counted(len(result.corpus.records), 'record')}{_left_out(result.corpus)}")
-    for number, test in enumerate(result.trainings[-1].tests):
-        say_table(_figures_table(result, number))
-        if _left_out(test.corpus):
-            say(f"  test{_left_out(test.corpus)}")
-        if by_type:
-            say_table(_type_table(result.trainings[-1], test))
-    if result.trainings[-1].tests:
-        say(f"below the figures: 95% intervals, bootstrap over the test records ({RESAMPLES:,} resamples, seed {result.seed})")
+    result, last = probed.result, probed.result.trainings[-1]
+    yield f"train {result.corpus.file}: {counted(len(result.corpus.records), 'record')}{_left_out(result.corpus)}"
+    for number, test in enumerate(last.tests):
+        left_out = _left_out(test.corpus)
+        yield _figures_table(result, number)
+        yield f"  test{left_out}" if left_out else None
+        yield _type_table(last, test) if asked.by_type else None
+    if last.tests:
+        yield f"below the figures: 95% intervals, bootstrap over the test records ({RESAMPLES:,} resamples, seed {result.seed})"
+    if probed.errors is not None:
+        kinds = ", ".join(f"{kind.replace('_', ' ')} {count:,}" for kind, count in probed.errors.most_common())
+        yield f"errors when trained on {counted(last.records, 'record')}: {kinds or 'none'}; in {asked.errors}"
+    if probed.saved is not None:
+        yield from _saved_lines(probed.saved)
 
 
 def _left_out(corpus: ProbeCorpus) -> str:
@@ -107,13 +101,12 @@ def _left_out(corpus: ProbeCorpus) -> str:
 def _figures_table(result: ProbeResult, number: int) -> Table:
     test = result.trainings[-1].tests[number]
     held = f"{counted(len(test.corpus.records), 'record')}, {counted(test.spans, 'span')} ({test.high:,} high, {test.low:,} low)"
-    table = Table(title=f"test {harmless(test.corpus.file)}\n{held}", show_lines=len(result.trainings) > 1)
-    for name in _FIGURES:
-        table.add_column(name, justify="right")
+    title = f"test {test.corpus.file}\n{held}"
+    rows = []
     for training in result.trainings:
         found = training.tests[number]
         figures, judged = found.figures, bool(found.high or found.low)
-        table.add_row(
+        cells = (
             f"{training.records:,}",
             _with_interval(figures.span_f1_exact, found.intervals["span_f1_exact"]),
             _with_interval(figures.span_f1_overlap, found.intervals["span_f1_overlap"]),
@@ -121,7 +114,8 @@ def _figures_table(result: ProbeResult, number: int) -> Table:
             f"{figures.rel_acc:.4f}" if judged else _NOTHING,
             _with_interval(figures.rel_balanced, found.intervals["rel_balanced"]) if judged else _NOTHING,
         )
-    return table
+        rows.append(cells)
+    return table_of(title, _FIGURES, rows, right=range(len(_FIGURES)), ruled=len(rows) > 1)
 
 
 def _with_interval(value: float, interval: Interval) -> str:
@@ -129,30 +123,24 @@ def _with_interval(value: float, interval: Interval) -> str:
 
 
 def _type_table(training: ProbeTraining, test: TestResult) -> Table:
-    table = Table(title=f"by type, trained on {counted(training.records, 'record')} (R recall, P precision)")
-    for name in _SHARES:
-        table.add_column(name, justify="left" if name == "type" else "right")
-    for name, gold, found, *shares in (score.values() for score in test.by_type):
-        table.add_row(harmless(name), f"{gold:,}", f"{found:,}", *(_NOTHING if share is None else f"{share:.3f}" for share in shares))
-    return table
+    rows = [
+        (name, f"{gold:,}", f"{found:,}", *(_NOTHING if share is None else f"{share:.3f}" for share in shares))
+        for name, gold, found, *shares in (score.values() for score in test.by_type)
+    ]
+    title = f"by type, trained on {counted(training.records, 'record')} (R recall, P precision)"
+    return table_of(title, _SHARES, rows, right=range(1, len(_SHARES)))
 
 
-def _print_saved(saved: dict[str, Any]) -> None:
-    types = counted(len(saved["types"]), "type")
-    say(f"saved {harmless(saved['folder'])}: {types}, learnt from {counted(saved['records'], 'record')}")
-    for line in _calibration_lines(saved):
-        say(f"  {line}")
-
-
-def _calibration_lines(saved: dict[str, Any]) -> Iterator[str]:
-    figures = saved["calibration"]
+def _saved_lines(saved: dict[str, Any]) -> Iterator[str]:
+    types, figures = counted(len(saved["types"]), "type"), saved["calibration"]
+    yield f"saved {harmless(saved['folder'])}: {types}, learnt from {counted(saved['records'], 'record')}"
     if "records" not in figures:
-        yield f"scores are as the models have them, calibrated on {figures['on']}"
+        yield f"  scores are as the models have them, calibrated on {figures['on']}"
         return
-    yield f"calibrated on {harmless(figures['on'])}, {counted(figures['records'], 'record')}"
+    yield f"  calibrated on {harmless(figures['on'])}, {counted(figures['records'], 'record')}"
     for name, meant in (("spans", "scores of spans"), ("relevance", "probabilities of high")):
         part = figures[name]
         if part["calibrated"]:
-            yield f"{meant}: ECE {part['ece']:.3f} ({part['ece_uncalibrated']:.3f} as the model has them), {part['count']:,} of them"
+            yield f"  {meant}: ECE {part['ece']:.3f} ({part['ece_uncalibrated']:.3f} as the model has them), {part['count']:,} of them"
         else:
-            yield f"{meant}: as the model has them, for there were only {part['count']:,} to calibrate on"
+            yield f"  {meant}: as the model has them, for there were only {part['count']:,} to calibrate on"

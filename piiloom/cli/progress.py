@@ -14,17 +14,8 @@ from piiloom.foundation.errors import Interrupted, ProviderError
 from piiloom.foundation.noop import noop
 
 T = TypeVar("T")
-T_contra = TypeVar("T_contra", contravariant=True)
 
 LINE_EVERY_S = 5.0
-
-
-class Described(Protocol[T_contra]):
-    """A function that describes progress in one line; the second argument is the time in seconds of a steady clock."""
-
-    def __call__(self, progress: T_contra, now: float, /) -> str:
-        """Return the line."""
-        ...
 
 
 class AskingProgress(Protocol):
@@ -35,9 +26,14 @@ class AskingProgress(Protocol):
         ...
 
 
+def line_of(progress: AskingProgress) -> str:
+    """Return *progress* as one line."""
+    return progress.line()
+
+
 @contextmanager
 def shown(
-    described: Described[T],
+    described: Callable[[T], str],
     *,
     wanted: bool,
     label: str = "",
@@ -65,7 +61,7 @@ def shown(
         task = bar.add_task(f"{before}starting", total=None)
 
         def watch(progress: T) -> None:
-            line = before + described(progress, time.monotonic())
+            line = before + described(progress)
             if lasting is not None and lasting(progress):
                 say_aside(line)
                 return
@@ -75,13 +71,12 @@ def shown(
         yield watch
 
 
-def _lines(before: str, described: Described[T], lasting: Callable[[T], bool] | None) -> Callable[[T], None]:
+def _lines(before: str, described: Callable[[T], str], lasting: Callable[[T], bool] | None) -> Callable[[T], None]:
     said = time.monotonic()
 
     def watch(progress: T) -> None:
         nonlocal said
-        now = time.monotonic()
-        line = described(progress, now)
+        now, line = time.monotonic(), described(progress)
         if now - said >= LINE_EVERY_S or (lasting is not None and lasting(progress)):
             said = now
             say_aside(before + line)
@@ -100,7 +95,7 @@ def asking(replies: Path, *, wanted: bool = True) -> Iterator[Callable[[AskingPr
     from piiloom.execution.money.budget import BudgetReached
 
     try:
-        with shown(_asked, wanted=wanted) as watch:
+        with shown(line_of, wanted=wanted) as watch:
             yield watch
     except KeyboardInterrupt:
         raise Interrupted("stopped at once", remedy=AGAIN) from None
@@ -111,8 +106,3 @@ def asking(replies: Path, *, wanted: bool = True) -> Iterator[Callable[[AskingPr
         if replies.exists():  # else it failed before anything was sent
             error.remedy = f"{error.remedy.rstrip('.')}. {AGAIN}" if error.remedy else AGAIN
         raise
-
-
-def _asked(progress: AskingProgress, now: float) -> str:
-    del now
-    return progress.line()

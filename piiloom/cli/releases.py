@@ -1,4 +1,4 @@
-"""``piiloom release`` and ``piiloom releases``: records frozen into splits under a name; releases listed, shown, compared, deleted."""
+"""``piiloom release``, ``releases`` and ``export``: records frozen into splits under a name, releases looked up, and written to files."""
 
 from __future__ import annotations
 
@@ -8,26 +8,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
-from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions, seen_store
-from piiloom.cli.run_summary import store_option
+from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions, seen_store, store_for_reading
 from piiloom.cli.terminal import (
     command_group,
-    confirmed,
+    confirm,
     examples,
-    harmless,
     in_columns,
-    rest_of_list,
     say,
     say_aside,
     say_json,
-    say_json_list,
+    say_result,
+    say_table,
+    store_option,
+    table_of,
 )
 from piiloom.corpus.formats.base import quoted
 from piiloom.corpus.releases.comparing import RecordChange, ReleaseDiff, compare_releases
+from piiloom.corpus.releases.exporting import WRITTEN_FORMATS, ExportReport, ExportSettings, export_formats
 from piiloom.corpus.releases.freezing import draft_release, freeze
-from piiloom.corpus.releases.manifest import SplitCounts
+from piiloom.corpus.releases.manifest import AT_IMPORT, SplitCounts
 from piiloom.corpus.releases.release_options import ReleaseOptions, requested
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release
@@ -43,10 +42,11 @@ from piiloom.corpus.store.releases import (
     withheld_of,
 )
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.settings import setting
+from piiloom.foundation.seeding import COST_OF_SEEDS
+from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.words import counted
 
-EPILOG = examples(
+RELEASE_EXAMPLES = examples(
     "piiloom release --name v1",
     "piiloom release --name v1 --test-size 200 --validation-size 0.1 --seed 3 --run last",
     "piiloom release --name checked --status validated --min-agreement 0.8 --license CC-BY-4.0",
@@ -116,14 +116,11 @@ def release(asked: Releasing) -> None:
     with Store.open(asked.store, create=False) as store:
         row = freeze(store, draft_release(store, request))
         splits, withheld, new_values = count_members(store, row), withheld_of(store, row), len(new_values_of(store, row))
-    if asked.as_json:
-        about = {"splits": splits, "withheld": _withheld_json(withheld)}
-        say_json({**row.to_json(), **about, "new_values": new_values, "store": str(asked.store)})
-        return
+    data = {**row.to_json(), "splits": splits, "withheld": _withheld_json(withheld), "new_values": new_values, "store": str(asked.store)}
     said = f", withheld {len(withheld):,} (release.json of an export says why)" if withheld else ""
-    say(f"release {row.name}: {_sizes(splits)}{said}")
-    _say_findings(row, new_values)
-    say(f"  next      piiloom export --release {row.name} --format native --out DIR{store_option(asked.store)}")
+    head = f"release {row.name}: {_sizes(splits)}{said}"
+    next_step = f"  next      piiloom export --release {row.name} --format native --out DIR{store_option(asked.store)}"
+    say_result(data, head, *_findings(row, new_values), next_step, as_json=asked.as_json)
 
 
 @releases_app.command("list", epilog=examples(*_LIST))
@@ -131,18 +128,14 @@ def release(asked: Releasing) -> None:
 def list_all(asked: ListOptions) -> None:
     """List releases, newest first, with the sizes of their splits. piiloom release makes one."""
     with seen_store(asked.store) as (store, place):
-        releases = list_releases(store)[::-1]
-        end = asked.offset + asked.limit if asked.limit else None
-        lines = [_to_json(store, release) for release in releases[asked.offset : end]]
-    if asked.as_json:
-        say_json_list({**place, "total": len(releases), "offset": asked.offset, "limit": asked.limit}, "releases", lines)
-        return
-    if not releases:
-        say(f"no releases in {asked.store}; piiloom release --name NAME{store_option(asked.store)} makes one")
-    elif lines:
-        say("\n".join(in_columns([_TITLES, *map(_cells, lines)], left=(0, 1, 3, 5, 6, 9))))
-    if more := rest_of_list(len(releases), len(lines), offset=asked.offset):
-        say_aside(more)
+        releases = list_releases(store)
+        lines = [_to_json(store, release) for release in asked.part_of(releases[::-1])]
+
+    def table() -> list[str]:
+        return in_columns([_TITLES, *map(_cells, lines)], left=(0, 1, 3, 5, 6, 9))
+
+    empty = f"no releases in {asked.store}; piiloom release --name NAME{store_option(asked.store)} makes one"
+    asked.say_list(place, "releases", lines, table, total=len(releases), empty=empty)
 
 
 @releases_app.command("show", epilog=examples(*_SHOW))
@@ -160,19 +153,14 @@ def show(asked: ShowRelease) -> None:
         for split, held in counts.items():
             for _ in held.counting(iter_release_records(store, release, split)):
                 pass
-    if asked.as_json:
-        splits = {split: {**held.to_json(), "subtypes": dict(sorted(held.subtypes.items()))} for split, held in counts.items()}
-        line |= {"splits": splits, "withheld": _withheld_json(withheld)}
-        line["judged"] = [asdict(one) for one in judged]
-        say_json({**place, **line})
-        return
-    _say_settings(release, line["records"], line["new_values"])
+    splits = {split: {**held.to_json(), "subtypes": dict(sorted(held.subtypes.items()))} for split, held in counts.items()}
+    data = {**place, **line, "splits": splits, "withheld": _withheld_json(withheld), "judged": [asdict(one) for one in judged]}
+    lines = list(_settings(release, line["records"], line["new_values"]))
     for split, held in counts.items():
-        say(f"\n{split}: {counted(held.records, 'record')}, {counted(held.spans, 'span')}")
-        for group in _GROUPS:
-            say(f"  {group:<9} {_most(getattr(held, group))}")
-    _say_left_out(withheld, judged)
-    say(f"\n  leaks     piiloom report --release {name}{store_option(asked.store)} measures what the splits share")
+        lines.append(f"\n{split}: {counted(held.records, 'record')}, {counted(held.spans, 'span')}")
+        lines += [f"  {group:<9} {_most(getattr(held, group))}" for group in _GROUPS]
+    leaks = f"\n  leaks     piiloom report --release {name}{store_option(asked.store)} measures what the splits share"
+    say_result(data, *lines, *_left_out(withheld, judged), leaks, as_json=asked.as_json)
 
 
 @releases_app.command("diff", epilog=examples(*_DIFF))
@@ -184,16 +172,16 @@ def diff(asked: DiffOptions) -> None:
     """
     with seen_store(asked.store) as (store, place):
         found = compare_releases(store, asked.before, asked.after)
-    if asked.as_json:
-        say_json({**place, **found.to_json()})
-        return
-    say(f"from release {asked.before} to release {asked.after}: {_summary(found)}")
-    for name, one, other in found.settings:
-        say(f"  setting   {name.replace('_', ' ')}: {_said(one)} → {_said(other)}")
-    _say_first("added", [f"{record_id} ({split})" for record_id, split in found.added], asked.limit)
-    _say_first("removed", [f"{record_id} ({split})" for record_id, split in found.removed], asked.limit)
-    _say_first("moved", [f"{record_id} ({one} → {other})" for record_id, one, other in found.moved], asked.limit)
-    _say_first("changed", [f"{one.record_id}: {'; '.join(_differences(one))}" for one in found.changed], asked.limit)
+    lines = [f"from release {asked.before} to release {asked.after}: {_summary(found)}"]
+    lines += [f"  setting   {name.replace('_', ' ')}: {_said(one)} → {_said(other)}" for name, one, other in found.settings]
+    records = {
+        "added": [f"{record_id} ({split})" for record_id, split in found.added],
+        "removed": [f"{record_id} ({split})" for record_id, split in found.removed],
+        "moved": [f"{record_id} ({one} → {other})" for record_id, one, other in found.moved],
+        "changed": [f"{one.record_id}: {'; '.join(_differences(one))}" for one in found.changed],
+    }
+    lines += [line for what, named in records.items() for line in _first(what, named, asked.limit)]
+    say_result({**place, **found.to_json()}, *lines, as_json=asked.as_json)
 
 
 @releases_app.command("delete", epilog=examples(*_DELETE))
@@ -209,13 +197,10 @@ def delete(asked: DeleteOptions) -> None:
         splits, withheld = count_members(store, release), len(withheld_of(store, release))
         sizes = _sizes(splits) or "no records"
         say_aside(f"release {name} ({sizes}; withheld {withheld:,}) will be deleted; its records and what was exported stay")
-        if not confirmed("deletion, deleted", "Delete it?", where=f"release {name}", yes=asked.yes):
-            raise typer.Exit(1)
+        confirm("deletion, deleted", "Delete it?", where=f"release {name}", yes=asked.yes)
         delete_release(store, name)
-    if asked.as_json:
-        say_json({"store": str(asked.store), "release": name, "splits": splits, "withheld": withheld})
-    else:
-        say(f"deleted release {name}")
+    data = {"store": str(asked.store), "release": name, "splits": splits, "withheld": withheld}
+    say_result(data, f"deleted release {name}", as_json=asked.as_json)
 
 
 def _sizes(splits: Mapping[str, int]) -> str:
@@ -226,16 +211,17 @@ def _withheld_json(withheld: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"record": record_id, "reason": reason} for record_id, reason in withheld]
 
 
-def _say_findings(row: ReleaseRow, new_values: int) -> None:
-    """Print the counts of filtered records and redrawn mentions, the notes, and the leaks between splits."""
+def _findings(row: ReleaseRow, new_values: int) -> Iterator[str]:
+    """Yield the counts of filtered records and redrawn mentions, the notes, and the leaks between splits."""
     if left_out := ", ".join(f"{name} {count:,}" for name, count in row.left_out.items() if count):
-        say(f"  left out  {left_out}")
+        yield f"  left out  {left_out}"
     if new_values:
-        say(f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split")
-    for note in row.notes:
-        say(f"  {_shortened(note).replace(': ', '   ', 1)}" if note.startswith(WARNING) else f"  note      {note}")
+        yield f"  redrawn   {counted(new_values, 'mention')} in the place of values that are in another split"
+    yield from (
+        f"  {_shortened(note).replace(': ', '   ', 1)}" if note.startswith(WARNING) else f"  note      {note}" for note in row.notes
+    )
     if row.leakage is not None:
-        _say_leakage(row.leakage)
+        yield from _leaks(row.leakage)
 
 
 def _shortened(warning: str) -> str:
@@ -243,15 +229,15 @@ def _shortened(warning: str) -> str:
     return _LONG_LIST.sub(lambda found: f"{found[1]} and {found[2].count(', ')} more (--json names all)", warning)
 
 
-def _say_leakage(leakage: Mapping[str, Any]) -> None:
-    """Print the leaks between splits that a release has (``piiloom.corpus.releases.leakage``), and the meaning of one figure."""
+def _leaks(leakage: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the leaks between splits that a release has (``piiloom.corpus.releases.leakage``), and the meaning of one figure."""
     if not leakage:
         return
     rows = [(name, split["against"], *(_seen(split, *path) for path in _LEAKS.values())) for name, split in leakage.items()]
-    say("\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1))))
+    yield "\n".join(f"  {line}" for line in in_columns([("leaks", "from", *_LEAKS), *rows], left=(0, 1)))
     name, split = next(iter(leakage.items()))
     seen, of = split["values"]["seen"], split["values"]["of"]
-    say(f"            {seen:,}/{of:,}: of {of:,} distinct values in {name}, {seen:,} are also in {split['against']}; {_FEWER}")
+    yield f"            {seen:,}/{of:,}: of {of:,} distinct values in {name}, {seen:,} are also in {split['against']}; {_FEWER}"
 
 
 def _seen(split: Mapping[str, Any], *path: str) -> str:
@@ -261,17 +247,19 @@ def _seen(split: Mapping[str, Any], *path: str) -> str:
     return f"{found['seen']:,}/{found['of']:,}"
 
 
-def _say_settings(release: ReleaseRow, records: int, new_values: int) -> None:
+def _settings(release: ReleaseRow, records: int, new_values: int) -> Iterator[str]:
     run = f"of run {release.run_id}" if release.run_id else "of all runs and imports"
     chosen = f"status {release.status_filter}, test size {release.test_size}, seed {release.seed}"
-    say(f"release {release.name} {release.version}: {counted(records, 'record')} {run}, {chosen}")
-    say(f"  sha256    {_shown_hash(release)}")
-    say(f"  licence   {release.license or 'not stated'}")
-    made = f"by piiloom {release.piiloom}, schema version {release.schema_version}" if release.piiloom else "by an earlier piiloom"
-    say(f"  frozen    {made}")
-    say(f"  splits    {_fields(release.split_settings)}")
-    say(f"  filters   {_fields(release.record_choice)}")
-    _say_findings(release, new_values)
+    yield f"release {release.name} {release.version}: {counted(records, 'record')} {run}, {chosen}"
+    facts = {
+        "sha256": "not kept" if release.content_sha256 is None else release.content_sha256[:HASH_SHOWN],
+        "licence": release.license or "not stated",
+        "frozen": f"by piiloom {release.piiloom}, schema version {release.schema_version}" if release.piiloom else "by an earlier piiloom",
+        "splits": _fields(release.split_settings),
+        "filters": _fields(release.record_choice),
+    }
+    yield from (f"  {name:<9} {value}" for name, value in facts.items())
+    yield from _findings(release, new_values)
 
 
 def _fields(settings: Mapping[str, Any]) -> str:
@@ -284,21 +272,17 @@ def _fields(settings: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _shown_hash(release: ReleaseRow) -> str:
-    return "not kept" if release.content_sha256 is None else release.content_sha256[:HASH_SHOWN]
-
-
-def _say_left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) -> None:
+def _left_out(withheld: list[tuple[str, str]], judged: list[JudgedCount]) -> Iterator[str]:
     if withheld:
-        say(f"\nwithheld: {counted(len(withheld), 'record')}")
-        say(f"  reasons   {_most(Counter(reason for _, reason in withheld))}")
+        yield f"\nwithheld: {counted(len(withheld), 'record')}"
+        yield f"  reasons   {_most(Counter(reason for _, reason in withheld))}"
     for one in judged:
         if one.kind == "unlisted":
-            say(f"\na trained detector finds {counted(one.disagree, 'value')} outside of spans, in {counted(one.records, 'record')}")
+            yield f"\na trained detector finds {counted(one.disagree, 'value')} outside of spans, in {counted(one.records, 'record')}"
             continue
         what = "question leaks a value" if one.kind == "leak" else "relevance is another"
         values, records = counted(one.judged, "value"), counted(one.records, "record")
-        say(f"\njudged for {one.kind}: {values}; for {one.disagree:,} of them, in {records}, the {what}")
+        yield f"\njudged for {one.kind}: {values}; for {one.disagree:,} of them, in {records}, the {what}"
 
 
 def _to_json(store: Store, release: ReleaseRow) -> dict[str, Any]:
@@ -332,15 +316,13 @@ def _summary(diff: ReleaseDiff) -> str:
     return ", ".join(parts) + (f" ({kinds})" if kinds else "")
 
 
-def _say_first(what: str, lines: Sequence[str], limit: int) -> None:
-    if not lines:
-        return
-    say(f"\n{what}: {counted(len(lines), 'record')}")
+def _first(what: str, lines: Sequence[str], limit: int) -> Iterator[str]:
     shown = lines[:limit] if limit else lines
-    for line in shown:
-        say(f"  {harmless(line)}")
+    if lines:
+        yield f"\n{what}: {counted(len(lines), 'record')}"
+    yield from (f"  {line}" for line in shown)
     if len(shown) < len(lines):
-        say(f"  … {len(lines) - len(shown):,} more (--limit 0 names all)")
+        yield f"  … {len(lines) - len(shown):,} more (--limit 0 names all)"
 
 
 def _differences(change: RecordChange) -> Iterator[str]:
@@ -356,3 +338,66 @@ def _said(value: object) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
     return "none" if value is None else str(value)
+
+
+EXPORT_EXAMPLES = examples(
+    "piiloom export --release v1 --format native --out outputs/v1",
+    "piiloom export --release v1 --format capid --out outputs/v1-capid --force",
+    "piiloom export --release v1 --format native --format capid --out outputs/v1-all",
+    "piiloom export --release v1 --format native --split test --out outputs/v1-test",
+    "piiloom export --release v1 --format capid --out outputs/v1-capid --json",
+)
+
+
+class ExportOptions(StoreOptions, ExportSettings):
+    """The options of ``piiloom export``."""
+
+    release: str = setting(..., "The release to write; piiloom release makes one.", metavar="NAME")
+    out: AnyPath = setting(..., "The folder to write to; it must be new or empty.", flags="--out -o", metavar="DIR")
+    format: list[str] = setting(..., WRITTEN_FORMATS, metavar="FORMAT")
+
+
+@takes(ExportOptions)
+def export(asked: ExportOptions) -> None:
+    """Write a release to a file for each split (train.jsonl, test.jsonl …; an empty one is left out) and release.json.
+
+    The same release gives the same bytes everywhere (but for the surrogates of masked). release.json lists the losses of a format.
+    """
+    chosen = asked.formats()
+    if asked.seed is not None:
+        say_aside(f"warning: {COST_OF_SEEDS}")
+    with store_for_reading(asked.store) as store:
+        reports = export_formats(
+            store,
+            asked.release,
+            chosen,
+            asked.out,
+            splits=asked.splits,
+            tokenizer=asked.tokenizer,
+            markers=asked.marker_set,
+            seed=asked.seed,
+            force=asked.force,
+        )
+    if asked.as_json:
+        told = [report.to_json() for report in reports]
+        say_json(told[0] if len(told) == 1 else {"release": asked.release, "out": str(asked.out), "exports": told})
+        return
+    for report in reports:
+        _print_export(report)
+
+
+def _print_export(report: ExportReport) -> None:
+    rows = [(str(report.out / one.name), one.split or "", f"{one.records:,}", f"{one.sha256[:HASH_SHOWN]}…") for one in report.files]
+    say_table(table_of(f"release {report.release} as {report.format}", ("file", "split", "records", "sha256"), rows, right=(2,)))
+    if report.withheld:
+        say(f"withheld: {counted(report.withheld, 'record')} (release.json says why)")
+    if report.loss.fields:
+        say(f"{report.format} does not keep: {', '.join(report.loss.fields)}")
+    before = [entry for entry in report.loss.entries if entry.reason.startswith(AT_IMPORT)]
+    now = [entry for entry in report.loss.entries if not entry.reason.startswith(AT_IMPORT)]
+    for entries, where in ((before, AT_IMPORT), (now, f"lost in {report.format}")):
+        if entries:
+            records = len({entry.record_id for entry in entries})
+            many = "value or field" if len(entries) == 1 else "values or fields"
+            say(f"{where}: {len(entries):,} {many} of {counted(records, 'record')} (release.json lists them)")
+    say(f"description and hashes: {report.out / 'release.json'}")

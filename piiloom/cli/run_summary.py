@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from piiloom.cli.progress import shown
-from piiloom.cli.terminal import say, say_aside, say_error
+from piiloom.cli.terminal import dollars, duration_text, rate_text, say, say_aside, say_error, store_option
 from piiloom.corpus.store.judgements import JudgedCount
 from piiloom.foundation.words import counted
 from piiloom.generation.running.progress import RunProgress, StoppedEarly
@@ -23,7 +22,12 @@ _REASONS_SHOWN = 5
 def shown_progress(label: str, *, wanted: bool) -> AbstractContextManager[Callable[[RunProgress], None]]:
     """Show the progress of the run or stage *label*; nothing unless *wanted*."""
     pace = Pace(started=time.monotonic())
-    return shown(pace.describe, wanted=wanted, label=label, share=lambda progress: (progress.accepted, progress.wanted or None))
+    return shown(
+        lambda one: pace.describe(one, time.monotonic()),
+        wanted=wanted,
+        label=label,
+        share=lambda progress: (progress.accepted, progress.wanted or None),
+    )
 
 
 def say_summary(
@@ -33,15 +37,22 @@ def say_summary(
 
     *drawn*: the numbers of its stories, texts and questions. *flagged*: what a detector found outside of spans, if one screened.
     """
-    say(f"run {progress.run_id} {progress.status}: {accepted_text(progress.accepted, progress.wanted)} in {seconds:.1f} s")
-    say(f"  rejected  {progress.rejected:,}{_top(progress)}")
-    say(f"  told      {drawn}")
-    if flagged is not None and flagged.judged:
-        say(f"  flagged   {counted(flagged.judged, 'value')} outside of spans, in {counted(flagged.records, 'record')}")
-    say(f"  cost      {_cost(progress, provider)}")
-    say(f"  store     {store}")
-    if progress.status == "finished":
-        say(f"  next      piiloom release --name NAME{store_option(store)}")
+    found = None if flagged is None or not flagged.judged else flagged
+    next_step = f"piiloom release --name NAME{store_option(store)}" if progress.status == "finished" else None
+    facts = {
+        "rejected": f"{progress.rejected:,}{_top(progress)}",
+        "told": drawn,
+        "flagged": found and f"{counted(found.judged, 'value')} outside of spans, in {counted(found.records, 'record')}",
+        "cost": _cost(progress, provider),
+        "store": store,
+        "next": next_step,
+    }
+    lines = [f"  {name:<9} {fact}" for name, fact in facts.items() if fact is not None]
+    say(
+        "\n".join(
+            [f"run {progress.run_id} {progress.status}: {accepted_text(progress.accepted, progress.wanted)} in {seconds:.1f} s", *lines]
+        )
+    )
 
 
 def say_unfinished(progress: RunProgress, store: Path) -> None:
@@ -62,11 +73,6 @@ def say_unfinished(progress: RunProgress, store: Path) -> None:
 def say_stopped(stopped: StoppedEarly, store: Path, *, resume: str) -> None:
     """Say on standard error why a run stopped by itself; *resume* is the command that goes on with it."""
     say_error(f"{stopped.run_id}: {stopped.message}. {stopped.ways_on(resume, store_option(store))}")
-
-
-def store_option(store: Path) -> str:
-    """Give the --store option that a command to copy needs, ready for a shell."""
-    return f" --store {shlex.quote(str(store))}"
 
 
 def _top(progress: RunProgress) -> str:
@@ -145,50 +151,8 @@ def accepted_text(accepted: int, wanted: int) -> str:
     return f"{accepted:,} of {counted(wanted, 'record')} accepted"
 
 
-def rate_text(per_second: float) -> str:
-    """Write a rate in the unit that reads best: ``210/s``, ``4.2/s``, ``12/min``."""
-    if per_second >= 10:
-        return f"{per_second:,.0f}/s"
-    if per_second >= 1:
-        return f"{per_second:.1f}/s"
-    return f"{per_second * 60:.3g}/min"
-
-
-def duration_text(seconds: float) -> str:
-    """Write seconds as ``0:07``, ``12:30`` or ``3:05:00``."""
-    whole = round(seconds)
-    hours, rest = divmod(whole, 3600)
-    minutes, left = divmod(rest, 60)
-    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
-
-
 def cost_text(progress: RunProgress) -> str:
     """Write what the calls have cost so far; calls of unknown price are said, not counted as free."""
     totals = progress.totals
     cost = dollars(totals.cost_usd)
     return f"{cost} + {counted(totals.unpriced, 'call')} of unknown price" if totals.unpriced else cost
-
-
-def dollars(amount: float) -> str:
-    """Write an amount of money: cents where it is a dollar or more (or nothing), as many digits as tell it apart below."""
-    if amount >= 1 or not amount:
-        return f"${amount:,.2f}"
-    return f"${amount:.4f}" if amount >= 0.001 else f"${amount:.6f}"
-
-
-def seconds_text(seconds: float | None) -> str:
-    """Write a latency: ``85 ms``, ``1.24 s``, ``45 s``, ``12:30``; a dash where there is none."""
-    if seconds is None:
-        return "–"
-    if seconds < 0.9995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 100:
-        return f"{seconds:.3g} s"
-    return duration_text(seconds)
-
-
-def count_text(number: int) -> str:
-    """Write a count in few letters: ``9,800``, ``12.3k``, ``4.56M``."""
-    if number < 10_000:
-        return f"{number:,}"
-    return f"{number / 1000:.3g}k" if number < 999_500 else f"{number / 1e6:.3g}M"

@@ -6,22 +6,20 @@ import sys
 from dataclasses import asdict
 from typing import Any
 
-import typer
-
 from piiloom.cli.options import ConfirmedOptions, ListOptions, StoreOptions, seen_store
-from piiloom.cli.run_summary import dollars, store_option
 from piiloom.cli.terminal import (
     command_group,
-    confirmed,
+    confirm,
     console,
+    dollars,
     examples,
     in_columns,
-    rest_of_list,
     say,
     say_aside,
     say_json,
-    say_json_list,
+    say_result,
     say_table,
+    store_option,
 )
 from piiloom.corpus.store.costs import MEMORY_FOR_SUMS
 from piiloom.corpus.store.database import Store
@@ -62,19 +60,13 @@ def list_all(asked: ListOptions) -> None:
     with seen_store(asked.store) as (store, place):
         runs = list_runs(store)
         costs, rejected = costs_of(store, runs, one=None), rejects_by_run(store)
-    runs.reverse()
-    end = asked.offset + asked.limit if asked.limit else None
-    lines = [costs.run_to_json(run, rejected) for run in runs[asked.offset : end]]
-    if asked.as_json:
-        say_json_list({**place, "total": len(runs), "offset": asked.offset, "limit": asked.limit}, "runs", lines)
-        return
-    if not runs:
-        say(f"no runs in {asked.store}")
-    elif lines:
+    lines = [costs.run_to_json(run, rejected) for run in asked.part_of(runs[::-1])]
+
+    def table() -> list[str]:
         width = console().width if sys.stdout.isatty() else None
-        say("\n".join(in_columns([_TITLES, *map(_cells, lines)], width=width, spared=_SPARED, left=range(6))))
-    if more := rest_of_list(len(runs), len(lines), offset=asked.offset):
-        say_aside(more)
+        return in_columns([_TITLES, *map(_cells, lines)], width=width, spared=_SPARED, left=range(6))
+
+    asked.say_list(place, "runs", lines, table, total=len(runs), empty=f"no runs in {asked.store}")
 
 
 @runs_app.command("show", epilog=examples(*_SHOW))
@@ -105,11 +97,10 @@ def show(asked: ShowRun) -> None:
         say(f"run {run.id}, {run.status}: it asks a model, and makes no records")
     say(f"  cost      {_cost(line)}")
     say(f"  settings  {_settings(run)}")
-    if ties.releases:
-        say(f"  releases  {', '.join(ties.releases)}")
-    for name, count in (("annotated", ties.annotated), ("batches", ties.batches), ("partitions", ties.partitions)):
-        if count:
-            say(f"  {name:<9} {count:,}{'' if name == 'annotated' else ' open'}")
+    held = {"releases": ", ".join(ties.releases), "annotated": ties.annotated, "batches": ties.batches, "partitions": ties.partitions}
+    for name, told in held.items():
+        if told:
+            say(f"  {name:<9} {told if isinstance(told, str) else f'{told:,}'}{' open' if name in {'batches', 'partitions'} else ''}")
 
 
 @runs_app.command("delete", epilog=examples(*_DELETE))
@@ -127,14 +118,14 @@ def delete(asked: DeleteRun) -> None:
         # Of the composer's replies only refused ones are kept: nothing of use to a later run.
         with_calls = asked.with_journal or run.provider == COMPOSER
         say_aside(_to_be_deleted(run, contents, with_calls=with_calls))
-        if not confirmed("deletion, deleted", "Delete it?", where=f"run {run.id}", yes=asked.yes):
-            raise typer.Exit(1)
+        confirm("deletion, deleted", "Delete it?", where=f"run {run.id}", yes=asked.yes)
         delete_run(store, run.id, with_journal=with_calls)
-    if asked.as_json:
-        say_json({"store": str(asked.store), "run": run.id, "with_journal": with_calls, "deleted": asdict(contents)})
-        return
-    say(f"deleted run {run.id}: {counted(contents.records, 'record')} with its plan, results and rejects")
-    say(f"  next      piiloom journal vacuum{store_option(asked.store)}   (until then the file holds the texts in its free space)")
+    say_result(
+        {"store": str(asked.store), "run": run.id, "with_journal": with_calls, "deleted": asdict(contents)},
+        f"deleted run {run.id}: {counted(contents.records, 'record')} with its plan, results and rejects",
+        f"  next      piiloom journal vacuum{store_option(asked.store)}   (until then the file holds the texts in its free space)",
+        as_json=asked.as_json,
+    )
 
 
 def _cost(line: dict[str, Any]) -> str:

@@ -12,8 +12,8 @@ import typer
 from rich.table import Table
 
 from piiloom.cli.options import config_setting, json_setting, run_setting, store_for_reading
-from piiloom.cli.run_summary import say_stopped, shown_progress, store_option
-from piiloom.cli.terminal import examples, say, say_aside, say_json, say_table
+from piiloom.cli.run_summary import say_stopped, shown_progress
+from piiloom.cli.terminal import command_group, examples, say, say_aside, say_json, say_result, store_option, table_of
 from piiloom.corpus.store import store_setting
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, get_run
@@ -38,12 +38,7 @@ _RUN = (
     "piiloom stages run values situation peripheral question paraphrase spans screen",
 )
 
-stages_app = typer.Typer(
-    help="See how far the stages of a run have come, or run single ones.",
-    epilog=examples(*_LIST, *_RUN),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-)
+stages_app = command_group("See how far the stages of a run have come, or run single ones.", *_LIST, *_RUN)
 
 
 class ListStages(Settings):
@@ -71,10 +66,8 @@ def list_stages(asked: ListStages) -> None:
     with store_for_reading(asked.store) as store:
         run = get_run(store, asked.run)
         lines = report_stages(store, run)
-    if asked.as_json:
-        say_json({"run": run.id, "status": run.status, "samples": run.samples, "stages": [asdict(line) for line in lines]})
-    else:
-        say_table(stages_table(run, lines))
+    data = {"run": run.id, "status": run.status, "samples": run.samples, "stages": [asdict(line) for line in lines]}
+    say_result(data, stages_table(run, lines), as_json=asked.as_json)
 
 
 @stages_app.command("run", epilog=examples(*_RUN))
@@ -153,12 +146,9 @@ def _sentence(stage: str, progress: RunProgress) -> str:
 
 def stages_table(run: RunRow, lines: Sequence[StageLine]) -> Table:
     """Make the table of the stages of *run*."""
-    table = Table(title=f"run {run.id}: {run.status}, {counted(run.samples, 'sample')} wanted, {run.provider}, seed {run.seed}")
-    for name, justify in (("stage", "left"), ("done", "right"), ("rejected", "right"), ("reasons", "left"), ("replies kept", "left")):
-        table.add_column(name, justify="right" if justify == "right" else "left")
-    for line in lines:
-        table.add_row(line.stage, f"{line.done:,}", f"{line.rejected:,}", _counts(line.reasons), _counts(line.replies))
-    return table
+    title = f"run {run.id}: {run.status}, {counted(run.samples, 'sample')} wanted, {run.provider}, seed {run.seed}"
+    rows = [(line.stage, f"{line.done:,}", f"{line.rejected:,}", _counts(line.reasons), _counts(line.replies)) for line in lines]
+    return table_of(title, ("stage", "done", "rejected", "reasons", "replies kept"), rows, right=(1, 2))
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import typer
 
 from piiloom.cli.options import json_setting
-from piiloom.cli.terminal import command_group, examples, say, say_json
+from piiloom.cli.terminal import command_group, examples, say, say_json, say_result
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import AnyPath, OptionalPath, Settings, setting
@@ -70,10 +70,8 @@ def check(asked: CheckOptions) -> None:
     if not asked.path.exists():
         raise UsageError(f"there is no {asked.path}", where="PATH", remedy="Name a YAML file or a folder of them.")
     findings = lint_stories(user_sources(asked.path), asked.taxonomy(asked.path), asked.language)
-    if asked.as_json:
-        say_json({"findings": [asdict(finding) for finding in findings]})
-    else:
-        say("\n".join([*map(str, findings), counted(len(findings), "finding") if findings else "no findings"]))
+    total = counted(len(findings), "finding") if findings else "no findings"
+    say_result({"findings": [asdict(finding) for finding in findings]}, *map(str, findings), total, as_json=asked.as_json)
     if findings:
         raise typer.Exit(1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from piiloom.cli.options import json_setting
-from piiloom.cli.progress import shown
-from piiloom.cli.terminal import examples, harmless, say, say_aside, say_json, say_rows
+from piiloom.cli.options import AsJson
+from piiloom.cli.progress import line_of, shown
+from piiloom.cli.terminal import command_group, examples, harmless, say, say_aside, say_json, say_result, say_table, table_of
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import OutputError
-from piiloom.foundation.settings import OptionalPath, Settings, setting
+from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.words import counted
 from piiloom.surrogates.options import INPUT, PEOPLE, InputOptions, LeakageOptions, SurrogateOptions
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from piiloom.surrogates.by_model.asking import DrawProgress
     from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
     from piiloom.surrogates.running import RunReport, SurrogateProgress
@@ -47,15 +49,13 @@ _LEAKAGE: Final = (
 _CHECK: Final = "piiloom surrogate check filled notes/"
 _RESTORE: Final = "piiloom surrogate restore filled --vault notes.vault --out notes-again"
 
-surrogate_app = typer.Typer(
-    help='Replace placeholders by realistic, consistent surrogates ("hidden in plain sight"), with exact offsets.',
-    epilog=examples(_RUN[0], _SURVEY[0], _CHECK, _RESTORE, _LEAKAGE[0]),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+surrogate_app = command_group(
+    'Replace placeholders by realistic, consistent surrogates ("hidden in plain sight"), with exact offsets.',
+    *(_RUN[0], _SURVEY[0], _CHECK, _RESTORE, _LEAKAGE[0]),
 )
 
 
-class _Source(Settings):
+class _Source(AsJson):
     """The input and the form of the result."""
 
     source: Path = setting(
@@ -65,7 +65,6 @@ class _Source(Settings):
         metavar="INPUT",
         argument=True,
     )
-    as_json: bool = json_setting()
 
 
 class _Run(_Source, SurrogateOptions):
@@ -93,8 +92,7 @@ def run(asked: _Run) -> None:
 
 
 def _running() -> AbstractContextManager[Callable[[SurrogateProgress], None]]:
-    def described(progress: SurrogateProgress, now: float) -> str:
-        del now
+    def described(progress: SurrogateProgress) -> str:
         replaced = f", {counted(progress.replaced, 'surrogate')}" if progress.replaced else ""
         return f"{progress.phase}{replaced}"
 
@@ -102,7 +100,7 @@ def _running() -> AbstractContextManager[Callable[[SurrogateProgress], None]]:
 
 
 def _asking() -> AbstractContextManager[Callable[[DrawProgress], None]]:
-    return shown(lambda progress, _: progress.line(), wanted=True)
+    return shown(line_of, wanted=True)
 
 
 def _print_report(report: RunReport, *, as_json: bool) -> None:
@@ -126,10 +124,8 @@ def _print_report(report: RunReport, *, as_json: bool) -> None:
     residual = engine.get("looks_like_personal_information_still")
     if residual is not None:
         rows.append(("still looks personal", sum(residual.values()), _counts(residual)))
-    title = f"surrogates in {harmless(str(report.out))}"
-    say_rows(
-        title, ("what", "number", "of these"), [(name, f"{count:,}", told) for name, count, told in rows], right={"number"}, header=False
-    )
+    cells = [(name, f"{count:,}", told) for name, count, told in rows]
+    say_table(table_of(f"surrogates in {report.out}", ("what", "number", "of these"), cells, right=(1,), header=False))
     for row in engine.get("leakage", ()):
         shares = ", ".join(f"{name} {row[name]:.1%}" for name in ("consistent", "per-mention", "markov"))
         say(f"at {row['miss_rate']:.1%} misses a document leaks recognisably: {shares}")
@@ -206,7 +202,7 @@ def _print_rules(title: str, mapping: TagMapping) -> None:
     for rule in sorted(mapping.rules, key=lambda r: -r.count)[: 2 * _SHOWN]:
         sure = f"{rule.confidence:.2f}" if rule.use else f"{rule.confidence:.2f}, not used"
         rows.append((rule.name, rule.kind, rule.role, rule.same, f"{rule.count:,}", sure, rule.runner_up))
-    say_rows(title, ("pattern", "kind", "role", "same", "count", "sure", "or"), rows, right={"count", "sure"})
+    say_table(table_of(title, ("pattern", "kind", "role", "same", "count", "sure", "or"), rows, right=(4, 5)))
 
 
 class _Leakage(_Source, LeakageOptions):
@@ -225,10 +221,7 @@ def leakage(asked: _Leakage) -> None:
     report = estimate_leakage(asked.source, asked)
     if asked.out is not None:
         _say_written(asked.out)
-    if asked.as_json:
-        say_json(report)
-    else:
-        _print_leakage(report, asked.source)
+    say_result(report, *_leakage_parts(report, asked.source), as_json=asked.as_json)
 
 
 def _say_written(out: Path) -> None:
@@ -238,34 +231,33 @@ def _say_written(out: Path) -> None:
     say_aside(f"leakage.json and leakage.png: {out}" if plotted else f"leakage.json: {out} (for the plot: {how_to_install('report')})")
 
 
-def _print_leakage(report: Mapping[str, Any], source: Path) -> None:
+def _leakage_parts(report: Mapping[str, Any], source: Path) -> Iterator[str | Table]:
     shares = ("any_miss", "consistent", "per-mention", "markov")
     columns = ("missed", *(name.replace("_", " ") for name in shares))
     rows = [(f"{row['miss_rate']:.2%}", *(f"{row[name]:.1%}" for name in shares)) for row in report["leakage"]]
     title = f"documents of {harmless(source.name)} that leak recognisably ({counted(report['documents'], 'document')})"
-    say_rows(title, columns, rows, right=columns)
+    yield table_of(title, columns, rows, right=range(len(columns)))
     names = report["names"]
-    say(f"{counted(report['people'], 'person')}, {counted(report['mentions'], 'mention')}; names: {names['source']}")
+    yield f"{counted(report['people'], 'person')}, {counted(report['mentions'], 'mention')}; names: {names['source']}"
     expected, observed = names["expected_pairs_with_one_name"], names["observed_pairs_with_one_name"]
-    say(f"pairs of people with the same full name: {expected:,} expected, {observed:,} among as many generated people")
-    say("known pool, family names (AUC 0.5: leftovers can't be told from surrogates):")
+    yield f"pairs of people with the same full name: {expected:,} expected, {observed:,} among as many generated people"
+    yield "known pool, family names (AUC 0.5: leftovers can't be told from surrogates):"
     for name, attack in report["known_pool_attack_on_family_names"].items():
         areas = f"AUC {attack['membership_auc']:.2f} by membership, {attack['frequency_auc']:.2f} with frequencies"
-        say(f"  {name}: {attack['given_away']:.1%} of leftovers are in no pool; {areas}")
+        yield f"  {name}: {attack['given_away']:.1%} of leftovers are in no pool; {areas}"
     replayed, alone = report["replay_attack"], report["replay_attack"]["pools_alone"]
-    say(f"whoever has all outputs and the code, with {replayed['candidates_a_document']:g} candidates for names in a document:")
+    yield f"whoever has all outputs and the code, with {replayed['candidates_a_document']:g} candidates for names in a document:"
     for name, told in (("the secret key", replayed["secret_key"]), ("a known --seed", replayed["known_seed"])):
         dates = f"dates of {told['dates_recovered']} of {counted(replayed['documents_with_known_dates'], 'document')}"
-        say(f"  {name}: {dates}, {told['name_words_predicted']:.1%} of name words")
+        yield f"  {name}: {dates}, {told['name_words_predicted']:.1%} of name words"
     interval = " to ".join(f"{share:.1%}" for share in alone["interval"])
-    say(f"  the name pools alone: {alone['name_words_predicted']:.1%} of name words (95% interval {interval})")
+    yield f"  the name pools alone: {alone['name_words_predicted']:.1%} of name words (95% interval {interval})"
 
 
-class _Folder(Settings):
+class _Folder(AsJson):
     """The folder of an earlier run."""
 
     folder: Path = setting(..., "The folder that a run made.", metavar="DIR", argument=True)
-    as_json: bool = json_setting()
 
 
 class _Check(_Folder):
@@ -279,11 +271,8 @@ def check(asked: _Check) -> None:
     from piiloom.surrogates.outputs.checking import verify_folder
 
     checked = verify_folder(asked.folder, asked.source)
-    if asked.as_json:
-        say_json(asdict(checked))
-        return
     ranges = f"{counted(checked.documents, 'document')}, {counted(checked.ranges, 'replaced range')}"
-    say(f"{ranges}; {checked.same:,} code points outside of them are identical")
+    say_result(asdict(checked), f"{ranges}; {checked.same:,} code points outside of them are identical", as_json=asked.as_json)
 
 
 class _Restore(_Folder):

@@ -5,16 +5,18 @@ from __future__ import annotations
 import io
 import json
 import logging
-import os
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.quick_end import say_nothing_more
+from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -133,38 +135,24 @@ def say_table(table: Table, to: Console | None = None) -> None:
     to.width = usual
 
 
-def say_rows(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, right: Collection[str] = (), header: bool = True
-) -> None:
-    """Print a table of *rows*; the columns *right* are set to the right. A pipe gets the same signs without ``rich``, which takes 50 ms."""
-    texts = [[harmless(cell) for cell in row] for row in rows]
-    if not sys.stdout.isatty() and not os.environ.get("FORCE_COLOR"):
-        from rich.cells import cell_len
-
-        heads = columns if header else [max(name.split(), key=cell_len) for name in columns]  # rich leaves room for the words of these
-        widths = [max(map(cell_len, cells)) for cells in zip(heads, *texts, strict=True)]
-
-        def line(cells: Sequence[str], bar: str) -> str:
-            padded = []
-            for name, cell, width in zip(columns, cells, widths, strict=True):
-                blanks = " " * (width - cell_len(cell))
-                padded.append(f" {blanks}{cell} " if name in right else f" {cell}{blanks} ")
-            return bar + bar.join(padded) + bar
-
-        def rule(left: str, middle: str, end: str, sign: str) -> str:
-            return left + middle.join(sign * (width + 2) for width in widths) + end
-
-        top = [rule("┏", "┳", "┓", "━"), line(columns, "┃"), rule("┡", "╇", "┩", "━")] if header else [rule("┌", "┬", "┐", "─")]
-        say("\n".join([title, *top, *(line(row, "│") for row in texts), rule("└", "┴", "┘", "─")]))
-        return
+def table_of(
+    title: str | None,
+    columns: Iterable[str],
+    rows: Iterable[Iterable[str]],
+    *,
+    right: Collection[int] = (),
+    header: bool = True,
+    ruled: bool = False,
+) -> Table:
+    """Make a table of *rows*; columns with a number in *right* are set to the right. *ruled*: with lines between rows."""
     from rich.table import Table
 
-    table = Table(title=title, show_header=header)
-    for name in columns:
-        table.add_column(name, justify="right" if name in right else "left")
-    for row in texts:
-        table.add_row(*row)
-    say_table(table)
+    table = Table(title=title and harmless(title), show_header=header, show_lines=ruled)
+    for at, name in enumerate(columns):
+        table.add_column(harmless(name), justify="right" if at in right else "left")
+    for row in rows:
+        table.add_row(*map(harmless, row))
+    return table
 
 
 def say(text: str) -> None:
@@ -199,6 +187,18 @@ def say_json(data: Any) -> None:
     """Print *data* as indented JSON, text as it is."""
     begin_json()
     sys.stdout.write(json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def say_result(data: Any, *parts: str | Table | None, as_json: bool) -> None:
+    """Print the result of a command: *data* as JSON, or else *parts*, which are lines and tables (None: nothing)."""
+    if as_json:
+        say_json(data)
+        return
+    for part in parts:
+        if isinstance(part, str):
+            say(part)
+        elif part is not None:
+            say_table(part)
 
 
 def begin_json() -> None:
@@ -275,25 +275,22 @@ def say_json_list(head: Mapping[str, Any], name: str, items: Iterable[Any]) -> N
     write("\n  ]\n}\n" if separator != "\n" else "]\n}\n")
 
 
-def confirmed(action: str, question: str, *, where: str, yes: bool, about: Iterable[str] = ()) -> bool:
-    """Return whether a change is confirmed: in advance (*yes*), or by an answer to *question* on the terminal.
+def confirm(action: str, question: str, *, where: str, yes: bool, about: Iterable[str] = ()) -> None:
+    """End the command with exit code 1 unless a change is confirmed: in advance (*yes*), or by an answer to *question* on the terminal.
 
     *action* is the noun and the participle of the change, for messages: "deletion, deleted". *where* names the thing
     that would be changed, and *about* are lines that are printed before the question.
     """
     if yes:
-        return True
+        return
     noun, _, participle = action.partition(", ")
     if not sys.stdin.isatty():
         raise UsageError(f"the {noun} must be confirmed, and there is no terminal to ask", where=where, remedy="Add --yes")
     for line in about:
         say_aside(line)
-    import typer
-
-    if typer.confirm(question, err=True):
-        return True
-    say_aside(f"nothing was {participle}")
-    return False
+    if not typer.confirm(question, err=True):
+        say_aside(f"nothing was {participle}")
+        raise typer.Exit(1)
 
 
 def agree_to_send(words: str, *, yes: bool, confirm: Callable[..., bool] = typer.confirm) -> None:
@@ -306,3 +303,56 @@ def agree_to_send(words: str, *, yes: bool, confirm: Callable[..., bool] = typer
         raise UsageError("sending texts to a provider must be confirmed, and there is no terminal to ask", remedy="Add --yes")
     if not confirm("Send these texts?", err=True):
         raise UsageError("nothing was sent, because sending was not confirmed", remedy="Confirm it, or add --yes")
+
+
+def store_option(store: Path) -> str:
+    """Give the --store option that a command to copy needs, ready for a shell."""
+    return f" --store {shlex.quote(str(store))}"
+
+
+def rate_text(per_second: float) -> str:
+    """Write a rate in the unit that reads best: ``210/s``, ``4.2/s``, ``12/min``."""
+    if per_second >= 10:
+        return f"{per_second:,.0f}/s"
+    if per_second >= 1:
+        return f"{per_second:.1f}/s"
+    return f"{per_second * 60:.3g}/min"
+
+
+def duration_text(seconds: float) -> str:
+    """Write seconds as ``0:07``, ``12:30`` or ``3:05:00``."""
+    whole = round(seconds)
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+def dollars(amount: float) -> str:
+    """Write an amount of money: cents where it is a dollar or more (or nothing), as many digits as tell it apart below."""
+    if amount >= 1 or not amount:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.001 else f"${amount:.6f}"
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Write a latency: ``85 ms``, ``1.24 s``, ``45 s``, ``12:30``; a dash where there is none."""
+    if seconds is None:
+        return "–"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 100:
+        return f"{seconds:.3g} s"
+    return duration_text(seconds)
+
+
+def count_text(number: int) -> str:
+    """Write a count in few letters: ``9,800``, ``12.3k``, ``4.56M``."""
+    if number < 10_000:
+        return f"{number:,}"
+    return f"{number / 1000:.3g}k" if number < 999_500 else f"{number / 1e6:.3g}M"
+
+
+def cost_line(usd: float | None, answered: int, replayed: int, *, run: str | None, store: Path) -> str:
+    """Write what the replies to a command have cost (None: unknown), and the command that shows it in full."""
+    price = "unknown" if usd is None else dollars(usd)
+    return f"cost: {price} for {counted(answered, 'reply')}, {replayed:,} more from the store; piiloom cost --run {run} --store {store}"

@@ -1,20 +1,28 @@
-"""``piiloom trace``: every prompt, reply, attempt and verdict of one record, as lines to read or as JSON."""
+"""``piiloom trace`` and ``piiloom rejects``: how one record was made, and the rejects of a run with their reasons."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from piiloom.cli.options import StoreOptions, store_for_reading
-from piiloom.cli.run_summary import dollars, seconds_text
-from piiloom.cli.terminal import examples, say, say_json
+import typer
+
+from piiloom.cli.options import StoreOptions, run_setting, store_for_reading
+from piiloom.cli.terminal import dollars, examples, say_error, say_result, seconds_text, store_option
+from piiloom.corpus.store.costs import MEMORY_FOR_SUMS
+from piiloom.corpus.store.runs import RowCounts, RunRow, count_rows, get_run
 from piiloom.foundation.command_line import takes
+from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 from piiloom.generation.running.tracing import Trace, TracedCall, find_trace
 
-EPILOG = examples(
+if TYPE_CHECKING:
+    from piiloom.generation.running.stage_report import RejectLine
+
+TRACE_EXAMPLES = examples(
     "piiloom trace 3f9a0c", "piiloom trace r0001-1a2b3c4d:17", "piiloom trace last:17 --json", "piiloom trace last:age+health"
 )
 _INDENT = "      "
@@ -41,10 +49,7 @@ def trace(asked: TraceOptions) -> None:
     """
     with store_for_reading(asked.store) as store:
         found = find_trace(store, asked.item, asked.run)
-    if asked.as_json:
-        say_json(asdict(found) | {"cost_usd": found.cost_usd})
-    else:
-        say("\n".join(_lines(found)))
+    say_result(asdict(found) | {"cost_usd": found.cost_usd}, *_lines(found), as_json=asked.as_json)
 
 
 def _lines(trace: Trace) -> Iterator[str]:
@@ -146,3 +151,63 @@ def _verdict(verdict: Mapping[str, Any]) -> str:
 
 def _plain(value: Any) -> str:
     return "+".join(value) if isinstance(value, list) else str(value)
+
+
+REJECTS_EXAMPLES = examples(
+    "piiloom rejects",
+    "piiloom rejects --run r0001-1a2b3c4d --stage question",
+    "piiloom rejects --code invalid_request --limit 0",
+    "piiloom rejects --run last --json",
+)
+
+
+class RejectsOptions(StoreOptions):
+    """The options of ``piiloom rejects``."""
+
+    run: str = run_setting()
+    stage: str | None = setting(None, "Only rejects of this stage.", metavar="STAGE")
+    code: str | None = setting(None, "Only rejects with this reason code.", metavar="CODE")
+    limit: int = setting(20, "Number of rejects to print; 0 prints all.", flags="--limit -n", metavar="N", ge=0)
+
+
+@takes(RejectsOptions)
+def rejects(asked: RejectsOptions) -> None:
+    """List the rejects of a run, with stage, reason, calls made, cost, and the command that tries each again.
+
+    The first line is the balance: rows in = accepted + rejected + open. It is counted anew from the store each time.
+    """
+    from piiloom.generation.running.stage_report import report_rejects, stages_of
+
+    with store_for_reading(asked.store, memory_limit=MEMORY_FOR_SUMS) as store:
+        run = get_run(store, asked.run)
+        rows = count_rows(store, run.id)
+        lines = report_rejects(store, run, store_option(asked.store))
+    if asked.stage is not None and asked.stage not in (known := stages_of(run, lines)):
+        raise UsageError(f"run {run.id} has no stage {asked.stage!r}", where="--stage", remedy=f"Name one of {', '.join(known)}")
+    chosen = [line for line in lines if asked.stage in {None, line.stage} and asked.code in {None, line.code}]
+    data = {"run": run.id, "status": run.status, "rows": asdict(rows) | {"balanced": rows.balanced}, "rejects": list(map(asdict, chosen))}
+    reject_lines = _rejects(chosen, asked.limit, is_part=len(chosen) < len(lines))
+    say_result(data, *_balance(run, rows, lines), *reject_lines, as_json=asked.as_json)
+    if not rows.balanced:
+        say_error(f"run {run.id} does not balance: {rows.twice:,} rows are both accepted and rejected; please report this")
+        raise typer.Exit(1)
+
+
+def _balance(run: RunRow, rows: RowCounts, lines: Sequence[RejectLine]) -> Iterator[str]:
+    parts = f"{rows.accepted:,} accepted + {rows.rejected:,} rejected + {rows.open:,} open"
+    yield f"run {run.id} {run.status}: {counted(rows.rows_in, 'row')} in {'=' if rows.balanced else '≠'} {parts}"
+    reasons = Counter((line.stage, line.code, line.is_row) for line in lines)
+    for (stage, code, is_row), number in sorted(reasons.items(), key=lambda found: (not found[0][2], -found[1], found[0])):
+        yield f"  {number:>6,}  {stage}: {code}{'' if is_row else '   (of pairs and topics: no rows)'}"
+
+
+def _rejects(lines: Sequence[RejectLine], limit: int, *, is_part: bool) -> Iterator[str]:
+    shown = lines[:limit] if limit else lines
+    for line in shown:
+        cost = dollars(line.cost_usd) + (f" + {counted(line.unpriced, 'reply')} of unknown price" if line.unpriced else "")
+        yield f"\n{line.item}  {line.stage}: {line.code}  {counted(line.calls, 'call')}  {cost}"
+        yield from (f"    {more}" for more in (line.detail, line.replay) if more)
+    if len(shown) < len(lines):
+        yield f"\n… and {len(lines) - len(shown):,} more; --limit 0 prints all"
+    if is_part and not lines:
+        yield "  no reject matches"

@@ -9,11 +9,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import typer
-
-from piiloom.cli.options import json_setting
-from piiloom.cli.progress import AskingProgress, asking, shown
-from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_aside, say_json
+from piiloom.cli.options import AsJson, json_setting, store_for_reading
+from piiloom.cli.progress import asking, line_of, shown
+from piiloom.cli.terminal import (
+    agree_to_send,
+    command_group,
+    cost_line,
+    count_text,
+    dollars,
+    examples,
+    in_columns,
+    say,
+    say_aside,
+    say_json,
+    say_result,
+)
 from piiloom.detection.detector_settings import LOCAL_MODELS
 from piiloom.detection.encoder.encoder_settings import EncoderOptions
 from piiloom.detection.families import CAPID, MARKERS
@@ -44,15 +54,11 @@ if TYPE_CHECKING:
     from piiloom.providers.openai_jobs import OpenAIJobs
     from piiloom.tagging.model_card import About
 
-train_app = typer.Typer(
-    help="Train a detector on a release or on files: an encoder, a spaCy pipeline, an adapter for a language model.",
-    epilog=examples(
-        "piiloom train encoder --release v1 --model models/MiniLM-L6 --out outputs/encoder",
-        "piiloom detect texts.jsonl --detector encoder --model-path outputs/encoder --out outputs/found.jsonl",
-        "piiloom train openai --release v1 --out outputs/tuned --budget-usd 20",
-    ),
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
+train_app = command_group(
+    "Train a detector on a release or on files: an encoder, a spaCy pipeline, an adapter for a language model.",
+    "piiloom train encoder --release v1 --model models/MiniLM-L6 --out outputs/encoder",
+    "piiloom detect texts.jsonl --detector encoder --model-path outputs/encoder --out outputs/found.jsonl",
+    "piiloom train openai --release v1 --out outputs/tuned --budget-usd 20",
 )
 
 _DO: Final = "Instead of training"
@@ -89,12 +95,11 @@ _VERIFIER_EXAMPLES: Final = examples(
 )
 
 
-class _Encoder(EncoderOptions):
+class _Encoder(AsJson, EncoderOptions):
     panels: ClassVar[tuple[str, ...]] = (DATA, HOW)
 
     model: Path = setting(..., "Folder of a local encoder: config.json, tokenizer, model.safetensors.", metavar="DIR")
     out: Path = setting(..., "Folder for the trained model; it must be new or empty.", flags="--out -o", metavar="DIR")
-    as_json: bool = json_setting()
 
 
 @train_app.command("encoder", epilog=_ENCODER_EXAMPLES)
@@ -104,29 +109,21 @@ def encoder(asked: _Encoder) -> None:
 
     Needs the extra train, and a base model on this machine. piiloom detect --detector encoder --model-path DIR uses the result.
     """
-    from piiloom.cli.options import store_for_reading
     from piiloom.detection.encoder.encoder_training import train_encoder_on
 
-    with shown(_described, wanted=True, share=_share, lasting=_lasts) as watch:
+    with shown(_described, wanted=True, share=lambda one: (one.step, one.steps), lasting=_lasts) as watch:
         about, history = train_encoder_on(asked.model, asked.out, asked, watch=watch, tell=say_aside, opening=store_for_reading)
     plotted = _plotted(asked.out, history)
-    if asked.as_json:
-        told = {name: getattr(about, name) for name in ("family", "base", "data", "settings", "figures", "piiloom")}
-        say_json({"out": str(asked.out), "types": list(about.types), **told})
-        return
-    _print_encoder(about, asked.out, plot=plotted)
-
-
-def _share(progress: TrainingProgress) -> tuple[float, float | None]:
-    return progress.step, progress.steps
+    told = {name: getattr(about, name) for name in ("family", "base", "data", "settings", "figures", "piiloom")}
+    data = {"out": str(asked.out), "types": list(about.types), **told}
+    say_result(data, *_encoder_lines(about, asked.out, plot=plotted), as_json=asked.as_json)
 
 
 def _lasts(progress: TrainingProgress) -> bool:
     return progress.note is not None or progress.validation is not None
 
 
-def _described(progress: TrainingProgress, now: float) -> str:
-    del now
+def _described(progress: TrainingProgress) -> str:
     if progress.note is not None:
         return progress.note
     place = f"step {progress.step:,} of {progress.steps:,}, loss {progress.loss:.3f}"
@@ -146,17 +143,19 @@ def _figures(figures: Mapping[str, Any]) -> str:
     return ", ".join(f"{label} {figures[name]:.3f}" for name, label in names.items() if name in figures)
 
 
-def _print_encoder(about: About, out: Path, *, plot: bool) -> None:
-    figures = about.figures
-    counts = about.data["counts"]
+def _encoder_lines(about: About, out: Path, *, plot: bool) -> list[str]:
+    figures, counts = about.figures, about.data["counts"]
     took = f"{counted(figures['epochs'], 'epoch')}, {figures['seconds']:,.0f} s on {about.settings['device_used']}"
-    say(f"trained on {counted(counts['train'], 'record')}, {took}")
+    validated = "no validation records: the last epoch is kept, and scores are not calibrated"
     if figures["validation"]:
-        say(f"validation ({counted(counts['validation'], 'record')}, epoch {figures['best_epoch']}): {_figures(figures['validation'])}")
-    else:
-        say("no validation records: the last epoch is kept, and scores are not calibrated")
-    say(f"model  {out}" + (", with plot.png" if plot else ""))
-    say(f"next   piiloom detect INPUT --detector encoder --model-path {out} --out FOUND.jsonl")
+        held = f"{counted(counts['validation'], 'record')}, epoch {figures['best_epoch']}"
+        validated = f"validation ({held}): {_figures(figures['validation'])}"
+    return [
+        f"trained on {counted(counts['train'], 'record')}, {took}",
+        validated,
+        f"model  {out}" + (", with plot.png" if plot else ""),
+        f"next   piiloom detect INPUT --detector encoder --model-path {out} --out FOUND.jsonl",
+    ]
 
 
 def _plotted(out: Path, history: TrainingHistory) -> bool:
@@ -188,15 +187,8 @@ def _plotted(out: Path, history: TrainingHistory) -> bool:
     return False
 
 
-def _line(progress: AskingProgress, now: float) -> str:
-    del now
-    return progress.line()
-
-
-class _Spacy(SpacyPlace, SpacySettings, TrainingInput):
+class _Spacy(AsJson, SpacyPlace, SpacySettings, TrainingInput):
     panels: ClassVar[tuple[str, ...]] = (DATA, HOW)
-
-    as_json: bool = json_setting()
 
 
 @train_app.command("spacy", epilog=_SPACY_EXAMPLES)
@@ -207,30 +199,30 @@ def spacy(asked: _Spacy) -> None:
     spacy.load loads the result. It learns spans and their types, no relevance. Needs piiloom's extra "spacy".
     docs/training-llm.md has more.
     """
-    from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.spacy_training import train_spacy
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)
-    with shown(_line, wanted=not asked.as_json) as watch:
+    with shown(line_of, wanted=not asked.as_json) as watch:
         report = train_spacy(data, asked, asked, watch=watch, tell=say_aside)
     figures = report.figures
-    if asked.as_json:
-        say_json({"out": str(report.out), "base": report.base, "notes": list(report.notes), **figures})
-        return
     trained = f"trained on {counted(len(data.train), 'record')}, from {report.base}"
-    say(f"{trained}; kept is epoch {figures['best_epoch']} of {figures['epochs']}")
+    measured = None
     if (found := figures.get("validation")) is not None:
-        measured = f"precision {found['p']:.3f}, recall {found['r']:.3f}, F1 {found['f']:.3f}"
-        say(f"on {counted(len(data.validation), 'validation record')}: {measured}")
-    say(f"{counted(round(figures['seconds']), 'second')}; the pipeline is in {report.out}")
-    say(f"use it: piiloom detect INPUT --detector spacy --model-path {report.out} --out OUT")
+        on = f"on {counted(len(data.validation), 'validation record')}"
+        measured = f"{on}: precision {found['p']:.3f}, recall {found['r']:.3f}, F1 {found['f']:.3f}"
+    say_result(
+        {"out": str(report.out), "base": report.base, "notes": list(report.notes), **figures},
+        f"{trained}; kept is epoch {figures['best_epoch']} of {figures['epochs']}",
+        measured,
+        f"{counted(round(figures['seconds']), 'second')}; the pipeline is in {report.out}",
+        f"use it: piiloom detect INPUT --detector spacy --model-path {report.out} --out OUT",
+        as_json=asked.as_json,
+    )
 
 
-class _Lora(LoraPlace, LoraSettings, TrainingInput):
+class _Lora(AsJson, LoraPlace, LoraSettings, TrainingInput):
     panels: ClassVar[tuple[str, ...]] = (DATA, HOW)
-
-    as_json: bool = json_setting()
 
 
 @train_app.command("lora", epilog=_LORA_EXAMPLES)
@@ -241,31 +233,29 @@ def lora(asked: _Lora) -> None:
     The loss is on the answers only. Needs piiloom's extra "train" and the memory for the base model: a GPU for models of some billion
     weights. docs/training-llm.md has more.
     """
-    from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.lora_training import train_lora
     from piiloom.detection.training.training_data import read_input
 
     data = read_input(asked, asked.seed, tell=say_aside, opening=store_for_reading)
-    with shown(_line, wanted=not asked.as_json) as watch:
+    with shown(line_of, wanted=not asked.as_json) as watch:
         report = train_lora(data, asked, asked, watch=watch, tell=say_aside)
     figures = report.figures
-    if asked.as_json:
-        say_json({"out": str(report.out), "base": report.base, "task": report.task, **figures})
-        return
-    seen = figures["examples"]
-    say(f"trained on {counted(seen['train'], 'example')} of the task {report.task}: {counted(figures['steps'], 'step')}")
     losses = [f"loss {figures['loss']:.3f}"] if figures["loss"] is not None else []
     losses += [f"validation loss {loss:.3f} after epoch {epoch:g}" for epoch, loss in figures["validation_loss"]]
-    say(", ".join(losses))
-    say(f"{counted(round(figures['seconds']), 'second')} on {figures['device']}; the adapter is in {report.out}")
-    use = f"--provider local --model {asked.model} --adapter {report.out}"
+    detector = f"… --verify {report.task[-1]}"
     if report.task == CAPID_ALPACA:
-        say(f"use it: piiloom detect INPUT --detector capid --form capid {use} --out OUT")
+        detector = "capid --form capid"
     elif report.task in {CAPID, MARKERS}:
-        markers = f"--markers {asked.markers} " if asked.marker_set.pairs else ""
-        say(f"use it: piiloom detect INPUT --detector {report.task} {markers}{use} --out OUT")
-    else:
-        say(f"use it: piiloom detect INPUT --detector … --verify {report.task[-1]} {use} --out OUT")
+        detector = report.task + (f" --markers {asked.markers}" if asked.marker_set.pairs else "")
+    use = f"--provider local --model {asked.model} --adapter {report.out}"
+    say_result(
+        {"out": str(report.out), "base": report.base, "task": report.task, **figures},
+        f"trained on {counted(figures['examples']['train'], 'example')} of the task {report.task}: {counted(figures['steps'], 'step')}",
+        ", ".join(losses),
+        f"{counted(round(figures['seconds']), 'second')} on {figures['device']}; the adapter is in {report.out}",
+        f"use it: piiloom detect INPUT --detector {detector} {use} --out OUT",
+        as_json=asked.as_json,
+    )
 
 
 class _Tune(TuningOptions):
@@ -293,7 +283,6 @@ def openai(asked: _Tune) -> None:
     estimated first, a --budget-usd holds before anything is sent, and what was paid is booked for piiloom cost. OpenAI is ending this
     service in January 2027 (docs/openai-tuning.md).
     """
-    from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.openai_tuning.job_plan import make_plan
     from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder
     from piiloom.providers.openai_jobs import with_openai_jobs
@@ -352,10 +341,8 @@ async def _work_on(folder: JobFolder, api: OpenAIJobs, asked: _Tune) -> None:
     job = TuningJob(folder, api, tell=say_aside, poll_s=asked.poll_s)
     if asked.delete_files:
         deleted = await job.delete_files()
-        if asked.as_json:
-            say_json({"deleted": deleted})
-        else:
-            say(f"deleted: {', '.join(deleted)}" if deleted else "no file of this job is known to be there")
+        words = f"deleted: {', '.join(deleted)}" if deleted else "no file of this job is known to be there"
+        say_result({"deleted": deleted}, words, as_json=asked.as_json)
     elif asked.status:
         await job.look()
     elif asked.cancel:
@@ -368,7 +355,6 @@ async def _work_on(folder: JobFolder, api: OpenAIJobs, asked: _Tune) -> None:
 
 def _plan_in(folder: JobFolder, asked: _Tune) -> None:
     """Plan a new job in *folder*, after the user has agreed to its cost and to sending the texts; or check that the options are its own."""
-    from piiloom.cli.options import store_for_reading
     from piiloom.detection.training.openai_tuning.job_plan import make_plan
     from piiloom.foundation.event_loops import run_in_own_loop
     from piiloom.providers.factory import make_provider
@@ -389,20 +375,15 @@ def _plan_in(folder: JobFolder, asked: _Tune) -> None:
 def _print_estimate(plan: TuningPlan, *, as_json: bool) -> None:
     from piiloom.detection.training.openai_tuning.job_plan import warnings_about
 
-    if as_json:
-        files = {file.part: {"examples": file.examples, "tokens": file.tokens} for file in plan.files}
-        totals = {"left_out": sum(plan.left_out.values()), "warnings": warnings_about(plan.model)}
-        say_json({"task": plan.task, "model": plan.model, "files": files, "estimate": plan.estimate, **totals})
-        return
-    for file in plan.files:
-        say(f"{file.part}: {counted(file.examples, 'example')}, about {counted(file.tokens, 'token')}")
-    for line in _estimate_lines(plan):
-        say(line)
+    files = {file.part: {"examples": file.examples, "tokens": file.tokens} for file in plan.files}
+    totals = {"left_out": sum(plan.left_out.values()), "warnings": warnings_about(plan.model)}
+    data = {"task": plan.task, "model": plan.model, "files": files, "estimate": plan.estimate, **totals}
+    lines = [f"{one.part}: {counted(one.examples, 'example')}, about {counted(one.tokens, 'token')}" for one in plan.files]
+    say_result(data, *lines, *_estimate_lines(plan), as_json=as_json)
 
 
 def _estimate_lines(plan: TuningPlan) -> list[str]:
     """Return the cost of the training, and where the price comes from."""
-    from piiloom.cli.run_summary import count_text, dollars
     from piiloom.detection.training.openai_tuning.job_plan import USES, warnings_about
 
     estimate, price = plan.estimate, plan.price
@@ -422,47 +403,38 @@ def _estimate_lines(plan: TuningPlan) -> list[str]:
 
 def _print_state(folder: JobFolder, asked: _Tune) -> None:
     """Print the state of a job. Raises ``RunError`` for a job that failed, where its end was wanted and not only its state."""
-    from piiloom.cli.run_summary import dollars
-
     plan, state = folder.plan, folder.state()
     if state["status"] == "failed" and not (asked.status or asked.cancel):
         why = f": {state['fault']}" if state["fault"] else ""
         remedy = "Correct what it names, and begin another job in a new folder; files that are uploaded are not uploaded again"
         raise RunError(f"the job failed{why}", where=state["job"], remedy=remedy)
-    if asked.as_json:
-        say_json({"out": str(asked.out), **state})
-        return
-    say(f"{state['job'] or 'no job'}: {state['status']} ({plan.task}, {plan.model})")
+    lines = [f"{state['job'] or 'no job'}: {state['status']} ({plan.task}, {plan.model})"]
     if state["trained_tokens"] is not None:
         cost = "at an unknown price" if plan.price is None else "cost not booked yet"
         if state["cost_usd"] is not None:
             cost = f"{dollars(state['cost_usd'])} (piiloom cost --run {state['run']} --store {plan.store})"
-        say(f"trained on {counted(state['trained_tokens'], 'token')}: {cost}")
+        lines.append(f"trained on {counted(state['trained_tokens'], 'token')}: {cost}")
     elif state["charged_usd"]:
-        say(f"{dollars(state['charged_usd'])} set aside: the server did not say what it trained on")
+        lines.append(f"{dollars(state['charged_usd'])} set aside: the server did not say what it trained on")
     if state["fault"] is not None:
-        say(f"why: {state['fault']}")
+        lines.append(f"why: {state['fault']}")
     if state["status"] == "paused":
-        say(f"go on with: piiloom train openai --out {asked.out} --unpause")
+        lines.append(f"go on with: piiloom train openai --out {asked.out} --unpause")
     elif not folder.ended:
-        say(f"follow it with: piiloom train openai --out {asked.out}")
+        lines.append(f"follow it with: piiloom train openai --out {asked.out}")
     if state["use"] is not None:
-        say(f"use it: {state['use']}")
+        lines.append(f"use it: {state['use']}")
+    say_result({"out": str(asked.out), **state}, *lines, as_json=asked.as_json)
 
 
 def _print_jobs(jobs: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        say_json({"jobs": jobs})
-    elif not jobs:
-        say("the account has no fine-tuning jobs")
-    else:
-        rows = [("job", "status", "base", "model", "tokens", "made", "ours")]
-        for job in jobs:
-            tokens = "-" if job["trained_tokens"] is None else f"{job['trained_tokens']:,}"
-            made = datetime.fromtimestamp(job["created_at"], UTC).strftime("%Y-%m-%d %H:%M")
-            rows.append((job["id"], job["status"], job["model"], job["tuned_model"] or "-", tokens, made, job["label"] or "-"))
-        for line in in_columns(rows, left=(0, 1, 2, 3, 5, 6)):
-            say(line)
+    rows = [("job", "status", "base", "model", "tokens", "made", "ours")]
+    for job in jobs:
+        tokens = "-" if job["trained_tokens"] is None else f"{job['trained_tokens']:,}"
+        made = datetime.fromtimestamp(job["created_at"], UTC).strftime("%Y-%m-%d %H:%M")
+        rows.append((job["id"], job["status"], job["model"], job["tuned_model"] or "-", tokens, made, job["label"] or "-"))
+    lines = in_columns(rows, left=(0, 1, 2, 3, 5, 6)) if jobs else ["the account has no fine-tuning jobs"]
+    say_result({"jobs": jobs}, *lines, as_json=as_json)
 
 
 class _Verifier(ReasoningOptions):
@@ -483,8 +455,6 @@ def verifier_data(asked: _Verifier) -> None:
     without knowing which are right, until its verdict is right. A stopped or killed run goes on with the same command.
     docs/asking-models.md describes the files.
     """
-    from piiloom.cli.options import store_for_reading
-    from piiloom.cli.run_summary import dollars
     from piiloom.detection.verifying.reasonings import make_training_sets
 
     counts, files, written = make_training_sets(
@@ -515,8 +485,7 @@ def verifier_data(asked: _Verifier) -> None:
         if told["spans without rows"]:
             say(f"  spans without rows (no wrong candidate beside them): {told['spans without rows']:,}")
     if asked.provider is not None:
-        price = "unknown" if totals.unpriced else dollars(totals.spent_usd)
-        replies = f"{counted(totals.answered, 'reply')}, {totals.replayed:,} more from the store"
-        say(f"cost: {price} for {replies}; piiloom cost --run {written.run_id} --store {asked.replies}")
+        spent = None if totals.unpriced else totals.spent_usd
+        say(cost_line(spent, totals.answered, totals.replayed, run=written.run_id, store=asked.replies))
     for name in files:
         say(name)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import asking
-from piiloom.cli.run_summary import count_text, dollars
-from piiloom.cli.terminal import agree_to_send, examples, in_columns, say, say_json
+from piiloom.cli.terminal import agree_to_send, cost_line, count_text, dollars, examples, in_columns, say_result
 from piiloom.evaluation.utility.asking import UtilityEstimate, estimate_utility
 from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases
@@ -18,7 +17,7 @@ from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
 from piiloom.providers.addresses import public_url
 
-EPILOG = examples(
+UTILITY_EXAMPLES = examples(
     "piiloom utility outputs/v1/test.jsonl",
     "piiloom utility v1 --split test --provider openai --estimate",
     "piiloom utility v1 --split test --provider openai --budget-usd 2 --out outputs/v1-utility",
@@ -28,6 +27,7 @@ EPILOG = examples(
 )
 
 _FREE = "the stand-in asks no model, sends nothing and costs nothing"
+_BASIS = "Nothing was sent. Tokens are four bytes each; all answers are taken to differ and to have 75 words; a cached prompt costs less."
 
 
 class Utility(UtilitySettings):
@@ -76,17 +76,10 @@ def _describe(estimate: UtilityEstimate, cases: Sequence[UtilityCase], options: 
 
 def _say_estimate(estimate: UtilityEstimate | None, cases: Sequence[UtilityCase], *, as_json: bool) -> None:
     """Print the estimate; None is that of the stand-in."""
-    if as_json:
-        say_json(
-            {
-                "records": len(cases),
-                "stand_in": estimate is None,
-                **({"stages": [], "total": None} if estimate is None else estimate.to_json()),
-            }
-        )
-        return
+    figures = {"stages": [], "total": None} if estimate is None else estimate.to_json()
+    data = {"records": len(cases), "stand_in": estimate is None, **figures}
     if estimate is None:
-        say(_FREE)
+        say_result(data, _FREE, as_json=as_json)
         return
     titles = ["stage", "calls", "tokens in", "tokens out", "about", "at most"]
     rows = [
@@ -99,34 +92,23 @@ def _say_estimate(estimate: UtilityEstimate | None, cases: Sequence[UtilityCase]
         ]
         for stage in (*estimate.stages, estimate.total)
     ]
-    say(f"estimate for {counted(len(cases), 'record')}")
-    say("\n".join(in_columns([titles, *rows])))
-    say(_priced(estimate))
-    say("Nothing was sent. Tokens are four bytes each; all answers are taken to differ and to have 75 words; a cached prompt costs less.")
+    told = f"estimate for {counted(len(cases), 'record')}"
+    say_result(data, told, *in_columns([titles, *rows]), _priced(estimate), _BASIS, as_json=as_json)
 
 
 def _say_result(result: UtilityResult, title: str, asked: Utility, files: Sequence[str]) -> None:
     """Print tables and remarks, or all as JSON; *files* were written to the folder."""
-    if asked.as_json:
-        out = None if asked.out is None else str(asked.out)
-        say_json({"source": title, **result.to_json(), "cost": result.cost_json(), "out": out, "files": list(files)})
-        return
-    say(f"utility of {title}")
+    out, cost = None if asked.out is None else str(asked.out), result.cost_json()
+    lines = [f"utility of {title}"]
     for table in utility_tables(result):
-        say(f"\n{table.title}\n")
-        say("\n".join(in_columns([table.columns, *table.rows])))
-    say("")
-    for line in remarks(result):
-        say(line)
-    cost = result.cost_json()
+        lines += [f"\n{table.title}\n", *in_columns([table.columns, *table.rows])]
+    lines += ["", *remarks(result)]
     if cost is not None:
-        price = "unknown" if cost["usd"] is None else dollars(cost["usd"])
-        say(
-            f"cost: {price} for {counted(cost['answered'], 'reply')}, {cost['replayed']:,} more from the store; "
-            f"piiloom cost --run {cost['run']} --store {asked.replies}"
-        )
-    if files:
-        say(f"written to {asked.out}: {', '.join(files)}")
+        lines.append(cost_line(cost["usd"], cost["answered"], cost["replayed"], run=cost["run"], store=asked.replies))
+    written = f"written to {asked.out}: {', '.join(files)}" if files else None
+    say_result(
+        {"source": title, **result.to_json(), "cost": cost, "out": out, "files": list(files)}, *lines, written, as_json=asked.as_json
+    )
 
 
 def _named(model: ModelChoice) -> str:

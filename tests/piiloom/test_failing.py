@@ -142,14 +142,14 @@ def test_what_is_wrong_with_an_option_is_said_in_plain_words(cli, words, said):
 )
 def test_whatever_comes_of_ctrl_c_is_told_as_an_interruption(cli, filled, monkeypatch, error):
     """In the midst of a command it may come out as any error."""
-    import piiloom.cli.rejects
+    import piiloom.cli.trace_item
 
     def struck(*_words, **_more):
         with suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         raise error
 
-    monkeypatch.setattr(piiloom.cli.rejects, "get_run", struck)
+    monkeypatch.setattr(piiloom.cli.trace_item, "get_run", struck)
     outcome = cli("rejects", "--json", "--store", filled)
     assert (outcome.code, outcome.err) == (1, "error: interrupted\n")
     assert error_of(outcome)["code"] == "interrupted"

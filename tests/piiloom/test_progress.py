@@ -13,8 +13,8 @@ from piiloom.cli.terminal import Verbosity, set_verbosity
 from piiloom.foundation.errors import Interrupted, ProviderError
 
 
-def described(progress: int, now: float) -> str:
-    return f"{progress} done at {now:.0f}"
+def described(progress: int) -> str:
+    return f"{progress} done at {view.time.monotonic():.0f}"
 
 
 def test_lines_come_now_and_then_and_lasting_ones_at_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,7 +31,7 @@ def test_a_terminal_gets_a_bar_without_what_steers_it(monkeypatch: pytest.Monkey
     out = io.StringIO()
     monkeypatch.setattr(view.sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setattr(view, "error_console", lambda: Console(file=out, force_terminal=True, width=120))
-    with view.shown(lambda progress, _: f"{progress} of 4\x07", wanted=True, share=lambda progress: (progress, 4.0), at_once=True) as watch:
+    with view.shown(lambda progress: f"{progress} of 4\x07", wanted=True, share=lambda progress: (progress, 4.0), at_once=True) as watch:
         watch(3)
     assert "3 of 4␇" in out.getvalue()
     assert "\x07" not in out.getvalue()

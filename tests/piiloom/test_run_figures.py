@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.cli.run_summary import Pace, cost_text, count_text, dollars, duration_text, rate_text, seconds_text
+from piiloom.cli.run_summary import Pace, cost_text
+from piiloom.cli.terminal import count_text, dollars, duration_text, rate_text, seconds_text
 from piiloom.execution.call_totals import CallTotals
 from piiloom.generation.running.progress import RunProgress
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from piiloom.cli.sample_table import marked_context, print_samples, type_colours
+from piiloom.cli.records import marked_context, print_samples, type_colours
 from piiloom.cli.terminal import harmless
 from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
