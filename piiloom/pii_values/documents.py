@@ -11,7 +11,7 @@ from typing import Final
 from piiloom.pii_values.countries import shaped
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.identifiers import draw_national_id
-from piiloom.pii_values.numbering.masks import fill_given, fill_mask, usual_forms
+from piiloom.pii_values.numbering.masks import fill_given, fill_mask, usual_masks
 from piiloom.pii_values.persona import Persona
 
 _MONTHS_FOR_WOMEN: Final = 50  # added to the month of a British driver number
@@ -51,4 +51,4 @@ def draw_number(kind: str, rng: random.Random, birth_year: int = REFERENCE_DATE.
     ``{entry}`` and ``{in}`` in it are the year, and its last two digits, in which somebody born in *birth_year* began to study.
     """
     entry = str(min(REFERENCE_DATE.year - 1, birth_year + 18 + int(rng.random() * 6)))
-    return fill_given(usual_forms()[0][kind], rng, {"entry": entry, "in": entry[2:]})
+    return fill_given(usual_masks()[kind], rng, {"entry": entry, "in": entry[2:]})

@@ -12,7 +12,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.documents import draw_number
 from piiloom.pii_values.drawers import Drawer, ValueKind, circumstances, traits
 from piiloom.pii_values.entity_values.drawing import draw_entity_value
-from piiloom.pii_values.numbering.masks import laid_out, usual_forms
+from piiloom.pii_values.numbering.masks import laid_out, usual_masks
 from piiloom.pii_values.persona import Persona
 from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
@@ -95,7 +95,7 @@ def _of_catalogue(entity_type: str, subtypes: Iterable[str]) -> Iterator[ValueKi
 
 def _entity_drawer(entity: Entity) -> Drawer:
     def draw(persona: Persona, rng: random.Random, _attempt: int) -> str:
-        drawn = draw_number(entity.id, rng, persona.birth_date.year) if entity.id in usual_forms()[0] else f"={entity.id}"
+        drawn = draw_number(entity.id, rng, persona.birth_date.year) if entity.id in usual_masks() else f"={entity.id}"
         drawn_as = find_shipped(drawn[1:]) if drawn.startswith("=") else None
         return laid_out(drawn_as.id, _draw_entity(drawn_as, persona.locale, rng), rng) if drawn_as else drawn
 

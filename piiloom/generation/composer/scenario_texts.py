@@ -21,6 +21,7 @@ from piiloom.taxonomy.bank_checks import BOTH, slot_name
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.scenarios import Bank, Scenario, Talk
 
+PlannedValue = Mapping[str, str]  # id, type, subtype and text
 SLOT = re.compile(r"\{(?:(?P<article>[aA]):)?(?P<name>[a-z_]+(?:\.[a-z_]+)?)\}")
 # In an English bank the article may also be written out before the slot.
 ENGLISH_SLOT = re.compile(r"(?:\b(?P<written>[aA])n? )?" + SLOT.pattern)
@@ -118,7 +119,7 @@ _WORD_BEFORE = re.compile(r"([\w'’]+) $")
 _CHANCE = 0.17
 
 
-def qualified(sentence: str, values: Sequence[Mapping[str, str]], talk: Talk, rng: random.Random) -> str:
+def qualified(sentence: str, values: Sequence[PlannedValue], talk: Talk, rng: random.Random) -> str:
     """Add qualifiers of the bank before some of the marked *values* in *sentence*, and articles before values that need one.
 
     Both are added only if the word before the value allows it.
@@ -150,7 +151,7 @@ _FACTS_FIRST = 0.45
 def compose_situation(
     scenario: Scenario,
     talk: Talk,
-    values: Sequence[Mapping[str, str]],
+    values: Sequence[PlannedValue],
     band: Band,
     others: Sequence[str],
     rng: random.Random,
@@ -165,7 +166,7 @@ def compose_situation(
 
 
 def _drawn(
-    scenario: Scenario, talk: Talk, values: Sequence[Mapping[str, str]], band: Band, avoid: Sequence[str], rng: random.Random, locale: str
+    scenario: Scenario, talk: Talk, values: Sequence[PlannedValue], band: Band, avoid: Sequence[str], rng: random.Random, locale: str
 ) -> str:
     tells = _tells(scenario, values, rng)
     lines = [qualified(_filled_tell(draw_clear(patterns, avoid, rng), told, locale), told, talk, rng) for patterns, told in tells]
@@ -191,19 +192,17 @@ def _in_order(lines: list[str], rng: random.Random) -> list[str]:
     return ordered
 
 
-def _tells(
-    scenario: Scenario, values: Sequence[Mapping[str, str]], rng: random.Random
-) -> list[tuple[Sequence[str], list[Mapping[str, str]]]]:
+def _tells(scenario: Scenario, values: Sequence[PlannedValue], rng: random.Random) -> list[tuple[Sequence[str], list[PlannedValue]]]:
     """Return (patterns, values that they tell) for all *values*; the two values of a pair are sometimes told in one sentence."""
     pair = [value for value in values if value["type"] in scenario.pair]
     further = [value for value in values if value["type"] not in scenario.pair]
-    told: list[tuple[Sequence[str], list[Mapping[str, str]]]] = [(scenario.also[value["type"]].tells, [value]) for value in further]
+    told: list[tuple[Sequence[str], list[PlannedValue]]] = [(scenario.also[value["type"]].tells, [value]) for value in further]
     if len(pair) == 2 and rng.random() < _TOGETHER:
         return [(scenario.tells[BOTH], pair), *told]
     return [*((scenario.tells[value["type"]], [value]) for value in pair), *told]
 
 
-def _filled_tell(pattern: str, values: Sequence[Mapping[str, str]], locale: str) -> str:
+def _filled_tell(pattern: str, values: Sequence[PlannedValue], locale: str) -> str:
     texts = {slot_name(value["type"]): value["text"] for value in values}
     ids = {slot_name(value["type"]): value["id"] for value in values}
     # Values that matter are never identifiers, so their first letter may be capitalized.
@@ -215,7 +214,7 @@ _AS_WRITTEN = frozenset({"code", "name"})
 
 def compose_aside(
     bank: Bank,
-    values: Sequence[Mapping[str, str]],
+    values: Sequence[PlannedValue],
     frame: int | None,
     others: Sequence[str],
     rng: random.Random,
@@ -247,7 +246,7 @@ def compose_aside(
 
 
 def _filled_frame(
-    bank: Bank, values: Sequence[Mapping[str, str]], frame: int | None, avoid: Sequence[str], rng: random.Random, locale: str
+    bank: Bank, values: Sequence[PlannedValue], frame: int | None, avoid: Sequence[str], rng: random.Random, locale: str
 ) -> str:
     by_slot = {f"{slot_name(value['type'])}.{value['subtype']}": value for value in values}
     if frame is not None and not 0 <= frame < len(bank.frames):
@@ -262,7 +261,7 @@ def _filled_frame(
     return capitalised(filled, value_too=not _begins_as_written(filled, values))
 
 
-def _begins_as_written(sentence: str, values: Sequence[Mapping[str, str]]) -> bool:
+def _begins_as_written(sentence: str, values: Sequence[PlannedValue]) -> bool:
     """Whether *sentence* begins with a value whose case must be kept, such as an identifier or a user name."""
     return any(sentence.startswith(f"[[{value['id']}|") and value["type"] in _AS_WRITTEN for value in values)
 
@@ -274,7 +273,7 @@ _QUESTION_TRIES = 16
 _CANDIDATES = 8
 
 
-def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[Mapping[str, str]], rng: random.Random) -> str:
+def compose_draft(scenario: Scenario, talk: Talk, values: Sequence[PlannedValue], rng: random.Random) -> str:
     """Return a personal question after a sentence that states all *values*."""
     personal = capitalised(expand(rng.choice(scenario.questions["personal"]), rng))
     if not values:
@@ -288,7 +287,7 @@ def compose_question(
     cue_level: str,
     told: str,
     beside: str,
-    values: Sequence[Mapping[str, str]],
+    values: Sequence[PlannedValue],
     others: Sequence[str],
     rng: random.Random,
 ) -> str:
@@ -312,7 +311,7 @@ def compose_question(
     return max(found, key=lambda candidate: candidate[0])[1] if found else question
 
 
-def dressed(question: str, values: Sequence[Mapping[str, str]], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
+def dressed(question: str, values: Sequence[PlannedValue], others: Sequence[str], talk: Talk, rng: random.Random) -> str:
     """Sometimes add a preface or a tail to *question*; return it unchanged if that would leak a value."""
     whole = question
     if rng.random() < _TAIL and talk.tails:
@@ -325,5 +324,5 @@ def dressed(question: str, values: Sequence[Mapping[str, str]], others: Sequence
     return whole if clear else question
 
 
-def _stems(values: Sequence[Mapping[str, str]]) -> frozenset[str]:
+def _stems(values: Sequence[PlannedValue]) -> frozenset[str]:
     return frozenset(stem for value in values for stem in content_stems(value["text"]))

@@ -212,24 +212,25 @@ def _change(habit: Habit, told: ToldStory, rng: random.Random, language: str) ->
     """Return the change that *habit* makes to text between values; None if it has nothing to change in this text."""
     if habit in _CHANGES:
         return _CHANGES[habit]
-    written = misspelled(language)
-    there = [word for word in written if word in told.text]
-    chosen = rng.sample(there, min(len(there), rng.randint(1, _MISSPELLED_WORDS)))
+    there = [word for word in misspelled(language) if word in told.text]
+    misspell = _misspelling(rng.sample(there, min(len(there), rng.randint(1, _MISSPELLED_WORDS))), language)
     if habit == "untidy":
-        return lambda text: folded(_CHANGES["no_apostrophes"](_misspelling({word: written[word] for word in chosen}, text)))
-    return (lambda text: _misspelling({word: written[word] for word in chosen}, text)) if chosen else None
+        return lambda text: folded(_CHANGES["no_apostrophes"](misspell(text)))
+    return misspell if there else None
 
 
-def _misspelling(words: Mapping[str, str], text: str) -> str:
-    """Return *text* with the *words* (right: misspelled) misspelled, capitals kept."""
+def _misspelling(words: Sequence[str], language: str) -> Change:
+    """Return a change that misspells *words* and keeps their capitals."""
+    if not words:
+        return str
+    any_of = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
+    pattern = re.compile(rf"(?<![\w'’])(?:{any_of})(?![\w'’])", re.IGNORECASE)
 
     def put(found: re.Match[str]) -> str:
-        written = words[found.group().lower()]
+        written = misspelled(language)[found.group().lower()]
         return written[0].upper() + written[1:] if found.group()[0].isupper() else written
 
-    longest_first = sorted(words, key=len, reverse=True)
-    any_of = "|".join(map(re.escape, longest_first))
-    return re.sub(rf"(?<![\w'’])(?:{any_of})(?![\w'’])", put, text, flags=re.IGNORECASE) if words else text
+    return lambda text: pattern.sub(put, text)
 
 
 def _changed(told: ToldStory, change: Change, taxonomy: Taxonomy, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:

@@ -116,16 +116,20 @@ class _FormsFile(FileModel):
 
 
 @cache
-def usual_forms() -> tuple[Mapping[str, Weighted[str]], Mapping[str, Mapping[str, float]]]:
-    """Return the masks and the layouts of ``data/number_forms.yaml``, by kind of number."""
-    found = load_data("piiloom.pii_values", "number_forms.yaml", _FormsFile)
-    return {kind: weighted(masks.items()) for kind, masks in found.masks.items()}, found.layouts
+def _forms() -> _FormsFile:
+    return load_data("piiloom.pii_values", "number_forms.yaml", _FormsFile)
+
+
+@cache
+def usual_masks() -> Mapping[str, Weighted[str]]:
+    """Return the masks of ``data/number_forms.yaml`` by kind of number ("employee_id")."""
+    return {kind: weighted(masks.items()) for kind, masks in _forms().masks.items()}
 
 
 def laid_out(kind: str, number: str, rng: random.Random) -> str:
     """Write *number* with the signs of one of the layouts of its *kind* and length, each # of which is a letter or digit of it."""
     plain = "".join(filter(str.isalnum, number))
-    fitting = [(one, weight) for one, weight in usual_forms()[1].get(kind, {}).items() if one.count("#") == len(plain)]
+    fitting = [(one, weight) for one, weight in _forms().layouts.get(kind, {}).items() if one.count("#") == len(plain)]
     return in_shape(plain, weighted(fitting).draw(rng)) if fitting else number
 
 

@@ -352,13 +352,13 @@ def _between(text: str, locale: str, rng: random.Random) -> str:
 
 def _around(text: str, locale: str, rng: random.Random) -> str:
     language = locale.partition("_")[0]
-    told = bool(_YEAR.search(text)) or (_FAR_YEAR.search(text) is not None and not names_unit(text))
+    dated = bool(_YEAR.search(text)) or (_FAR_YEAR.search(text) is not None and not names_unit(text))
     spoken = next((known for known in _spoken(language) if moved_words(text, known, 1, 1) != text), None)
     if spoken is not None:
         months, days = rng.randint(1, 11), rng.randint(1, 6)
-        told |= moved_words(text, spoken, 1, 0) != text
+        dated |= moved_words(text, spoken, 1, 0) != text
         text = moved_words(text, spoken, months, days)
-    if told:
+    if dated:
         years = _ROMAN.sub(lambda found: _ROMANS[(_ROMANS.index(found.group()) + rng.randint(1, 11)) % len(_ROMANS)], text)
         return kept_form(years, -rng.randint(_A_YEAR, _FURTHEST))
     if _NUMBER.search(text) is None:
@@ -383,7 +383,7 @@ def _other_counts(text: str, rng: random.Random) -> str:
 
 
 def _other_count(number: int, rng: random.Random) -> int:
-    """Return another number that is told in words; one and none stay ("one week")."""
+    """Return another number for one in words; one and none stay ("one week")."""
     low, high = _SPOKEN
     if number < low:
         return number
