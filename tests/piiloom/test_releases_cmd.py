@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -273,14 +274,15 @@ def test_pairs_that_a_split_lacks_and_many_withheld_records_are_warnings(cli, tm
     narrow = ("--pairs", pairs, "--locale", "pt_BR", "--no-pii-share", 0)
     assert cli("generate", *narrow, "--samples", 60, "--quiet", "--store", store).code == 0
     told = json.loads(cli("release", "--name", "v1", "--test-size", 6, "--store", store, "--json").out)
-    lost, untested, withheld = told["warnings"]
+    lost, *rare, withheld = told["warnings"]  # in between: the types that a split lacks, as the stories of the day have them
     assert lost.startswith("train has no record of the pair health+")
     assert "since all records of it come from one story. Add stories with --bank (or choose other --pairs)" in lost
-    assert untested.startswith("test has no record of the type name (32 records), since its fair share of it is less than 5 records")
+    scarce = r"test has no record of the type \w+ \(\d+ records\), since its fair share of it is less than 5 records"
+    assert any(re.match(scarce, warning) for warning in rare)
     assert f"{len(told['withheld'])} of 60 records" in withheld
     assert not any(note.startswith("warning") for note in told["notes"])
     shown = cli("releases", "show", "v1", "--store", store).out
-    assert f"  warning   {lost}\n  warning   {untested}\n  warning   {withheld}\n" in shown
+    assert "".join(f"  warning   {warning}\n" for warning in told["warnings"]) in shown
     assert cli("export", "--release", "v1", "--format", "native", "--out", tmp_path / "o", "--store", store).code == 0
     assert f"warning: {lost}" in json.loads((tmp_path / "o" / "release.json").read_text())["notes"]
     figures = told["leakage"]["test"]["values"]
