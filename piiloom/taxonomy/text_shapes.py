@@ -51,6 +51,7 @@ class _Shapes(BaseModel):
     dates: str
     voices: dict[str, _VoiceEntry] = Field(min_length=1)
     purposes: dict[str, str]
+    wants: tuple[str, ...] = Field(min_length=2)
     catalogue_kinds: dict[str, tuple[str, ...]]
     look_alikes: tuple[str, ...]
     look_alike_share: Chance
@@ -60,7 +61,7 @@ class _Shapes(BaseModel):
 class Shape:
     """The shape of one text.
 
-    ``asked``: whom the questions are for. ``carried``: ids of the values that are identifiers the text may carry. ``impersonal``: the text
+    ``asked``: whom the questions are for. ``wants``: two kinds of help that they may ask for. ``carried``: ids of the values that are identifiers the text may carry. ``impersonal``: the text
     needs no first person.
     """
 
@@ -71,6 +72,7 @@ class Shape:
     look_alike: str
     impersonal: bool
     carried: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
@@ -130,4 +132,5 @@ def draw_shape(register: str, rng: random.Random, *, carried: tuple[str, ...] = 
         look_alike=rng.choice(file.look_alikes) if rng.random() < file.look_alike_share else "",
         impersonal=voice.impersonal,
         carried=carried,
+        wants=tuple(rng.sample(file.wants, 2)),
     )

@@ -47,6 +47,8 @@ def test_shapes_have_what_their_voice_has():
     assert {shape.purpose for shape in posts} == {*FILE.purposes.values()}
     assert {shape.asked for shape in posts} == {"those who read the forum"}
     assert {bool(shape.look_alike) for shape in posts} == {True, False}
+    assert all(len({*shape.wants}) == 2 for shape in posts)
+    assert {want for shape in posts for want in shape.wants} == {*FILE.wants}
     letters = [draw_shape("letter", rng, carried=("v9", "v10")) for _ in range(300)]
     assert {shape.purpose for shape in letters} == {FILE.purposes[name] for name in load_voices()["letter"].purposes}
     assert {shape.carried for shape in letters} == {("v9", "v10")}
