@@ -78,10 +78,20 @@ Habit = Literal[
 HabitShares = Mapping[Habit, float]
 
 
+class Labels(BaseModel):
+    """Labels that people put before an identifier: of a field on a line of its own, and within a sentence."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    field: tuple[str, ...]
+    inline: tuple[str, ...] = ()
+
+
 class _Habits(FileModel):
     shares: dict[str, dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]]
     other: dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]
     misspelled: dict[str, dict[str, str]]
+    labels: dict[str, dict[str, Labels]]
 
 
 @cache
@@ -98,6 +108,11 @@ def habit_shares(voice: str) -> HabitShares:
 def misspelled(language: str) -> Mapping[str, str]:
     """Return words of a language and how they are misspelled; empty for a language without an entry."""
     return _habits().misspelled.get(language, {})
+
+
+def labels(language: str) -> Mapping[str, Labels]:
+    """Return the labels of identifiers of a language by subtype; empty for a language without an entry."""
+    return _habits().labels.get(language, {})
 
 
 class _Pronouns(FileModel):

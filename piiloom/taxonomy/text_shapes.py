@@ -61,8 +61,8 @@ class _Shapes(BaseModel):
 class Shape:
     """The shape of one text.
 
-    ``asked``: whom the questions are for. ``wants``: two kinds of help that they may ask for. ``carried``: ids of the values that are identifiers the text may carry. ``impersonal``: the text
-    needs no first person.
+    ``asked``: whom the questions are for. ``wants``: two kinds of help that they may ask for. ``carried``: ids of the values that are
+    identifiers the text may carry. ``impersonal``: the text needs no first person.
     """
 
     form: str

@@ -14,7 +14,7 @@ from piiloom.generation.composer.surfaces import with_habit
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
 from piiloom.pii_values.consistency import matching_heritages, reminds_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.registers import habit_shares
+from piiloom.taxonomy.registers import Labels, habit_shares
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.telling_plan import Asking, plan_of
 from tests.longer import case_by_case
@@ -302,6 +302,26 @@ def test_a_habit_is_kept_up_and_spans_move_with_it(
     one = with_habit(_flat(text, value, kind), "forum", random.Random(1), "en_US", taxonomy=shipped_taxonomy())
     assert (one.text, one.habit, one.questions[0].text) == (after, habit, question)
     assert one.text[one.spans[0].start : one.spans[0].end] == one.spans[0].value
+
+
+def test_labels_of_identifiers_vary_and_spans_move_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("piiloom.generation.composer.surfaces.habit_shares", lambda _: {})
+    known = {"x": Labels(field=("MRN", "Chart no.", "Pt #"), inline=("MRN", "chart no."))}
+    monkeypatch.setattr("piiloom.generation.composer.surfaces.labels", lambda language: known if language == "en" else {})
+
+    def written(text: str, locale: str = "en_US") -> set[str]:
+        made = [with_habit(_flat(text, "77-12", "code"), "form", random.Random(n), locale, shipped_taxonomy()) for n in range(300)]
+        assert all(one.text[one.spans[0].start : one.spans[0].end] == "77-12" for one in made)
+        return {one.text for one in made}
+
+    fields = {f"{label}{sign}77-12" for label in ("MRN", "Chart no.", "Pt #") for sign in (": ", ":", " ", " - ", " = ")}
+    assert written("Hello\nMRN: 77-12\nBye") == {f"Hello\n{field}\nBye" for field in fields}
+    assert written("- mrn: 77-12") == {"- mrn: 77-12"} | {f"- {field}" for field in fields}
+    assert written("It is on file. Chart no. 77-12, he said") == {f"It is on file. {one} 77-12, he said" for one in ("MRN", "Chart no.")}
+    # Other words, an article before it, another language: as the story has it.
+    for text in ("My number is 77-12", "it has an MRN 77-12", "the XMRN 77-12"):
+        assert written(text) == {text}
+    assert written("MRN: 77-12", "pt_BR") == {"MRN: 77-12"}
 
 
 def test_a_habit_that_would_hide_a_name_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,7 +175,7 @@ class _Page:
         owner, dot, word = slot.name.partition(".")
         text = self._values.agreeing(owner, word) if dot else self._values.value(owner)
         if slot.article == "^":
-            text = _capitalised(text)
+            text = capitalised(text)
         elif slot.article is not None:
             chosen = article(text, self._locale)
             self.add(f"{chosen.capitalize() if slot.article == 'A' else chosen} ")
@@ -231,7 +231,7 @@ def _parts(pattern: str, number: int) -> tuple[str | Slot, ...]:
     return tuple(part.text if isinstance(part, Text) else part for part in parts if isinstance(part, Text | Slot))
 
 
-def _capitalised(text: str) -> str:
+def capitalised(text: str) -> str:
     """Return *text* with its first letter capitalized, or unchanged if the capital would be more than one letter ("ß")."""
     first = text[:1].upper()
     return first + text[1:] if len(first) == 1 else text

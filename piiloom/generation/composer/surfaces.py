@@ -6,6 +6,8 @@ A habit belongs to the author of a story from the bank. It is orthographic and a
 apostrophes, or words always misspelled; "untidy" is several of them at once. It changes the text between values. Only lower case changes
 values too (except codes, which people copy); the span's value is then the changed text. If a habit would make the spans invalid, the text
 stays as it is.
+
+Labels of identifiers ("Phone:", "acct") vary from writer to writer too, besides any habit.
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from typing import Final
 
 from piiloom.corpus.marks import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
-from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, clash, folded
+from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, capitalised, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.registers import Habit, Register, habit_shares, misspelled
+from piiloom.taxonomy.registers import Habit, Labels, Register, habit_shares, labels, misspelled
 from piiloom.taxonomy.scenarios import Talk
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -181,14 +183,15 @@ _OF_FIELDS: Final = "fields"  # begins the habits that change no question
 
 
 def with_habit(told: ToldStory, voice: str, rng: random.Random, locale: str, taxonomy: Taxonomy) -> ToldStory:
-    """Return *told* with a habit drawn for *voice* applied, or unchanged if none is drawn or the habit does not fit."""
+    """Return *told* with other labels and with a habit drawn for *voice*, as far as they fit."""
+    told = _relabelled(told, rng, get_locale(locale).language)
     habit = _draw(voice, rng)
     if habit is None:
         return told
     change = _change(habit, told, rng, get_locale(locale).language)
     if change is None:
         return told
-    text, spans = _changed(told, change, taxonomy, lower=habit in _IN_LOWER_CASE)
+    text, spans = _changed(told, lambda between, _: change(between), taxonomy if habit in _IN_LOWER_CASE else None)
     if habit in _WITHOUT_FINAL_STOP and _LAST_STOP.search(text) and (not spans or spans[-1].end < len(text)):
         text = text[:-1]
     if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
@@ -233,20 +236,66 @@ def _misspelling(words: Sequence[str], language: str) -> Change:
     return lambda text: pattern.sub(put, text)
 
 
-def _changed(told: ToldStory, change: Change, taxonomy: Taxonomy, *, lower: bool) -> tuple[str, tuple[ToldSpan, ...]]:
-    """Apply *change* to the text between values; returns the new text and the spans with their new offsets."""
+_LABEL_CHANGED: Final = 0.6  # share of the known labels that are replaced by another of their list, or by themselves
+# What stands between the label and the entry of a field, with weights.
+_AFTER_LABEL: Final = (": ",) * 12 + (":", ":", " ", " ", " - ", " = ")
+
+
+def _relabelled(told: ToldStory, rng: random.Random, language: str) -> ToldStory:
+    """Replace some labels that stand right before identifiers by others that people write for the same kind of number."""
+    known = labels(language)
+
+    def change(between: str, span: ToldSpan | None) -> str:
+        if span is None or span.subtype not in known:
+            return between
+        return _label_pattern(known[span.subtype]).sub(lambda found: _another_label(found, known[span.subtype], rng), between)
+
+    text, spans = _changed(told, change, None)
+    if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
+        return told
+    return replace(told, text=text, spans=spans)
+
+
+@lru_cache(maxsize=256)
+def _label_pattern(of: Labels) -> re.Pattern[str]:
+    """Return a pattern of a label of *of* at the end of a text; the group "line" is what stands before it on its line, if it begins one."""
+    any_of = "|".join(map(re.escape, sorted({*of.field, *of.inline}, key=len, reverse=True)))
+    return re.compile(rf"(?i)(?:(?P<line>(?:\n|\A)(?:[-*>•] ?)?)|(?<![\w-])(?<!\ban )(?<!\ba ))(?P<label>{any_of})(?P<after>: ?| )\Z")
+
+
+def _another_label(found: re.Match[str], of: Labels, rng: random.Random) -> str:
+    label, after = found["label"], found["after"]
+    field = found["line"] is not None and ":" in after
+    choices = of.field if field else of.inline
+    if not choices or rng.random() >= _LABEL_CHANGED:
+        return found.group()
+    other = rng.choice(choices)
+    if label.isupper() and len(label) > 4:
+        other = other.upper()
+    elif not field and label[0].isupper() and not label.isupper():
+        other = capitalised(other)
+    return f"{found['line'] or ''}{other}{rng.choice(_AFTER_LABEL) if field else after}"
+
+
+def _changed(
+    told: ToldStory, change: Callable[[str, ToldSpan | None], str], in_lower_case: Taxonomy | None
+) -> tuple[str, tuple[ToldSpan, ...]]:
+    """Apply *change* to each text before a span, and to the rest; returns the new text and the spans with their new offsets.
+
+    With the taxonomy *in_lower_case*, values that people do not copy are set in lower case.
+    """
     pieces: list[str] = []
     spans: list[ToldSpan] = []
     length = at = 0
     for span in told.spans:
-        between = change(told.text[at : span.start])
-        value = folded(span.value) if lower and not _is_copied(span, taxonomy) else span.value
+        between = change(told.text[at : span.start], span)
+        value = span.value if in_lower_case is None or _is_copied(span, in_lower_case) else folded(span.value)
         start = length + len(between)
         length = start + len(value)
         pieces += (between, value)
         spans.append(replace(span, start=start, end=length, value=value))
         at = span.end
-    pieces.append(change(told.text[at:]))
+    pieces.append(change(told.text[at:], None))
     return "".join(pieces), tuple(spans)
 
 
