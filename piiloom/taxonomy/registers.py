@@ -78,8 +78,8 @@ Habit = Literal[
 HabitShares = Mapping[Habit, float]
 
 
-class Labels(BaseModel):
-    """Labels that people put before an identifier: of a field on a line of its own, and within a sentence."""
+class FieldLabels(BaseModel):
+    """FieldLabels that people put before an identifier: of a field on a line of its own, and within a sentence."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -91,7 +91,7 @@ class _Habits(FileModel):
     shares: dict[str, dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]]
     other: dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]
     misspelled: dict[str, dict[str, str]]
-    labels: dict[str, dict[str, Labels]]
+    labels: dict[str, dict[str, FieldLabels]]
 
 
 @cache
@@ -110,7 +110,7 @@ def misspelled(language: str) -> Mapping[str, str]:
     return _habits().misspelled.get(language, {})
 
 
-def labels(language: str) -> Mapping[str, Labels]:
+def labels(language: str) -> Mapping[str, FieldLabels]:
     """Return the labels of identifiers of a language by subtype; empty for a language without an entry."""
     return _habits().labels.get(language, {})
 

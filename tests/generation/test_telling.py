@@ -14,7 +14,7 @@ from piiloom.generation.composer.surfaces import with_habit
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
 from piiloom.pii_values.consistency import matching_heritages, reminds_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.registers import Labels, habit_shares
+from piiloom.taxonomy.registers import FieldLabels, habit_shares
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.telling_plan import Asking, plan_of
 from tests.longer import case_by_case
@@ -306,7 +306,7 @@ def test_a_habit_is_kept_up_and_spans_move_with_it(
 
 def test_labels_of_identifiers_vary_and_spans_move_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("piiloom.generation.composer.surfaces.habit_shares", lambda _: {})
-    known = {"x": Labels(field=("MRN", "Chart no.", "Pt #"), inline=("MRN", "chart no."))}
+    known = {"x": FieldLabels(field=("MRN", "Chart no.", "Pt #"), inline=("MRN", "chart no."))}
     monkeypatch.setattr("piiloom.generation.composer.surfaces.labels", lambda language: known if language == "en" else {})
 
     def written(text: str, locale: str = "en_US") -> set[str]:

@@ -7,7 +7,7 @@ apostrophes, or words always misspelled; "untidy" is several of them at once. It
 values too (except codes, which people copy); the span's value is then the changed text. If a habit would make the spans invalid, the text
 stays as it is.
 
-Labels of identifiers ("Phone:", "acct") vary from writer to writer too, besides any habit.
+FieldLabels of identifiers ("Phone:", "acct") vary from writer to writer too, besides any habit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, capitalised, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.registers import Habit, Labels, Register, habit_shares, labels, misspelled
+from piiloom.taxonomy.registers import Habit, FieldLabels, Register, habit_shares, labels, misspelled
 from piiloom.taxonomy.scenarios import Talk
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
@@ -257,13 +257,13 @@ def _relabelled(told: ToldStory, rng: random.Random, language: str) -> ToldStory
 
 
 @lru_cache(maxsize=256)
-def _label_pattern(of: Labels) -> re.Pattern[str]:
+def _label_pattern(of: FieldLabels) -> re.Pattern[str]:
     """Return a pattern of a label of *of* at the end of a text; the group "line" is what stands before it on its line, if it begins one."""
     any_of = "|".join(map(re.escape, sorted({*of.field, *of.inline}, key=len, reverse=True)))
     return re.compile(rf"(?i)(?:(?P<line>(?:\n|\A)(?:[-*>•] ?)?)|(?<![\w-])(?<!\ban )(?<!\ba ))(?P<label>{any_of})(?P<after>: ?| )\Z")
 
 
-def _another_label(found: re.Match[str], of: Labels, rng: random.Random) -> str:
+def _another_label(found: re.Match[str], of: FieldLabels, rng: random.Random) -> str:
     label, after = found["label"], found["after"]
     field = found["line"] is not None and ":" in after
     choices = of.field if field else of.inline
