@@ -24,7 +24,7 @@ from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, capitalised, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.registers import Habit, FieldLabels, Register, habit_shares, labels, misspelled
+from piiloom.taxonomy.registers import FieldLabels, Habit, Register, habit_shares, labels, misspelled
 from piiloom.taxonomy.scenarios import Talk
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
