@@ -35,6 +35,7 @@ from piiloom.pii_values.numbering.accounts import national_account
 from piiloom.pii_values.numbering.holders import rule_of
 from piiloom.pii_values.numbering.masks import fill_places
 from piiloom.pii_values.people import draw_handle
+from piiloom.taxonomy.entities.entity import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.locales import cldr_locale, get_locale, locale_codes
 
@@ -141,6 +142,10 @@ def entity_drawer(entity_id: str) -> Draw | None:
     """Return the function that draws values of a catalogue entity; None if there is no such entity, or it needs words of the locale."""
     entity = find_shipped(entity_id)
     if entity is None or entity.generator is None or entity.generator.draw is not None:
+        return None
+    if (
+        entity.locale == UNIVERSAL and not entity.structured
+    ):  # its values are English words, or numbers that mean something to a reader of English
         return None
     return lambda person, rng: draw_entity_value(entity, person.locale, rng)
 

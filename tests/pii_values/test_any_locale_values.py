@@ -7,7 +7,8 @@ import re
 
 import phonenumbers
 
-from piiloom.pii_values.any_locale import draw_resident, drawers_of, faker_locale, locale_description
+from piiloom.pii_values.any_locale import draw_resident, drawers_of, entity_drawer, faker_locale, locale_description
+from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case
 
@@ -41,3 +42,12 @@ def test_every_drawn_value_has_the_form_of_its_kind(locale):
                 if subtype == "phone":
                     assert phonenumbers.is_valid_number(phonenumbers.parse(text, region)), text
     assert [line for line in locale_description(locale) if line.startswith("the model")]
+
+
+def test_the_catalogue_gives_no_english_words_to_other_locales():
+    """Its universal entities without a form of their own ("numb fingers", "recently divorced") are for texts in English."""
+    drawn = {entity.id: entity_drawer(entity.id) for entity in shipped_entities()}
+    assert {"symptom", "marital_status", "debt", "immigration_status", "credit_score"} <= {
+        name for name, draw in drawn.items() if draw is None
+    }
+    assert all(drawn[name] is not None for name in ("imei", "vin", "mac_address", "iban", "medical_record_number"))

@@ -29,6 +29,7 @@ _OF_PAIR = 2  # fewest drawn values that a text keeps: one of each type of its p
 CARRIED = (1, 3)  # fewest and most identifiers of a text whose voice carries them
 MOST_MORE = 3  # most values that the model may add to the drawn ones
 _VERBATIM = frozenset({"name", "code"})
+_MONTHS = frozenset(range(1, 13))
 _FIGURE = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 SCHEMA: Mapping[str, Any] = {
@@ -156,7 +157,7 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     check_no_meta(situation)
     if not situation:
         raise Fault("no_situation", "there is no situation")
-    said = _said(kept, facts, carried)
+    said = _said(kept, facts, carried, listed=ctx.locale.listed)
     values = [replace(value, text=said[value.id], subject=holders[value.id]) for value in kept]
     for value, use in _more(data["more"], values, item, ctx):
         values.append(value)
@@ -206,13 +207,13 @@ def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item:
             raise Fault("other_kind", f"no fact may be of the kind {entry['kind']}")
         if not holder or not use:
             raise Fault("no_use", "each fact under more needs a holder and a use")
-        text = fit_value(entry["said"], taken)
+        text = fit_value(entry["said"], taken, listed=ctx.locale.listed)
         taken.append(text)
         found.append((ItemValue(id=entry["id"], entity_type=entry["kind"], subtype=None, text=text, relevance="low", subject=holder), use))
     return found
 
 
-def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], carried: Collection[str]) -> dict[str, str]:
+def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], carried: Collection[str], *, listed: bool) -> dict[str, str]:
     """Return the wording of each kept value, by id; an empty ``said`` keeps the drawn text.
 
     Raises ``Fault`` if a name, code, identifier of *carried* or figure is changed, or if the wording is no valid value.
@@ -222,14 +223,22 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], car
         text = said[value.id]
         if text == value.text:
             continue
-        if value.entity_type in _VERBATIM or value.id in carried or not figures(text) <= figures(value.text):
+        if value.entity_type in _VERBATIM or value.id in carried or adds_figures(text, value):
             raise Fault("figures_changed", f"{value.id} must be said as it is given: names and codes stay, and no number is added")
-        fit_value(text, [other for name, other in said.items() if name != value.id])
+        fit_value(text, [other for name, other in said.items() if name != value.id], listed=listed)
     return said
 
 
-def figures(text: str) -> set[int]:
-    """Return the numbers of *text*; "03" and "3" are the same, and so are "2,500" and "2500": dates and sums may be written otherwise."""
+def adds_figures(text: str, value: ItemValue) -> bool:
+    """Whether *text* has a number that *value* lacks.
+
+    Dates and sums may be written otherwise: "03" and "3" are the same, and so are "2,500" and "2500", "May" and "5".
+    """
+    added = _figures(text) - _figures(value.text)
+    return bool(added - _MONTHS if value.entity_type == "datetime" and any(map(str.isalpha, value.text)) else added)
+
+
+def _figures(text: str) -> set[int]:
     return set(map(int, _FIGURE.findall(_GROUPED.sub("", text))))
 
 

@@ -22,7 +22,10 @@ _QUESTION_END = re.compile(r"[?？؟]+")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”')
 # A full stop, question or exclamation mark that ends a sentence: followed by white space and a capital, not after an initial. The marks
 # of scripts without capitals end one wherever they stand.
-SENTENCE_END = re.compile(r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)[.!?][\"'”’)]*\s+(?=[A-Z\"“])|[。！？।][”’」』）]*\s*")
+# A full stop after one or two digits may be that of a date ("10. Juli").
+SENTENCE_END = re.compile(
+    r"(?<![A-Z])(?<!Dr)(?<!St)(?<!Mr)(?<!Ms)(?<!Mrs)(?:(?<!\b\d)(?<!\b\d\d)\.|[!?])[\"'”’)]*\s+(?=[A-Z\"“])|[。！？।][”’」』）]*\s*"
+)
 
 
 def read_marked(reply: str, values: Sequence[ItemValue], *, inflects: bool = False) -> MarkedText:
