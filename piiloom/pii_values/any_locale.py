@@ -143,9 +143,7 @@ def entity_drawer(entity_id: str) -> Draw | None:
     entity = find_shipped(entity_id)
     if entity is None or entity.generator is None or entity.generator.draw is not None:
         return None
-    if (
-        entity.locale == UNIVERSAL and not entity.structured
-    ):  # its values are English words, or numbers that mean something to a reader of English
+    if entity.locale == UNIVERSAL and not entity.structured:  # its values are English words
         return None
     return lambda person, rng: draw_entity_value(entity, person.locale, rng)
 
