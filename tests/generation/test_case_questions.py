@@ -60,6 +60,13 @@ def test_a_value_that_changes_one_point_is_not_told():
     assert [entry.value for entry in told.case.questions[0].ledger] == ["v1", "v2", "v4", "v5"]
 
 
+def test_a_tie_to_somebody_of_whom_other_values_tell_is_told():
+    item = item_with(FIVE | {"v3": "relationship"}, question({"v1": MAIN, "v2": NOTHING, "v3": ONE_POINT, "v4": NOTHING, "v5": NOTHING}))
+    for subjects, told in (({"v3": "brother"}, False), ({"v3": "brother", "v5": "brother"}, True)):
+        values = tuple(replace(one, subject=subjects.get(one.id, "self")) for one in item.values)
+        assert ("v3" in {kept.id for kept in without_disputable(replace(item, values=values)).values}) is told
+
+
 def test_a_value_that_another_question_turns_on_is_told():
     one = question({"v1": MAIN, "v2": NOTHING, "v3": ONE_POINT, "v4": NOTHING, "v5": NOTHING})
     other = question({"v1": NOTHING, "v2": NOTHING, "v3": MAIN, "v4": NOTHING, "v5": NOTHING})

@@ -21,6 +21,7 @@ from typing import Final
 
 from piiloom.corpus.marks import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
+from piiloom.foundation.words import any_of
 from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, capitalised, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.locales import get_locale
@@ -239,6 +240,7 @@ def _misspelling(words: Sequence[str], language: str) -> Change:
 _LABEL_CHANGED: Final = 0.6  # share of the known labels that are replaced by another of their list, or by themselves
 # What stands between the label and the entry of a field, with weights.
 _AFTER_LABEL: Final = (": ",) * 12 + (":", ":", " ", " ", " - ", " = ")
+_LONGEST_ACRONYM: Final = 4  # letters: "IBAN" in capitals does not mean that all labels are
 
 
 def _relabelled(told: ToldStory, rng: random.Random, language: str) -> ToldStory:
@@ -258,23 +260,22 @@ def _relabelled(told: ToldStory, rng: random.Random, language: str) -> ToldStory
 
 @lru_cache(maxsize=256)
 def _label_pattern(of: FieldLabels) -> re.Pattern[str]:
-    """Return a pattern of a label of *of* at the end of a text; the group "line" is what stands before it on its line, if it begins one."""
-    any_of = "|".join(map(re.escape, sorted({*of.field, *of.inline}, key=len, reverse=True)))
-    return re.compile(rf"(?i)(?:(?P<line>(?:\n|\A)(?:[-*>•] ?)?)|(?<![\w-])(?<!\ban )(?<!\ba ))(?P<label>{any_of})(?P<after>: ?| )\Z")
+    """Return a pattern of a label of *of* at the end of a text; the group "line" is what stands before that of a field on its line."""
+    field, inline = (any_of(sorted(one, key=len, reverse=True)) for one in ({*of.field, *of.inline}, of.inline))
+    in_a_line = rf"(?<![\w-])(?<!\ban )(?<!\ba )(?P<inline>{inline or '(?!)'})(?P<sign>: ?| )"
+    return re.compile(rf"(?i)(?:(?P<line>(?:\n|\A)(?:[-*>•] ?)?)(?P<field>{field}): ?|{in_a_line})\Z")
 
 
 def _another_label(found: re.Match[str], of: FieldLabels, rng: random.Random) -> str:
-    label, after = found["label"], found["after"]
-    field = found["line"] is not None and ":" in after
-    choices = of.field if field else of.inline
-    if not choices or rng.random() >= _LABEL_CHANGED:
+    if rng.random() >= _LABEL_CHANGED:
         return found.group()
-    other = rng.choice(choices)
-    if label.isupper() and len(label) > 4:
+    label = found["field"] or found["inline"]
+    other = rng.choice(of.field if found["field"] else of.inline)
+    if label.isupper() and len(label) > _LONGEST_ACRONYM:
         other = other.upper()
-    elif not field and label[0].isupper() and not label.isupper():
+    elif found["field"] is None and label[0].isupper() and not label.isupper():
         other = capitalised(other)
-    return f"{found['line'] or ''}{other}{rng.choice(_AFTER_LABEL) if field else after}"
+    return f"{found['line']}{other}{rng.choice(_AFTER_LABEL)}" if found["field"] else f"{other}{found['sign']}"
 
 
 def _changed(

@@ -82,7 +82,8 @@ class LedgerStage:
 def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
     """Return *item* without values that are disputable under some question and deciding under none.
 
-    A value stays if only ``FEWEST_VALUES`` are left, or if it is the last one of a type of the pair or of the subtypes *kinds*.
+    A value stays if only ``FEWEST_VALUES`` are left, if it is the last one of a type of the pair or of the subtypes *kinds*, or if it is the
+    tie to a person of whom other values tell: without it nobody knows who that is.
     """
     case = item.case
     assert case is not None  # noqa: S101 - its caller has made it
@@ -96,6 +97,8 @@ def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
         if value.entity_type in item.plan.pair and not any(other.entity_type == value.entity_type for other in others):
             continue
         if value.subtype in kinds and not any(other.subtype in kinds for other in others):
+            continue
+        if value.entity_type == "relationship" and any(other.subject == value.subject for other in others):
             continue
         left, struck[value.id] = others, DISPUTABLE
         untold.append(value.text)
