@@ -82,8 +82,8 @@ class LedgerStage:
 def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
     """Return *item* without values that are disputable under some question and deciding under none.
 
-    A value stays if only ``FEWEST_VALUES`` are left, if it is the last one of a type of the pair or of the subtypes *kinds*, or if it is the
-    tie to a person of whom other values tell: without it nobody knows who that is.
+    A value stays if only ``FEWEST_VALUES`` are left, if it is the last one of a type of the pair or of the subtypes *kinds*, or if it is
+    the tie to a person of whom other values tell: without it nobody knows who that is.
     """
     case = item.case
     assert case is not None  # noqa: S101 - its caller has made it
