@@ -8,6 +8,7 @@ SHAPE = {
     "form": "a post in a forum",
     "dates": "as people say them",
     "purpose": "to thank somebody",
+    "wants": ["how to word something", "whether it is worth the trouble"],
     "asked": "an adviser",
     "look_alike": "a price",
 }
