@@ -138,12 +138,12 @@ def drawers_of(locale: str) -> Drawers:
     )
 
 
-def entity_drawer(entity_id: str) -> Draw | None:
+def entity_drawer(entity_id: str, language: str) -> Draw | None:
     """Return the function that draws values of a catalogue entity; None if there is no such entity, or it needs words of the locale."""
     entity = find_shipped(entity_id)
     if entity is None or entity.generator is None or entity.generator.draw is not None:
         return None
-    if entity.locale == UNIVERSAL and not entity.structured:  # its values are English words
+    if entity.locale == UNIVERSAL and not entity.structured and language != "en":  # its values are English words
         return None
     return lambda person, rng: draw_entity_value(entity, person.locale, rng)
 

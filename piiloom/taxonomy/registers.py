@@ -79,7 +79,7 @@ HabitShares = Mapping[Habit, float]
 
 
 class FieldLabels(BaseModel):
-    """FieldLabels that people put before an identifier: of a field on a line of its own, and within a sentence."""
+    """Labels that people put before an identifier: of a field on a line of its own, and within a sentence."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -7,7 +7,7 @@ apostrophes, or words always misspelled; "untidy" is several of them at once. It
 values too (except codes, which people copy); the span's value is then the changed text. If a habit would make the spans invalid, the text
 stays as it is.
 
-FieldLabels of identifiers ("Phone:", "acct") vary from writer to writer too, besides any habit.
+Labels of identifiers ("Phone:", "acct") vary from writer to writer too, besides any habit.
 """
 
 from __future__ import annotations
@@ -260,7 +260,7 @@ def _relabelled(told: ToldStory, rng: random.Random, language: str) -> ToldStory
 
 @lru_cache(maxsize=256)
 def _label_pattern(of: FieldLabels) -> re.Pattern[str]:
-    """Return a pattern of a label of *of* at the end of a text; the group "line" is what stands before that of a field on its line."""
+    """Return a pattern of a known label at the end of a text; the group "line" is the line break and bullet before a field."""
     field, inline = (any_of(sorted(one, key=len, reverse=True)) for one in ({*of.field, *of.inline}, of.inline))
     in_a_line = rf"(?<![\w-])(?<!\ban )(?<!\ba )(?P<inline>{inline or '(?!)'})(?P<sign>: ?| )"
     return re.compile(rf"(?i)(?:(?P<line>(?:\n|\A)(?:[-*>•] ?)?)(?P<field>{field}): ?|{in_a_line})\Z")

@@ -98,7 +98,7 @@ def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
             continue
         if value.subtype in kinds and not any(other.subtype in kinds for other in others):
             continue
-        if value.entity_type == "relationship" and any(other.subject == value.subject for other in others):
+        if value.entity_type == "relationship" and value.subject != "self" and any(other.subject == value.subject for other in others):
             continue
         left, struck[value.id] = others, DISPUTABLE
         untold.append(value.text)

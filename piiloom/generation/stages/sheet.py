@@ -157,7 +157,7 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     check_no_meta(situation)
     if not situation:
         raise Fault("no_situation", "there is no situation")
-    said = _said(kept, facts, carried, listed=ctx.locale.listed)
+    said = _said(kept, facts, carried, listed=not ctx.locale.inflects)
     values = [replace(value, text=said[value.id], subject=holders[value.id]) for value in kept]
     for value, use in _more(data["more"], values, item, ctx):
         values.append(value)
@@ -207,7 +207,7 @@ def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item:
             raise Fault("other_kind", f"no fact may be of the kind {entry['kind']}")
         if not holder or not use:
             raise Fault("no_use", "each fact under more needs a holder and a use")
-        text = fit_value(entry["said"], taken, listed=ctx.locale.listed)
+        text = fit_value(entry["said"], taken, listed=not ctx.locale.inflects)
         taken.append(text)
         found.append((ItemValue(id=entry["id"], entity_type=entry["kind"], subtype=None, text=text, relevance="low", subject=holder), use))
     return found
@@ -232,10 +232,14 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], car
 def adds_figures(text: str, value: ItemValue) -> bool:
     """Whether *text* has a number that *value* lacks.
 
-    Dates and sums may be written otherwise: "03" and "3" are the same, and so are "2,500" and "2500", "May" and "5".
+    Dates and sums may be written otherwise: "03" and "3" are the same, and so are "2,500" and "2500". A date in words may be one in
+    figures only, with its day and one number more, the month.
     """
-    added = _figures(text) - _figures(value.text)
-    return bool(added - _MONTHS if value.entity_type == "datetime" and any(map(str.isalpha, value.text)) else added)
+    given, found = _figures(value.text), _figures(text)
+    added = found - given
+    in_figures = value.entity_type == "datetime" and any(map(str.isalpha, value.text)) and not any(map(str.isalpha, text))
+    is_month = in_figures and len(added) == 1 and added <= _MONTHS and bool(found & given)
+    return bool(added) and not is_month
 
 
 def _figures(text: str) -> set[int]:

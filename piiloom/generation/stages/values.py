@@ -31,6 +31,7 @@ from piiloom.pii_values.kinds import draw_own
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import EntityType, Subtype, Taxonomy
+from piiloom.taxonomy.locales import get_locale
 
 NAME = "values"
 IN_TEXT = "value_in_text"  # the template for a value that fits the post so far
@@ -119,7 +120,7 @@ async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: Sta
         schema=text_schema("value"),
         item_id=f"{plan.text_name}/{wanted.id}",
     )
-    value, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid, text, listed=ctx.locale.listed))
+    value, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid, text, listed=not ctx.locale.inflects))
     return (
         ItemValue(
             id=wanted.id,
@@ -200,7 +201,7 @@ def draw_in_any_locale(item: Item, drawn: Sequence[WantedValue], taxonomy: Taxon
             owner = person or people.setdefault(subject, draw_resident(plan.locale, derive_rng("resident", plan.seed, subject)))
             taken, is_code = [value.text for value in found], wanted.entity_type == "code"
             try:  # codes may share words: all addresses are at example domains
-                text = fit_value(write(owner, rng), [] if is_code else taken, listed=False)
+                text = fit_value(write(owner, rng), [] if is_code else taken, listed=not get_locale(plan.locale).inflects)
             except Fault:
                 continue
             if not is_code or not any(text in other or other in text for other in taken):
@@ -219,7 +220,7 @@ def _drawer(wanted: WantedValue, plan: PlanItem, taxonomy: Taxonomy) -> tuple[st
         generator = taxonomy.subtype(wanted.entity_type, subtype).generator
         return None if generator is None else (subtype, lambda person, rng: draw_own(generator, person.locale, rng))
     known = drawers_of(plan.locale).get(wanted.entity_type, {})
-    if subtype not in known and (entity_draw := entity_drawer(subtype)) is not None:
+    if subtype not in known and (entity_draw := entity_drawer(subtype, get_locale(plan.locale).language)) is not None:
         return subtype, entity_draw
     if known and subtype not in known and wanted.entity_type in _NEVER_ASKED:
         subtype = derive_rng("subtype", plan.seed, wanted.id, "instead").choice(list(known))
