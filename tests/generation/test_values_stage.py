@@ -124,9 +124,9 @@ def test_an_unfit_value_is_asked_for_again(reply, code):
 )
 def test_two_values_may_share_numbers_and_small_words(value, other, fits):
     """*fits*: with the function words of the language known, and without."""
-    for listed, may in zip((True, False), fits, strict=True):
+    for inflects, may in zip((False, True), fits, strict=True):
         if may:
-            assert values.fit_value(value, [other], listed=listed) == value
+            assert values.fit_value(value, [other], inflects=inflects) == value
         else:
             with pytest.raises(Fault, match="taken"):
-                values.fit_value(value, [other], listed=listed)
+                values.fit_value(value, [other], inflects=inflects)

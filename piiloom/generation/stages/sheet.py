@@ -157,7 +157,7 @@ def _read(data: Any, item: Item, ctx: StageContext) -> _Sheet:
     check_no_meta(situation)
     if not situation:
         raise Fault("no_situation", "there is no situation")
-    said = _said(kept, facts, carried, listed=not ctx.locale.inflects)
+    said = _said(kept, facts, carried, inflects=ctx.locale.inflects)
     values = [replace(value, text=said[value.id], subject=holders[value.id]) for value in kept]
     for value, use in _more(data["more"], values, item, ctx):
         values.append(value)
@@ -207,13 +207,13 @@ def _more(entries: Sequence[Mapping[str, str]], kept: Sequence[ItemValue], item:
             raise Fault("other_kind", f"no fact may be of the kind {entry['kind']}")
         if not holder or not use:
             raise Fault("no_use", "each fact under more needs a holder and a use")
-        text = fit_value(entry["said"], taken, listed=not ctx.locale.inflects)
+        text = fit_value(entry["said"], taken, inflects=ctx.locale.inflects)
         taken.append(text)
         found.append((ItemValue(id=entry["id"], entity_type=entry["kind"], subtype=None, text=text, relevance="low", subject=holder), use))
     return found
 
 
-def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], carried: Collection[str], *, listed: bool) -> dict[str, str]:
+def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], carried: Collection[str], *, inflects: bool) -> dict[str, str]:
     """Return the wording of each kept value, by id; an empty ``said`` keeps the drawn text.
 
     Raises ``Fault`` if a name, code, identifier of *carried* or figure is changed, or if the wording is no valid value.
@@ -225,7 +225,7 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], car
             continue
         if value.entity_type in _VERBATIM or value.id in carried or adds_figures(text, value):
             raise Fault("figures_changed", f"{value.id} must be said as it is given: names and codes stay, and no number is added")
-        fit_value(text, [other for name, other in said.items() if name != value.id], listed=listed)
+        fit_value(text, [other for name, other in said.items() if name != value.id], inflects=inflects)
     return said
 
 

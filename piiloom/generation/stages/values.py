@@ -38,8 +38,8 @@ IN_TEXT = "value_in_text"  # the template for a value that fits the post so far
 _NEVER_ASKED = frozenset({"name", "code"})  # of a model, if code has any of the type
 _TRIES, _OWN_TRIES = 40, 8
 _AN_AMOUNT = 1234.5
-# Letters of a word that two values may not share, in a locale with a list of function words and in another one.
-_SHORTEST = {True: 3, False: 6}
+# Letters of a word that two values may not share, by whether the language inflects and its function words are not known.
+_SHORTEST = {False: 3, True: 6}
 _DIGIT = re.compile(r"\d")
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
 
@@ -120,7 +120,7 @@ async def _ask(wanted: WantedValue, taken: list[ItemValue], item: Item, ctx: Sta
         schema=text_schema("value"),
         item_id=f"{plan.text_name}/{wanted.id}",
     )
-    value, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid, text, listed=not ctx.locale.inflects))
+    value, refused = await ask(question, ctx, lambda data: fit_value(data["value"], avoid, text, inflects=ctx.locale.inflects))
     return (
         ItemValue(
             id=wanted.id,
@@ -201,7 +201,7 @@ def draw_in_any_locale(item: Item, drawn: Sequence[WantedValue], taxonomy: Taxon
             owner = person or people.setdefault(subject, draw_resident(plan.locale, derive_rng("resident", plan.seed, subject)))
             taken, is_code = [value.text for value in found], wanted.entity_type == "code"
             try:  # codes may share words: all addresses are at example domains
-                text = fit_value(write(owner, rng), [] if is_code else taken, listed=not get_locale(plan.locale).inflects)
+                text = fit_value(write(owner, rng), [] if is_code else taken, inflects=get_locale(plan.locale).inflects)
             except Fault:
                 continue
             if not is_code or not any(text in other or other in text for other in taken):
@@ -241,12 +241,12 @@ def _drawn(
     return tuple(draw_values(draw_persona(rng, locale), [request], rng, taxonomy)[0] for request in alone)
 
 
-def fit_value(value: str, avoid: list[str], text: str = "", *, listed: bool) -> str:
+def fit_value(value: str, avoid: list[str], text: str = "", *, inflects: bool) -> str:
     """Return *value* with single spaces.
 
     Raises ``Fault`` if it is malformed, shares a content word with one of *avoid* or has the other in it, or occurs in *text*, the post so
-    far. Numbers and words of one or two letters may be shared; in a locale that is not *listed*, whose function words are not known,
-    words of up to five letters.
+    far. Numbers and words of one or two letters may be shared; in a language that *inflects*, of which no function words are known, words
+    of up to five letters.
     """
     fit = " ".join(value.split())
     if len(fit) == 1 and not fit.isascii():
@@ -254,9 +254,8 @@ def fit_value(value: str, avoid: list[str], text: str = "", *, listed: bool) -> 
     if FORBIDDEN & set(fit) or not 1 <= count_words(fit) <= 8:
         raise Fault("unfit_value", "a value has one to eight words on one line, without brackets, braces or double quotes")
     for other in avoid:
-        if shared := [
-            word for word in content_words(fit) & content_words(other) if len(word) >= _SHORTEST[listed] and not _DIGIT.search(word)
-        ]:
+        both = content_words(fit) & content_words(other)
+        if shared := [word for word in both if len(word) >= _SHORTEST[inflects] and not _DIGIT.search(word)]:
             raise Fault("repeated_value", f'it shares the word "{min(shared)}" with a value that is already taken')
         one, two = sorted((fit.casefold(), other.casefold()), key=len)
         if exact_mentions(two, one):
