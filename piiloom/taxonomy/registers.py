@@ -6,7 +6,7 @@ lower case; each voice has its shares. Pronouns are such as "he" or "she".
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
@@ -79,7 +79,7 @@ HabitShares = Mapping[Habit, float]
 
 
 class FieldLabels(BaseModel):
-    """Labels that people put before an identifier: of a field on a line of its own, and within a sentence."""
+    """Labels that mean the same before an identifier: of a field on a line of its own, and within a sentence."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -91,7 +91,7 @@ class _Habits(FileModel):
     shares: dict[str, dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]]
     other: dict[Habit, Annotated[float, Field(ge=0, le=100, strict=False)]]
     misspelled: dict[str, dict[str, str]]
-    labels: dict[str, dict[str, FieldLabels]]
+    labels: dict[str, dict[str, list[FieldLabels]]]
 
 
 @cache
@@ -110,8 +110,8 @@ def misspelled(language: str) -> Mapping[str, str]:
     return _habits().misspelled.get(language, {})
 
 
-def labels(language: str) -> Mapping[str, FieldLabels]:
-    """Return the labels of identifiers of a language by subtype; empty for a language without an entry."""
+def labels(language: str) -> Mapping[str, Sequence[FieldLabels]]:
+    """Return the groups of labels of identifiers of a language by subtype; empty for a language without an entry."""
     return _habits().labels.get(language, {})
 
 

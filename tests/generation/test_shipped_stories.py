@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from itertools import chain
 
 import pytest
 
 from piiloom.generation.composer.story_lint import TRIALS, lint_stories
 from piiloom.generation.composer.telling import tell
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import get_locale
+from piiloom.taxonomy.registers import labels
 from piiloom.taxonomy.stories import NO_PAIR
 from piiloom.taxonomy.story_bank import StoryBank, load_stories, stories_for, story_sources
 from tests.longer import EXPLORE
@@ -42,6 +45,29 @@ def test_every_story_is_told_with_exact_spans_and_questions_that_differ(locale):
         assert [told.text[span.start : span.end] for span in told.spans] == [span.value for span in told.spans]
         assert len({question.text for question in told.questions}) == 2
         assert any(question.high for question in told.questions) == bool(story.facts)
+
+
+def test_labels_are_of_known_kinds_and_in_one_group():
+    facts = (story.facts.values() for story in load_stories("en", extra=None, taxonomy=shipped_taxonomy()).values())
+    known = {fact.subtype for fact in chain.from_iterable(facts)} | {entity.id for entity in shipped_entities()}
+    assert labels("en").keys() <= known
+    for subtype, groups in labels("en").items():
+        lists = [[label.casefold() for label in one] for of in groups for one in (of.field, of.inline)]
+        assert all(len(set(one)) == len(one) != 1 for one in lists), subtype
+        every = [label for field, inline in zip(lists[::2], lists[1::2], strict=True) for label in {*field, *inline}]
+        assert len(set(every)) == len(every), subtype
+
+
+def test_other_labels_leave_spans_exact(monkeypatch):
+    monkeypatch.setattr("piiloom.generation.composer.surfaces._LABEL_CHANGED", 1)
+    monkeypatch.setattr("piiloom.generation.composer.surfaces.habit_shares", lambda _: {})
+    stories = load_stories("en", extra=None, taxonomy=shipped_taxonomy()).values()
+    changed = 0
+    for story in [one for one in stories if any(fact.subtype in labels("en") for fact in one.facts.values())][:200]:
+        plain, told = (tell(story, random.Random(story.id), habits=habits, taxonomy=shipped_taxonomy()) for habits in (False, True))
+        assert [told.text[span.start : span.end] for span in told.spans] == [span.value for span in plain.spans]
+        changed += told.text != plain.text
+    assert changed > 40
 
 
 @pytest.mark.long

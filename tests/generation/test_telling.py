@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -291,7 +293,9 @@ def _flat(text: str, value: str, kind: str = "location") -> ToldStory:
         ("fields_bare", "Town: Dayton", "Dayton", "location", "Town Dayton", "What's Up?"),
         ("fields_below", "Town: Dayton\nAt 10:30, they said.", "Dayton", "location", "Town\nDayton\nAt 10:30, they said.", "What's Up?"),
         ("fields_hash", "Policy no.: A-1\nFiled: no", "A-1", "code", "Policy #: A-1\nFiled: no", "What's Up?"),
-        ("fields_equal", "Policy no.: A-1", "A-1", "code", "policy_no=A-1", "What's Up?"),
+        ("fields_hash", "Phone #: A-1\nGate (day) no.: 7", "A-1", "code", "Phone #: A-1\nGate (day) #: 7", "What's Up?"),
+        ("fields_below", "Pt #: A-1\nPhone (day): no", "A-1", "code", "Pt #\nA-1\nPhone (day)\nno", "What's Up?"),
+        ("fields_equal", "Policy no.: A-1\nPt # (old): no", "A-1", "code", "policy_no=A-1\npt_old=no", "What's Up?"),
         ("misspelling", "Definitely Dayton, definitely.", "Dayton", "location", "Definately Dayton, definately.", "What's Up?"),
     ],
 )
@@ -304,24 +308,62 @@ def test_a_habit_is_kept_up_and_spans_move_with_it(
     assert one.text[one.spans[0].start : one.spans[0].end] == one.spans[0].value
 
 
-def test_labels_of_identifiers_vary_and_spans_move_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+_LABELS = {
+    "record": [
+        FieldLabels(field=("MRN", "Medical record no."), inline=("MRN", "medical record no.")),
+        FieldLabels(field=("Chart", "Chart #"), inline=("chart", "chart #", "chart number")),
+    ],
+    "last_four": [
+        FieldLabels(field=("SSN, last four", "SSN last 4"), inline=("SSN last 4", "last 4 of SSN")),
+        FieldLabels(field=("Last four", "Last 4"), inline=("last four", "last 4")),
+    ],
+    "license": [FieldLabels(field=("License", "DL #"), inline=("license", "DL #"))],
+    "ip": [FieldLabels(field=("IP", "Client IP"), inline=("IP", "client IP"))],
+}
+
+
+@case_by_case(
+    ("subtype", "text", "others"),
+    [
+        # Only by one of its own group; what stands between label and value stays.
+        ("record", "Hello\nMRN: 7-12\nBye", {"Hello\nMedical record no.: 7-12\nBye"}),
+        ("record", "- Chart:7-12", {"- Chart #:7-12"}),
+        ("record", "Seen (chart 7-12).", {"Seen (chart # 7-12).", "Seen (chart number 7-12)."}),
+        ("record", "Seen (chart #7-12).", {"Seen (chart 7-12).", "Seen (chart number 7-12)."}),
+        # Where a label can stand; after a possessive or article only a number.
+        ("record", "See the file, MRN 7-12", {"See the file, medical record no. 7-12"}),
+        ("record", "My chart # 7-12", {"My chart number 7-12"}),
+        *[("record", text, set()) for text in ("I'm chart 7-12", "my chart 7-12", "an MRN 7-12", "(XMRN 7-12", "MRN = 7-12")],
+        ("license", "Driver license: 7-12", set()),
+        # No word twice.
+        ("last_four", "SSN, last four: 7-12", {"SSN last 4: 7-12"}),
+        ("last_four", "No SSN, last four: 7-12", {"No SSN, last 4: 7-12"}),
+        ("last_four", "No SSN yet, SSN last 4: 7-12", set()),
+        # The case of the story.
+        ("record", "CHART: 7-12", {"CHART #: 7-12"}),
+        ("record", "mrn: 7-12", {"medical record no.: 7-12"}),
+        ("record", "It is there. MRN 7-12", {"It is there. Medical record no. 7-12"}),
+        ("record", "Chart 7-12", {"Chart # 7-12", "Chart number 7-12"}),
+        ("license", "License 7-12", {"DL # 7-12"}),
+        ("ip", "session, ip 7-12", {"session, client ip 7-12"}),
+        # The same label alike.
+        ("record", "MRN: 7-12\nOld (mrn 7-12)", {"Medical record no.: 7-12\nOld (medical record no. 7-12)"}),
+        # Unknown kinds.
+        ("x", "MRN: 7-12", set()),
+    ],
+)
+def test_labels_of_identifiers_vary_and_spans_move_with_them(
+    monkeypatch: pytest.MonkeyPatch, subtype: str, text: str, others: set[str]
+) -> None:
     monkeypatch.setattr("piiloom.generation.composer.surfaces.habit_shares", lambda _: {})
-    known = {"x": FieldLabels(field=("MRN", "Chart no.", "Pt #"), inline=("MRN", "chart no."))}
-    monkeypatch.setattr("piiloom.generation.composer.surfaces.labels", lambda language: known if language == "en" else {})
-
-    def written(text: str, locale: str = "en_US") -> set[str]:
-        made = [with_habit(_flat(text, "77-12", "code"), "form", random.Random(n), locale, shipped_taxonomy()) for n in range(300)]
-        assert all(one.text[one.spans[0].start : one.spans[0].end] == "77-12" for one in made)
-        return {one.text for one in made}
-
-    fields = {f"{label}{sign}77-12" for label in ("MRN", "Chart no.", "Pt #") for sign in (": ", ":", " ", " - ", " = ")}
-    assert written("Hello\nMRN: 77-12\nBye") == {f"Hello\n{field}\nBye" for field in fields}
-    assert written("- mrn: 77-12") == {"- mrn: 77-12"} | {f"- {field}" for field in fields}
-    assert written("It is on file. Chart no. 77-12, he said") == {f"It is on file. {one} 77-12, he said" for one in ("MRN", "Chart no.")}
-    # Other words, an article before it, another language: as the story has it.
-    for text in ("My number is 77-12", "it has an MRN 77-12", "the XMRN 77-12"):
-        assert written(text) == {text}
-    assert written("MRN: 77-12", "pt_BR") == {"MRN: 77-12"}
+    monkeypatch.setattr("piiloom.generation.composer.surfaces.labels", lambda language: _LABELS if language == "en" else {})
+    flat = _flat(text, "7-12", "code")
+    places = [found.start() for found in re.finditer("7-12", text)]
+    flat = replace(flat, spans=tuple(replace(flat.spans[0], subtype=subtype, start=at, end=at + 4) for at in places))
+    made = [with_habit(flat, "form", random.Random(n), "en_US", shipped_taxonomy()) for n in range(60)]
+    assert {one.text for one in made} == {text, *others}
+    assert all(one.text[span.start : span.end] == "7-12" for one in made for span in one.spans)
+    assert with_habit(flat, "form", random.Random(1), "pt_BR", shipped_taxonomy()) == flat
 
 
 def test_a_habit_that_would_hide_a_name_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

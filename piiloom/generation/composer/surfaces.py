@@ -155,7 +155,10 @@ _STOP: Final = re.compile(rf"(?<!\.){_SHORT}\.(?= )")
 _AFTER_SENTENCE: Final = re.compile(rf"((?:[!?]|{_SHORT}\.)[\"')]?) (?=\S)")
 _LAST_STOP: Final = re.compile(rf"{_SHORT}\.$")
 _COPIED: Final = frozenset({"code"})  # types whose values people do not type
-_FIELD: Final = re.compile(r"(?m)^(?P<label>(?P<name>[A-Za-z][\w ./'-]{0,26}?)(?P<numbered> no\.| number)?): (?=\S|\Z)")  # of a form
+_FIELD: Final = re.compile(
+    r"(?m)^(?P<label>(?P<name>[A-Za-z][\w ./'#-]{0,26}?(?: \([\w ./'#-]{1,16}\))?)(?P<numbered> no\.| number)?): (?=\S|\Z)"
+)  # of a form
+_NOT_IN_KEYS: Final = re.compile(r"[.#'()]")
 
 
 def _with_fields(change: Callable[[re.Match[str]], str]) -> Change:
@@ -175,7 +178,7 @@ _CHANGES: Final[Mapping[Habit, Change]] = {
     "fields_bare": _with_fields(lambda field: f"{field['label']} "),
     "fields_below": _with_fields(lambda field: f"{field['label']}\n"),
     "fields_hash": _with_fields(lambda field: f"{field['name']} #: " if field["numbered"] else field.group()),
-    "fields_equal": _with_fields(lambda field: f"{field['label'].casefold().rstrip('.').replace(' ', '_')}="),
+    "fields_equal": _with_fields(lambda field: f"{'_'.join(_NOT_IN_KEYS.sub('', field['label'].casefold()).split())}="),
 }
 _IN_LOWER_CASE: Final = frozenset({"lower_case", "untidy"})
 _WITHOUT_FINAL_STOP: Final = frozenset({"no_final_stop", "untidy"})
@@ -237,20 +240,24 @@ def _misspelling(words: Sequence[str], language: str) -> Change:
     return lambda text: pattern.sub(put, text)
 
 
-_LABEL_CHANGED: Final = 0.6  # share of the known labels that are replaced by another of their list, or by themselves
-# What stands between the label and the entry of a field, with weights.
-_AFTER_LABEL: Final = (": ",) * 12 + (":", ":", " ", " ", " - ", " = ")
-_LONGEST_ACRONYM: Final = 4  # letters: "IBAN" in capitals does not mean that all labels are
+_LABEL_CHANGED: Final = 0.6  # share of the known labels that are replaced by one of their group, by chance by themselves
+_AT_LINE: Final = r"(?:\A|\n)(?:[-*>•] ?)?"
+_NUMBERED: Final = re.compile(r"(?i)(?:no\.|#|number|\bID)\Z")
 
 
 def _relabelled(told: ToldStory, rng: random.Random, language: str) -> ToldStory:
-    """Replace some labels that stand right before identifiers by others that people write for the same kind of number."""
+    """Replace some labels that stand right before identifiers by synonyms, the same label of a text alike."""
     known = labels(language)
+    chosen: dict[tuple[FieldLabels, str], str] = {}
 
     def change(between: str, span: ToldSpan | None) -> str:
-        if span is None or span.subtype not in known:
-            return between
-        return _label_pattern(known[span.subtype]).sub(lambda found: _another_label(found, known[span.subtype], rng), between)
+        for of in known.get(span.subtype, ()) if span else ():
+            if found := _label_pattern(of).search(between):
+                spelled = {one.casefold(): one for one in (of.field if found["field"] else of.inline)}
+                old = (found["field"] or found["inline"]).casefold()
+                new = chosen.setdefault((of, old), rng.choice([*spelled]) if rng.random() < _LABEL_CHANGED else old)
+                return _with_label(found, spelled[old], spelled[new]) if new != old and new in spelled else between
+        return between
 
     text, spans = _changed(told, change, None)
     if text == told.text or clash(text, spans, {span.fact: span.value for span in spans}) is not None:
@@ -260,22 +267,34 @@ def _relabelled(told: ToldStory, rng: random.Random, language: str) -> ToldStory
 
 @lru_cache(maxsize=256)
 def _label_pattern(of: FieldLabels) -> re.Pattern[str]:
-    """Return a pattern of a known label at the end of a text; the group "line" is the line break and bullet before a field."""
-    field, inline = (any_of(sorted(one, key=len, reverse=True)) for one in ({*of.field, *of.inline}, of.inline))
-    in_a_line = rf"(?<![\w-])(?<!\ban )(?<!\ba )(?P<inline>{inline or '(?!)'})(?P<sign>: ?| )"
-    return re.compile(rf"(?i)(?:(?P<line>(?:\n|\A)(?:[-*>•] ?)?)(?P<field>{field}): ?|{in_a_line})\Z")
+    """Return a pattern of a label at the end of a text: of a field, or within a line where a label can stand.
+
+    The group "first" is there for the first word of a line or sentence, "owned" for "my chart no.", but also for "my customer".
+    """
+    field, inline = (any_of(sorted(one, key=len, reverse=True)) or "(?!)" for one in (of.field, of.inline))
+    before = rf"(?P<first>{_AT_LINE}|[.!?][\"')]? )|[(\[]|[,;|:] |(?P<owned>\b(?:my|your|his|her|their|our|the) )"
+    return re.compile(rf"(?i)(?:{_AT_LINE}(?P<field>{field})(?=: ?\Z)|(?:{before})(?P<inline>{inline})(?=:? ?\Z))")
 
 
-def _another_label(found: re.Match[str], of: FieldLabels, rng: random.Random) -> str:
-    if rng.random() >= _LABEL_CHANGED:
-        return found.group()
-    label = found["field"] or found["inline"]
-    other = rng.choice(of.field if found["field"] else of.inline)
-    if label.isupper() and len(label) > _LONGEST_ACRONYM:
-        other = other.upper()
-    elif found["field"] is None and label[0].isupper() and not label.isupper():
-        other = capitalised(other)
-    return f"{found['line']}{other}{rng.choice(_AFTER_LABEL)}" if found["field"] else f"{other}{found['sign']}"
+def _with_label(found: re.Match[str], listed: str, other: str) -> str:
+    """Return the text with the label *found* replaced by *other*, if it fits; *listed* is the found one as the list spells it."""
+    text = found.string
+    start, end = found.span("field" if found["field"] else "inline")
+    said = re.findall(r"\w+", text[:start].casefold())[-4:]  # "SSN, last four" does not become "SSN, SSN last 4"
+    is_number = _NUMBERED.search(listed) and _NUMBERED.search(other)
+    if not set(said).isdisjoint(re.findall(r"\w+", other.casefold())) or (found["owned"] and not is_number):
+        return text
+    gap = " " if end == len(text) and not other.endswith("#") else ""
+    return f"{text[:start]}{_in_case_of(text[start:end], listed, other, first=found['first'] is not None)}{gap}{text[end:]}"
+
+
+def _in_case_of(label: str, listed: str, other: str, *, first: bool) -> str:
+    """Return *other* in small letters or capitals where *label* is so unlike *listed*; a capital of the *first* word stays."""
+    if label.islower() and label != listed:
+        return other.lower()
+    if label.isupper() and not listed.isupper():
+        return other.upper()
+    return capitalised(other) if label[0].isupper() and (first or listed[0].islower()) else other
 
 
 def _changed(

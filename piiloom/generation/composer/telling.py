@@ -48,7 +48,7 @@ def tell(
     """Write one text of *story* with *questions* questions; different facts are high for them if the story allows it.
 
     Questions and wordings are drawn uniformly from the possible ones. The same state of *rng* gives the same text. Without *habits*,
-    the writer has no orthographic habit. Raises ``StoryUntold`` if ``TRIES`` tries fail.
+    the writer has no orthographic habit, and labels of identifiers stay. Raises ``StoryUntold`` if ``TRIES`` tries fail.
     """
     plan = plan_of(story)
 
