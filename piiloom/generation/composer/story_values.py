@@ -70,6 +70,7 @@ _FAITHS: Final = ("religion", "faith")
 _HOMES: Final = ("country", "nationality", "citizen", "city", "city_region")  # of accounts
 _ATTEMPTS: Final = 12  # draws of a handle that reminds of a name; each has a better chance
 _HANDLES: Final = frozenset({"email", "username"})
+_OFFICIAL: Final = frozenset({"office", "log", "call", "cv", "form"})  # voices in which user names are given by firms, so made of names
 _NAMES: Final = frozenset({"full_name", "first_name", "last_name"})
 
 
@@ -117,7 +118,7 @@ class StoryValues:
         if fact.subtype == "iban" and (account := iban_in(self._listed_values(_HOMES), self._rng)) is not None:
             return account
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
-        owner, of_name = self._persona(fact.person), fact.subtype in _HANDLES and self._is_named(fact.person)
+        owner, of_name = self._persona(fact.person), fact.subtype in _HANDLES and self._reminds(fact.person)
         for attempt in range(_ATTEMPTS if of_name else 1):
             value = kind.draw(owner, self._rng, attempt)
             if of_name and reminds_of(value, owner.given_name, owner.family_name):
@@ -140,8 +141,10 @@ class StoryValues:
                     return self._persona(person).age
         return None
 
-    def _is_named(self, person: str) -> bool:
-        return any(one.entity_type == "name" and one.subtype in _NAMES and one.person == person for one in self._story.facts.values())
+    def _reminds(self, person: str) -> bool:
+        """Whether handles of *person* are made of the name: because the story tells it, or by the story's voice."""
+        named = (one.person for one in self._story.facts.values() if one.entity_type == "name" and one.subtype in _NAMES)
+        return self._story.voice in _OFFICIAL or person in named
 
     def _listed_values(self, subtypes: Sequence[str], person: str | None = None) -> list[str]:
         """Return the values that the story lists for *subtypes*, in their order, of *person* if one is given."""

@@ -156,8 +156,9 @@ _AFTER_SENTENCE: Final = re.compile(rf"((?:[!?]|{_SHORT}\.)[\"')]?) (?=\S)")
 _LAST_STOP: Final = re.compile(rf"{_SHORT}\.$")
 _COPIED: Final = frozenset({"code"})  # types whose values people do not type
 _FIELD: Final = re.compile(
-    r"(?m)^(?P<label>(?P<name>[A-Za-z][\w ./'#-]{0,26}?(?: \([\w ./'#-]{1,16}\))?)(?P<numbered> no\.| number)?): (?=\S|\Z)"
-)  # of a form
+    r"(?m)^(?!(?:From|To|Cc|Date|Sent|Subject|Re|Fwd?):)"
+    r"(?P<label>(?P<name>[A-Za-z][\w ./'#-]{0,26}?(?: \([\w ./'#-]{1,16}\))?)(?P<numbered> no\.| number)?): (?=\S|\Z)"
+)  # of a form, not of the head of a mail
 _NOT_IN_KEYS: Final = re.compile(r"[.#'()]")
 
 
