@@ -1,8 +1,8 @@
 """Stage of the recipe ``case``: each question of a text, put so that it needs the text.
 
 In: an item with a passage and the questions that were thought up. Out: its own question, abstracted: it points into the text and holds no
-value, no word of a value that matters to it and no type word. A draft for which that holds already stays. All questions of a text are asked for at once, so that the audit sees them
-together; one that cannot be had costs its own record only.
+value, no word of a value that matters to it and no type word. A draft for which that holds already stays. All questions of a text are
+asked for at once, so that the audit sees them together; one that cannot be had costs its own record only.
 """
 
 from __future__ import annotations
