@@ -261,8 +261,9 @@ def _sheet(prompt: str, rng: random.Random) -> dict[str, Any]:
 
 
 def _ledger(prompt: str, rng: random.Random) -> dict[str, Any]:
-    """Questions of which each turns on a fact of its own."""
-    names = [name for name, _ in _FACT.findall(prompt)]
+    """Questions of which each turns on a fact of its own, and every other one names it."""
+    facts = dict(_FACT.findall(prompt))
+    names = list(facts)
     rng.shuffle(names)
     wanted = int(_found(r"^Give (\d+) question", prompt))
     decisions = len(re.findall(r"^\d+\. ", prompt, re.MULTILINE))
@@ -275,6 +276,8 @@ def _ledger(prompt: str, rng: random.Random) -> dict[str, Any]:
             for name, _ in _FACT.findall(prompt)
         ]
         asked = _phrase(rng.choice(QUESTIONS["personal"]), rng)
+        if deciding and number % 2:
+            asked = f"{asked.rstrip('?')} with {facts[deciding]}?"
         questions.append({"decision": number % decisions + 1, "question": asked, "ledger": lines})
     return {"questions": questions}
 
@@ -304,6 +307,17 @@ def _without_values(prompt: str, rng: random.Random) -> dict[str, Any]:
 def _nothing_missed(prompt: str, rng: random.Random) -> dict[str, Any]:
     stretches = re.findall(r"^\d+\. ", prompt.partition("The same in stretches:")[2], re.MULTILINE)
     return {"tells": [_phrase("it is about the {n}", rng) for _ in stretches], "missed": []}
+
+
+def _looked_closer(prompt: str, rng: random.Random) -> dict[str, Any]:
+    """What an answer would lack without each fact of the list, and whether it is needed, drawn."""
+    shown, _ = json.JSONDecoder().raw_decode(prompt)
+    return {
+        "facts": [
+            {"id": fact["id"], "without": f"It lacks the {_phrase('{a} {n}', rng)}.", "needed": rng.random() < 0.5}
+            for fact in shown["facts"]
+        ]
+    }
 
 
 def _more_lines(prompt: str, rng: random.Random) -> dict[str, Any]:
@@ -339,4 +353,5 @@ WRITERS: dict[str, Callable[[str, random.Random], dict[str, Any]]] = {
     "case_question": _question,
     "case_audit": _nothing_missed,
     "case_ledger": _more_lines,
+    "case_closer_look": _looked_closer,
 }

@@ -112,6 +112,15 @@ def test_labels_become_the_judge_s(tmp_path):
     assert ("high", 0) in told
 
 
+def test_a_judge_that_takes_it_back_leaves_the_ledger_s_labels(tmp_path):
+    progress, kept, _ = run(tmp_path / "s.duckdb", CaseAuthor(3, judge="moves", takes_back=True), samples=4, on_disagreement="reject")
+    assert (progress.accepted, kept.rejects) == (4, [])
+    with Store.open(tmp_path / "s.duckdb") as store:
+        told = [row.judgement for row in load_judgements(store)]
+    assert {(one.planned, one.verdict, one.score, one.agrees) for one in told} == {("low", "low", 0, True), ("high", "high", 1, True)}
+    assert "It lacks that." in {one.reason for one in told}
+
+
 def test_texts_without_personal_data_and_identifiers_of_a_text(tmp_path):
     _, kept, _ = run(tmp_path / "s.duckdb", CaseAuthor(3), samples=24, no_pii_share=0.25)
     texts = [group[0] for group in groups_of(kept.records)]

@@ -57,6 +57,7 @@ class StandIn:
             "case_audit": lambda known: {"tells": [" ".join(_filler(_TELLS_WORDS))] * len(known["stretches"]), "missed": []},
             "case_plain": self._plain,
             "judge_relevance": lambda known: {"judgements": [_judgement(fact, score=2 * (not n)) for n, fact in enumerate(known["facts"])]},
+            "case_closer_look": lambda known: {"facts": [_looked_at(fact) for fact in known["facts"]]},
             "judge_leak": lambda known: {"judgements": [_judgement(fact, where="nowhere") for fact in known["facts"]]},
         }
 
@@ -79,10 +80,14 @@ class StandIn:
         return {"text": f"{' '.join(text)}.", "questions": asked, "lookalikes": [{"kind": known["kinds"][0], "text": text[0]}]}
 
     def _questions(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """Return questions of which the first depends on the first value, the second on the second, and so on."""
-        decisions = len(known["decisions"])
+        """Return questions of which the first names and depends on the first value, the second on the second, and so on."""
+        decisions, values = len(known["decisions"]), known["values"]
         asked = [
-            {"decision": number % decisions + 1, **self._question(known), "ledger": _ledger(known["values"], number)}
+            {
+                "decision": number % decisions + 1,
+                "question": f"Is it for {values[number % len(values)]['text']} that I {' '.join(_filler(self._question_words - 8))}?",
+                "ledger": _ledger(values, number),
+            }
             for number in range(known["count"])
         ]
         return {"questions": asked}
@@ -177,3 +182,7 @@ def _of_schema(part: JsonSchema, root: JsonSchema) -> Any:
         return [_of_schema(part["items"], root)] if "items" in part else []
     plain = {"integer": 1, "number": 1, "boolean": True, "null": None}.get(kind, f"{' '.join(_filler(_REASON_WORDS))}.")
     return part["enum"][0] if "enum" in part else plain
+
+
+def _looked_at(fact: Mapping[str, Any]) -> dict[str, Any]:
+    return {"id": fact["id"], "without": f"{' '.join(_filler(_REASON_WORDS))}.", "needed": True}

@@ -44,6 +44,7 @@ from piiloom.generation.stage import StageContext
 from piiloom.generation.stages import spans, subtopics, topics
 from piiloom.generation.stages.judging import JUDGING
 from piiloom.generation.stages.pipeline import item_stages
+from piiloom.generation.stages.verdict import CLOSER_LOOK
 from piiloom.prompts.library import open_library
 from piiloom.providers.prices import ModelSpec, load_models, parse_prices
 from piiloom.providers.protocol import PromptCall
@@ -55,6 +56,9 @@ SAMPLE = 120
 _SAMPLED_PAIRS = 12
 # Share of items for which the stage ``spans`` has to ask where a value is; never, if the model keeps all marks.
 _ASKED_BACK = Range(low=0.0, high=0.05)
+# Recipe "case": share of the records for which these prompts are sent, of which the stand-in sends each: its drafts of questions all name
+# a value, and its judge contradicts nearly every ledger.
+_SENT = {"case_question": Range(low=0.2, high=1.0), CLOSER_LOOK: Range(low=0.0, high=1.0)}
 # Recipe "case": how many items are worked on per accepted one (docs/case.md).
 _WORKED_ON = Range(low=1.0, high=2.0)
 
@@ -209,7 +213,7 @@ class _MeasuredCalls(Calls):
         system = [message for message in messages if message.role == "system"]
         size = CallSize(
             stage=call.stage,
-            template=call.template,
+            template=call.schema_name,
             prompt=prompt_bytes(messages),
             system=prompt_bytes(system),
             schema=schema_bytes(call.schema_name, call.schema),
@@ -306,7 +310,8 @@ class _Rehearsal:
     def _note(self, sizes: Iterable[tuple[CallSize, float]], weight: Range) -> None:
         if weight.high:
             for size, share in sizes:
-                self.calls[size.stage].append((size, weight * _exactly(share)))
+                times = weight * _exactly(share) * _SENT.get(size.template, _exactly(1.0))
+                self.calls[size.stage].append((size, times))
 
 
 def _summed(name: str, calls: Sequence[tuple[CallSize, Range]], run: RunEstimate, spec: ModelSpec) -> StageEstimate:

@@ -1,13 +1,13 @@
 """Stage of the recipe ``case``: each question of a text, put so that it needs the text.
 
 In: an item with a passage and the questions that were thought up. Out: its own question, abstracted: it points into the text and holds no
-value, no word of a value that matters to it and no type word. All questions of a text are asked for at once, so that the audit sees them
-together; one that cannot be had costs its own record only.
+value, no word of a value that matters to it and no type word. A draft for which that holds already stays. All questions of a text are
+asked for at once, so that the audit sees them together; one that cannot be had costs its own record only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -50,7 +50,7 @@ class AbstractionStage:
 
 
 async def abstracted(item: Item, number: int, question: LedgerQuestion, ctx: StageContext, *, avoid: Sequence[str] = ()) -> Asked:
-    """Ask for a wording of question *number* of the text that does not name the values it turns on.
+    """Return a wording of question *number* of the text that does not name the values it turns on: its draft if that does not, or asks.
 
     *avoid*: words that leaked something before. A rejection is returned, not raised.
     """
@@ -62,13 +62,17 @@ async def abstracted(item: Item, number: int, question: LedgerQuestion, ctx: Sta
     else:
         words = [value.text for value in deciding]
 
-    def accept(data: Any) -> str:
+    def accept(data: Mapping[str, Any]) -> str:
         text = read_question(data["question"], plan.question_words)
         check_put(text, item, question, ctx)
         if said := [one for one in avoid if one.casefold() in text.casefold()]:
             raise Fault("gives_away", f'it still says "{said[0]}"')
         return text
 
+    try:
+        return accept({"question": question.draft}), 0
+    except Fault:
+        pass  # it names what must not be learnt from it
     asked = PromptRequest(
         stage=NAME,
         template="case_question",

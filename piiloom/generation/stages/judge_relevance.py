@@ -17,7 +17,8 @@ from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy
 
 
-def _variables(item: Item, facts: Sequence[JudgedFact], taxonomy: Taxonomy) -> Mapping[str, Any]:
+def variables(item: Item, facts: Sequence[JudgedFact], taxonomy: Taxonomy) -> Mapping[str, Any]:
+    """Return the variables of a prompt about *facts*: the post, its question, and each fact's name, value and kind."""
     return {
         "post": item.passage.text if item.passage else "",
         "question": item.question.abstracted if item.question else "",
@@ -29,5 +30,5 @@ def _rule(fact: JudgedFact, entry: Verdict) -> Ruling:
     return Ruling(planned=fact.value.relevance, verdict="high" if entry.score >= RELEVANT_FROM else "low")
 
 
-STAGE: Stage = JudgeStage("relevance", schema=entries_schema(), variables=_variables, rule=_rule)
+STAGE: Stage = JudgeStage("relevance", schema=entries_schema(), variables=variables, rule=_rule)
 NAME = STAGE.name

@@ -75,7 +75,7 @@ class JudgeStage:
 
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with one judgement per value added."""
-        facts = _facts(item, self.name)
+        facts = judged_facts(item, self.name)
         if not facts:
             return item
         question = PromptRequest(
@@ -123,7 +123,7 @@ def entries_schema(**more: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _facts(item: Item, stage: str) -> tuple[JudgedFact, ...]:
+def judged_facts(item: Item, stage: str) -> tuple[JudgedFact, ...]:
     """Return the values of *item* in the seeded order of *stage*; raises ``ItemRejected`` if it has no question or spans yet."""
     mentions = {span.value_id: span for span in reversed(item.spans)}
     if item.passage is None or item.question is None or any(value.id not in mentions for value in item.values):

@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any
 
+from piiloom.foundation.words import content_words
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
@@ -83,7 +84,7 @@ def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
     """Return *item* without values that are disputable under some question and deciding under none.
 
     A value stays if only ``FEWEST_VALUES`` are left, if it is the last one of a type of the pair or of the subtypes *kinds*, or if it is
-    the tie to a person of whom other values tell: without it nobody knows who that is.
+    the tie to a person of whom other values tell: without it nobody knows who that is. So does a value that a question names.
     """
     case = item.case
     assert case is not None  # noqa: S101 - its caller has made it
@@ -99,6 +100,8 @@ def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
         if value.subtype in kinds and not any(other.subtype in kinds for other in others):
             continue
         if value.entity_type == "relationship" and value.subject != "self" and any(other.subject == value.subject for other in others):
+            continue
+        if any(content_words(value.text) & content_words(question.draft) for question in case.questions):
             continue
         left, struck[value.id] = others, DISPUTABLE
         untold.append(value.text)
@@ -159,18 +162,22 @@ def _read(
     sets = [chosen for chosen in combinations(fit, wanted) if len({one.deciding for one in chosen}) == wanted]
     if not sets:
         raise Fault("same_facts", "all questions turn on exactly the same facts; one of them must need another one")
-    return min(sets, key=_dispute)
+    words = {value.id: content_words(value.text) for value in values}
+    return min(sets, key=lambda chosen: _dispute(chosen, words))
 
 
-def _dispute(questions: Sequence[LedgerQuestion]) -> tuple[int, int, int]:
-    """Sort key of a choice of questions, smaller is better.
+def _dispute(questions: Sequence[LedgerQuestion], words: Mapping[str, frozenset[str]]) -> tuple[int, int, int, int]:
+    """Sort key of a choice of questions, smaller is better; *words* are those of each value.
 
     Number of disputable values that decide another question (so they must stay), number of questions that share a decision, number of
-    disputable values but for one: of questions as good as that, the first is the one that its text leads to.
+    questions that name what they turn on, number of disputable values but for one: of questions as good as that, the first is the one that
+    its text leads to.
     """
     deciding = frozenset().union(*(question.deciding for question in questions))
     disputable = frozenset().union(*(question.disputable for question in questions))
-    return len(disputable & deciding), len(questions) - len({question.decision for question in questions}), max(0, len(disputable) - 1)
+    shared = len(questions) - len({question.decision for question in questions})
+    naming = sum(any(words[name] & content_words(question.draft) for name in question.deciding) for question in questions)
+    return len(disputable & deciding), shared, naming, max(0, len(disputable) - 1)
 
 
 def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: Sequence[str]) -> LedgerQuestion:
@@ -194,8 +201,8 @@ def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: 
 
 
 def most_deciding(values: int) -> int:
-    """Return how many of so many *values* may decide one question: half of them, rounded up."""
-    return max(1, (values + 1) // 2)
+    """Return how many of so many *values* may decide one question: two in three."""
+    return max(1, 2 * values // 3)
 
 
 def read_line(name: str, entry: Mapping[str, Any]) -> LedgerLine:

@@ -30,6 +30,7 @@ CARRIED = (1, 3)  # fewest and most identifiers of a text whose voice carries th
 MOST_MORE = 3  # most values that the model may add to the drawn ones
 _VERBATIM = frozenset({"name", "code"})
 _MONTHS = frozenset(range(1, 13))
+_CLOCK = re.compile(r"\d:\d")
 _FIGURE = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 SCHEMA: Mapping[str, Any] = {
@@ -232,12 +233,16 @@ def _said(kept: Sequence[ItemValue], facts: Mapping[str, Mapping[str, Any]], car
 def adds_figures(text: str, value: ItemValue) -> bool:
     """Whether *text* has a number that *value* lacks.
 
-    Dates and sums may be written otherwise: "03" and "3" are the same, and so are "2,500" and "2500". A date in words may be one in
-    figures only, with its day and one number more, the month.
+    Dates, times and sums may be written otherwise: "03" and "3" are the same, and so are "2,500" and "2500", "15:05" and "3:05 pm". A date
+    in words may be one in figures only, with its day and one number more, the month.
     """
     given, found = _figures(value.text), _figures(text)
     added = found - given
-    in_figures = value.entity_type == "datetime" and any(map(str.isalpha, value.text)) and not any(map(str.isalpha, text))
+    if value.entity_type != "datetime":
+        return bool(added)
+    if _CLOCK.search(value.text):
+        added -= {(hour - 12) % 24 for hour in given}
+    in_figures = any(map(str.isalpha, value.text)) and not any(map(str.isalpha, text))
     is_month = in_figures and len(added) == 1 and added <= _MONTHS and bool(found & given)
     return bool(added) and not is_month
 
