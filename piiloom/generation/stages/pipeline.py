@@ -44,8 +44,9 @@ FIRST_STAGE = topics.NAME
 
 
 def item_stages(recipe: RecipeName, judges: Collection[JudgementKind]) -> tuple[Stage, ...]:
-    """List the item stages of a run by *recipe* with *judges*, in order."""
-    return (*RECIPES[recipe], *judge_stages(judges))
+    """List the item stages of a run by *recipe* with *judges*, in order; the stage ``verdict`` has asked the judge of relevance already."""
+    stages = RECIPES[recipe]
+    return (*stages, *judge_stages([name for name in judges if not (name == "relevance" and verdict.STAGE in stages)]))
 
 
 def all_item_stages() -> tuple[Stage, ...]:
