@@ -18,11 +18,11 @@ SOURCES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks", "docs")
 
 
 def build(sources: Path, site: Path) -> subprocess.CompletedProcess[str]:
-    """Build the pages below *sources* as the Makefile does."""
+    """Build the pages below *sources* as the Makefile does, but those that are unchanged only once."""
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8")
     (options,) = re.findall(r"-m sphinx (.+) \. outputs/site$", recipe, re.MULTILINE)
     cache = ["-d", str(site.parent / "cache")]
-    given = [*options.replace("-d outputs/.site-cache ", "").split(), *cache]
+    given = [*options.replace("-d outputs/.site-cache -E ", "").split(), *cache]
     command = [sys.executable, "-m", "sphinx", *given, ".", str(site)]
     return subprocess.run(command, cwd=sources, capture_output=True, text=True, check=False, timeout=300)
 
