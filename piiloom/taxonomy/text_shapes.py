@@ -41,7 +41,7 @@ class Voice(TextKind):
 
 class _VoiceEntry(Voice):
     words: tuple[int, int, int] | None = None  # type: ignore[assignment]
-    low_spans: int = 8
+    low_spans: int = 5  # readers find texts with many values invented
 
 
 class _Shapes(BaseModel):
