@@ -10,7 +10,7 @@ TRAIN := $(VENV)/.train-installed
 
 # Without bytecode each test process, and each that a test starts, compiles all modules anew: a fifth of the time.
 unexport PYTHONDONTWRITEBYTECODE
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 # A Debian python3 may come without venv: then virtualenv from the package index makes the environment.
 $(BIN)/python:

@@ -1,8 +1,8 @@
 """Grammar of the sentences of a bank: its notation, and the trees that it is parsed into.
 
-- ``<early|late|>`` becomes one of its alternatives. Alternatives nest, and one may be empty. - ``{health}`` is where a value goes.
-``{a:health}`` and ``{A:health}`` put "a" or "an" before it. In stories only, ``{^:health}`` begins a sentence with it. - ``> `` at the
-beginning of a line is a line of a quoted mail.
+- ``<early|late|>`` becomes one of its alternatives. Alternatives nest, and one may be empty. - ``<{mail}>`` without ``|`` stands as it is.
+- ``{health}`` is where a value goes. ``{a:health}`` and ``{A:health}`` put "a" or "an" before it. In stories only, ``{^:health}`` begins
+a sentence with it. - ``> `` at the beginning of a line is a line of a quoted mail.
 
 The expansions of a pattern are numbered from 0 in reading order. A random expansion is drawn by its number, so all are equally likely,
 however the alternatives nest. In a pattern with an empty alternative, double blanks and blanks before punctuation are removed.
@@ -90,8 +90,9 @@ def parse(pattern: str) -> Sequence:
         elif token == "|":  # noqa: S105 - as above
             levels[-1].append([])
         elif token == ">":  # noqa: S105 - as above
-            choice = _choice(levels.pop(), match.start())
-            levels[-1][-1].append(choice)
+            options = levels.pop()
+            bracketed = len(options) == 1 and any(options)
+            levels[-1][-1] += (Text("<"), *options[0], Text(">")) if bracketed else (_choice(options, match.start()),)
         else:
             levels[-1][-1].append(_leaf(token, match.start()))
         if len(levels) > MAX_DEPTH:

@@ -35,7 +35,7 @@ def test_every_expansion_is_among_all_of_them(pattern: str, seed: int) -> None:
     found = all_expansions(pattern, 3000)
     assert expand(pattern, random.Random(seed)) in found
     assert 1 <= len(found) <= combinations(pattern)
-    assert not set("<|>") & set("".join(found))
+    assert all("|" not in text and text.count("<") == text.count(">") for text in found)
 
 
 @given(PATTERNS.filter(tame))
@@ -125,6 +125,12 @@ def test_empty_alternatives_leave_no_blanks_behind() -> None:
     assert all_expansions("<Well, |>I froze <badly|>, <then|> left <home|>.", 3)[-1] == "Well, I froze badly, left home."
     assert "I froze, left." in all_expansions("<Well, |>I froze <badly|>, <then|> left <home|>.", 20)
     assert all_expansions("a < |b> c", 5) == ("a c", "a b c")
+
+
+def test_angle_brackets_without_alternatives_stand_as_they_are() -> None:
+    assert all_expansions("From: {name} <{mail}>", 3) == ("From: {name} <{mail}>",)
+    assert all_expansions("<<ann|bo>> hi", 3) == ("<ann> hi", "<bo> hi")
+    assert combinations("<{a:health}>") == 1
 
 
 @case_by_case(
