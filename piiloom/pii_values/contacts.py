@@ -3,7 +3,7 @@
 Blocks kept for fiction: US and CA 555-0100 to 555-0199 in any area code (NANPA), GB the ranges Ofcom keeps for drama, AU the
 ranges ACMA keeps for fiction (5550 xxxx and 7010 xxxx). India and Singapore keep no block: numbers there are mobile numbers that
 libphonenumber accepts. Other locales: the shapes of ``data/countries.yaml``. Mail and web domains are reserved ones, or under endings that
-nobody can register names under.
+nobody can register names under; addresses at Gmail have names that it does not allow.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from piiloom.pii_values.regions import Region
 
 _SITE_ENDINGS: Final = (*DOMAINS, *ENDINGS)
 _INDIAN_MOBILE: Final = ("98", "97", "96", "95", "94", "93", "90", "99", "88", "70", "80", "81", "63", "75", "89")
+_AT_GMAIL: Final = 0.45  # share of the mail addresses; their names are such as Gmail gives to nobody
 
 
 def draw_phone(locale: str, region: Region, rng: random.Random) -> str:
@@ -58,7 +59,9 @@ def _singaporean(rng: random.Random) -> str:
 
 
 def draw_email(given: str, family: str, birth_year: int, rng: random.Random) -> str:
-    """An address, mostly made of the name: "dana.whitlock84@mail.example.com", "d.whitlock@staff.cedarschool.ac.example"."""
+    """An address that nobody has, mostly made of the name: "dana_whitlock84@gmail.com", "d.whitlock@cedarschool.example"."""
+    if rng.random() < _AT_GMAIL:
+        return f"{draw_form('gmail', given, family, birth_year, rng)}@gmail.com"
     return f"{draw_handle(given, family, birth_year, rng, 'mail')}@{draw_form('domain', given, family, birth_year, rng)}"
 
 

@@ -35,6 +35,7 @@ FORMS = {
     ),
     ("relationship", "named_kin"): r"[a-zé].*[a-z.é],? [A-ZÅÄÖÁÉÍÓÚ].*",
     ("code", "email"): (
+        r"[A-Za-z0-9._+-]*[_-][A-Za-z0-9._+-]*@gmail\.com|"
         r"(?:[A-Za-z0-9._+-]*[a-z0-9]|[A-Z0-9._+-]*[A-Z0-9])@(?:[a-z0-9-]+\.){0,3}"
         r"(?:example\.(?:com|net|org|edu)|(?<=\.)(?:example|test|mail|home|corp|internal|xz|zz|qz))"
     ),
