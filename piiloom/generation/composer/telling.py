@@ -149,15 +149,16 @@ def _stems(text: str) -> frozenset[str]:
     return content_stems(text) - ANYBODYS
 
 
-def question_round(plan: TellingPlan, telling: int, number: int) -> tuple[Asking, ...]:
+def question_round(plan: TellingPlan, telling: int, number: int, rng: random.Random) -> tuple[Asking, ...]:
     """Return the questions for text number *telling* (from 0) of a story.
 
     These are *number* questions, fewer if no more can be asked together, () if none can. Each text gets the set whose questions were used
-    least so far, and of those the one whose questions stand first in the story; a repeated question gets its next wording.
+    least so far; a repeated question gets its next wording. The same state of *rng* gives the same sequence.
     """
-    sets = sorted(plan.sets_of_questions(number), key=lambda one: (sum(one), one))
+    sets = list(plan.sets_of_questions(number))
     if not sets:
         return ()
+    rng.shuffle(sets)
     asked: Counter[int] = Counter()
     used: Counter[tuple[int, ...]] = Counter()
     chosen = sets[0]

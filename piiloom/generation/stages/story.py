@@ -53,7 +53,8 @@ def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str,
     if ctx.config.shares is not None:
         asked = weighted_questions(plan_of(story), ctx.config.shares, share.records, derive_rng("story questions", share.seed, drawn))
     else:
-        asked = question_round(plan_of(story), telling + drawn, share.records)
+        rounds = derive_rng("story rounds", share.seed, story.id) if drawn else derive_rng("story rounds", story.id)
+        asked = question_round(plan_of(story), telling, share.records, rounds)
     try:
         turns = wordings_in_turn(story, telling, ctx.config.seed)
         return tell_asked(story, asked, derive_rng("story", share.seed, drawn), ctx.taxonomy, locale=locale, turns=turns)
