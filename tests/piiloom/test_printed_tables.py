@@ -29,7 +29,7 @@ def test_no_table_depends_on_the_width_of_a_pipe(cli, released, tmp_path, monkey
     (tmp_path / "tags.txt").write_text("[PERSON_1] called from [AN_UNKNOWN_TAG_THAT_IS_LONGER_THAN_ANY_COLUMN_SHOULD_BE].")
     store = ("--store", released)
     commands = {
-        ("generate", "--provider", "openai", "--samples", 4000, "--estimate", "--store", tmp_path / "none.duckdb"): "$2.49–$14.15",
+        ("generate", "--provider", "openai", "--samples", 4000, "--estimate", "--store", tmp_path / "none.duckdb"): "$2.34–$15.27",
         ("export", "--release", "v1", "--format", "native", "--out", folder / "out", "--force", *store): str(
             folder / "out" / "train.jsonl"
         ),
