@@ -41,7 +41,7 @@ def test_the_python_of_the_guide_runs_twice(tmp_path, monkeypatch, capsys):
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(encoding="utf-8"), re.DOTALL)
     for _ in range(2):
         exec(compile(code, "python.md", "exec"), {})  # noqa: S102 - our own guide
-        assert capsys.readouterr().out.startswith("finished 60 48 first\n8 topic\n")
+        assert capsys.readouterr().out.startswith("finished 60 48 first\n13 topic\n")
 
 
 def test_the_guide_to_python_tells_of_every_function():
