@@ -136,3 +136,10 @@ def list_schema(key: str) -> Mapping[str, Any]:
         "required": [key],
         "additionalProperties": False,
     }
+
+
+def objects_schema(key: str, properties: Mapping[str, Any], **before: Any) -> Mapping[str, Any]:
+    """JSON schema of a reply that has, after the fields *before*, a list of objects with *properties* under *key*."""
+    entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    fields = {**before, key: {"type": "array", "items": entry}}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}

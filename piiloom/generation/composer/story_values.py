@@ -118,7 +118,7 @@ class StoryValues:
         if fact.subtype == "iban" and (account := iban_in(self._listed_values(_HOMES), self._rng)) is not None:
             return account
         kind = kinds_for(fact.entity_type, (fact.subtype,), self._taxonomy).draw(self._rng)
-        owner, of_name = self._persona(fact.person), fact.subtype in _HANDLES and self._reminds(fact.person)
+        owner, of_name = self._persona(fact.person), fact.subtype in _HANDLES and self._has_official_handles(fact.person)
         for attempt in range(_ATTEMPTS if of_name else 1):
             value = kind.draw(owner, self._rng, attempt)
             if of_name and reminds_of(value, owner.given_name, owner.family_name):
@@ -141,8 +141,8 @@ class StoryValues:
                     return self._persona(person).age
         return None
 
-    def _reminds(self, person: str) -> bool:
-        """Whether handles of *person* are made of the name: because the story tells it, or by the story's voice."""
+    def _has_official_handles(self, person: str) -> bool:
+        """Return whether the handles of *person* are made of the name: where the story has the name, and in some voices."""
         named = (one.person for one in self._story.facts.values() if one.entity_type == "name" and one.subtype in _NAMES)
         return self._story.voice in _OFFICIAL or person in named
 

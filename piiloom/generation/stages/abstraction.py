@@ -7,9 +7,9 @@ asked for at once, so that the audit sees them together; one that cannot be had 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from piiloom.generation.item import Item, LedgerQuestion, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
@@ -62,17 +62,15 @@ async def abstracted(item: Item, number: int, question: LedgerQuestion, ctx: Sta
     else:
         words = [value.text for value in deciding]
 
-    def accept(data: Mapping[str, Any]) -> str:
-        text = read_question(data["question"], plan.question_words)
+    def checked(wording: str) -> str:
+        text = read_question(wording, plan.question_words)
         check_put(text, item, question, ctx)
         if said := [one for one in avoid if one.casefold() in text.casefold()]:
             raise Fault("gives_away", f'it still says "{said[0]}"')
         return text
 
-    try:
-        return accept({"question": question.draft}), 0
-    except Fault:
-        pass  # it names what must not be learnt from it
+    with suppress(Fault):  # that of a draft that names what must not be learnt from it
+        return checked(question.draft), 0
     asked = PromptRequest(
         stage=NAME,
         template="case_question",
@@ -89,7 +87,7 @@ async def abstracted(item: Item, number: int, question: LedgerQuestion, ctx: Sta
         item_id=f"{plan.text_name}/{number}",
     )
     try:
-        return await ask(asked, ctx, accept)
+        return await ask(asked, ctx, lambda data: checked(data["question"]))
     except ItemRejected as rejection:
         return rejection
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from piiloom.corpus.alignment import locate_reply
 from piiloom.generation.item import Item, ItemValue, LedgerLine, LedgerQuestion, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, objects_schema
 from piiloom.generation.stages.abstraction import Asked, abstracted, check_put
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.ledger import LINE_PROPERTIES, labelled, read_line
@@ -23,24 +23,15 @@ from piiloom.generation.stages.texts import SENTENCE_END, check_kind, value_vari
 
 NAME = "audit"
 TEXT = "text"
-
-
-def _listed(name: str, properties: Mapping[str, Any], **before: Any) -> Mapping[str, Any]:
-    """Return the schema of an object that has, after the fields *before*, a list *name* of objects with *properties*."""
-    entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    fields = {**before, name: {"type": "array", "items": entry}}
-    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-
-
 _STRING = {"type": "string"}
 # "tells" (what each stretch of text says) comes first: a model that must summarize every stretch overlooks less.
-MISSED = _listed(
+MISSED = objects_schema(
     "missed",
     {"where": _STRING, "quote": _STRING, "kind": _STRING, "holder": _STRING},
     tells={"type": "array", "items": _STRING},
 )
 _LONG_STRETCH = 24  # words; longer sentences are cut, since dictated texts have few full stops
-LINES = _listed("lines", {"question": {"type": "integer"}, **LINE_PROPERTIES})
+LINES = objects_schema("lines", {"question": {"type": "integer"}, **LINE_PROPERTIES})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from piiloom.corpus.record import Span
 from piiloom.corpus.store.judgements import Judgement, JudgementKind
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
-from piiloom.generation.stage import ItemRejected, StageContext
+from piiloom.generation.stage import ItemRejected, StageContext, objects_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -113,14 +113,7 @@ class JudgeStage:
 def entries_schema(**more: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the JSON schema of a judge's reply: entries with id, reason, *more* and score, in this order (reason before score)."""
     score = {"type": "integer", "enum": list(range(HIGHEST + 1))}
-    properties = {"id": {"type": "string"}, "reason": {"type": "string"}, **more, "score": score}
-    entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
-    return {
-        "type": "object",
-        "properties": {"judgements": {"type": "array", "items": entry}},
-        "required": ["judgements"],
-        "additionalProperties": False,
-    }
+    return objects_schema("judgements", {"id": {"type": "string"}, "reason": {"type": "string"}, **more, "score": score})
 
 
 def judged_facts(item: Item, stage: str) -> tuple[JudgedFact, ...]:

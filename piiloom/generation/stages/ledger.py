@@ -101,7 +101,7 @@ def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
             continue
         if value.entity_type == "relationship" and value.subject != "self" and any(other.subject == value.subject for other in others):
             continue
-        if any(content_words(value.text) & content_words(question.draft) for question in case.questions):
+        if any(_names(question, value) for question in case.questions):
             continue
         left, struck[value.id] = others, DISPUTABLE
         untold.append(value.text)
@@ -162,12 +162,11 @@ def _read(
     sets = [chosen for chosen in combinations(fit, wanted) if len({one.deciding for one in chosen}) == wanted]
     if not sets:
         raise Fault("same_facts", "all questions turn on exactly the same facts; one of them must need another one")
-    words = {value.id: content_words(value.text) for value in values}
-    return min(sets, key=lambda chosen: _dispute(chosen, words))
+    return min(sets, key=lambda chosen: _dispute(chosen, values))
 
 
-def _dispute(questions: Sequence[LedgerQuestion], words: Mapping[str, frozenset[str]]) -> tuple[int, int, int, int]:
-    """Sort key of a choice of questions, smaller is better; *words* are those of each value.
+def _dispute(questions: Sequence[LedgerQuestion], values: Sequence[ItemValue]) -> tuple[int, int, int, int]:
+    """Sort key of a choice of questions, smaller is better.
 
     Number of disputable values that decide another question (so they must stay), number of questions that share a decision, number of
     questions that name what they turn on, number of disputable values but for one: of questions as good as that, the first is the one that
@@ -176,8 +175,12 @@ def _dispute(questions: Sequence[LedgerQuestion], words: Mapping[str, frozenset[
     deciding = frozenset().union(*(question.deciding for question in questions))
     disputable = frozenset().union(*(question.disputable for question in questions))
     shared = len(questions) - len({question.decision for question in questions})
-    naming = sum(any(words[name] & content_words(question.draft) for name in question.deciding) for question in questions)
+    naming = sum(any(value.id in question.deciding and _names(question, value) for value in values) for question in questions)
     return len(disputable & deciding), shared, naming, max(0, len(disputable) - 1)
+
+
+def _names(question: LedgerQuestion, value: ItemValue) -> bool:
+    return not content_words(value.text).isdisjoint(content_words(question.draft))
 
 
 def _question(entry: Mapping[str, Any], values: Sequence[ItemValue], decisions: Sequence[str]) -> LedgerQuestion:

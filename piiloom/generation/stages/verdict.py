@@ -2,8 +2,8 @@
 
 In: an item with spans. Out: the same with the judgements of ``judge_relevance``, whose judge sees text, question and values but no
 label. A grade of 2 or more is high: at least one point of a good answer would be another without the value. Where that contradicts the
-ledger, the judge takes a closer look at the value: could it be masked? (Of two readers each, those of values that the ledger calls low
-and the judge grades with 2 were as often both for "high" as both for "low".) The run's ``on_disagreement`` decides about a label that is
+ledger, the judge takes a closer look at the value: could it be masked? (Of the values that the ledger calls low and the judge grades
+with 2, both of two readers called 13 high and 10 low.) The run's ``on_disagreement`` decides about a label that is
 still contradicted:
 
 - ``relabel``: the label becomes the judge's. The judgement keeps the ledger's label, and the record is rejected if no value is high
@@ -20,7 +20,7 @@ from typing import Any
 from piiloom.corpus.record import Relevance
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation.item import Item
-from piiloom.generation.stage import ItemRejected, Stage, StageContext
+from piiloom.generation.stage import ItemRejected, Stage, StageContext, objects_schema
 from piiloom.generation.stages import judge_relevance
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.judge_stage import HIGHEST, LONGEST_REASON, judged_facts
@@ -28,22 +28,7 @@ from piiloom.generation.stages.ledger import most_deciding
 
 NAME = "verdict"
 CLOSER_LOOK = "case_closer_look"
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "facts": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"id": {"type": "string"}, "without": {"type": "string"}, "needed": {"type": "boolean"}},
-                "required": ["id", "without", "needed"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["facts"],
-    "additionalProperties": False,
-}
+SCHEMA = objects_schema("facts", {"id": {"type": "string"}, "without": {"type": "string"}, "needed": {"type": "boolean"}})
 _HIGH_FROM = 2  # grade
 
 
@@ -56,9 +41,10 @@ class VerdictStage:
     async def run(self, item: Item, ctx: StageContext) -> Item:
         """Return the item with its judgements; raises ``ItemRejected`` if the policy rejects a disagreement or its result."""
         judged = await judge_relevance.STAGE.run(item, ctx)
-        if contradictions(judged):
-            judged = await _looked_closer(judged, contradictions(judged), ctx)
         contradicted = contradictions(judged)
+        if contradicted:
+            judged = await _looked_closer(judged, contradicted, ctx)
+            contradicted = contradictions(judged)
         if contradicted and ctx.config.on_disagreement == "reject":
             first = next(one for one in judged.judgements if one.value_id in contradicted)
             said = f"value {first.value_id} is labelled {first.planned}; the judge says {contradicted[first.value_id]}"
