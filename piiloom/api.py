@@ -46,9 +46,9 @@ from piiloom.corpus.store.record_search import TextConditions, search_records
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
-from piiloom.detection.encoder.encoder_settings import EncoderOptions, TrainingProgress
 from piiloom.detection.families import FAMILIES
 from piiloom.detection.running.request import DetectionReport, DetectionRequest, DetectionSettings, DetectionWatch
+from piiloom.detection.training.training_options import EncoderOptions, TrainingProgress
 from piiloom.evaluation.comparison.comparing import Comparison
 from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
 from piiloom.evaluation.comparison_run import run_comparison as compared

@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from piiloom.detection.adapters.presidio_detector import PresidioDetector, word_pipeline
+from piiloom.detection.adapters.spacy_detectors import PresidioDetector, word_pipeline
 from piiloom.detection.detector import DetectorText, Findings
 from piiloom.detection.detector_settings import LocalModel
 from piiloom.foundation.errors import UsageError

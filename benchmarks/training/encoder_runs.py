@@ -29,13 +29,21 @@ from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.detection.detector import DetectorText
-from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
 from piiloom.detection.encoder.encoder_training import train_on_data
-from piiloom.detection.encoder.examples import span_tokens, tag_count, token_tags
-from piiloom.detection.encoder.text_reading import EncoderReader, EncoderReading, RelevanceHead, WindowMaker, open_tokenizer, read_heads
+from piiloom.detection.encoder.text_reading import (
+    EncoderReader,
+    EncoderReading,
+    RelevanceHead,
+    WindowMaker,
+    open_tokenizer,
+    read_heads,
+    span_tokens,
+    tag_count,
+    token_tags,
+)
 from piiloom.detection.encoder.training_session import Validator
 from piiloom.detection.training.training_data import read_file, read_input
-from piiloom.detection.training.training_options import TrainingInput
+from piiloom.detection.training.training_options import EncoderSettings, TrainingInput, Windows
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import TestedRecord, count_table, record_intervals

@@ -25,19 +25,20 @@ from piiloom.cli.terminal import (
     say_result,
 )
 from piiloom.detection.detector_settings import LOCAL_MODELS
-from piiloom.detection.encoder.encoder_settings import EncoderOptions
 from piiloom.detection.families import CAPID, MARKERS
-from piiloom.detection.training.openai_tuning.tuning_options import JOB, TuningOptions
 from piiloom.detection.training.training_options import (
     CAPID_ALPACA,
     DATA,
     HOW,
+    JOB,
+    EncoderOptions,
     LoraPlace,
     LoraSettings,
     ReasoningOptions,
     SpacyPlace,
     SpacySettings,
     TrainingInput,
+    TuningOptions,
 )
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import Interrupted, ProviderError, RunError, UsageError
@@ -48,9 +49,9 @@ from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from piiloom.detection.encoder.encoder_settings import TrainingHistory, TrainingProgress
-    from piiloom.detection.training.openai_tuning.job_plan import TuningPlan
-    from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
+    from piiloom.detection.training.job_plan import TuningPlan
+    from piiloom.detection.training.training_options import TrainingHistory, TrainingProgress
+    from piiloom.detection.training.tuning_job import JobFolder
     from piiloom.providers.openai_jobs import OpenAIJobs
     from piiloom.tagging.model_card import About
 
@@ -283,8 +284,8 @@ def openai(asked: _Tune) -> None:
     estimated first, a --budget-usd holds before anything is sent, and what was paid is booked for piiloom cost. OpenAI is ending this
     service in January 2027 (docs/openai-tuning.md).
     """
-    from piiloom.detection.training.openai_tuning.job_plan import make_plan
-    from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder
+    from piiloom.detection.training.job_plan import make_plan
+    from piiloom.detection.training.tuning_job import JobBusy, JobFolder
     from piiloom.providers.openai_jobs import with_openai_jobs
 
     wanted = [name for name in ("estimate", "status", "cancel", "unpause", "delete_files", "listing") if getattr(asked, name)]
@@ -336,7 +337,7 @@ def _work_in(folder: JobFolder, asked: _Tune) -> None:
 
 
 async def _work_on(folder: JobFolder, api: OpenAIJobs, asked: _Tune) -> None:
-    from piiloom.detection.training.openai_tuning.tuning_job import TuningJob
+    from piiloom.detection.training.tuning_job import TuningJob
 
     job = TuningJob(folder, api, tell=say_aside, poll_s=asked.poll_s)
     if asked.delete_files:
@@ -355,7 +356,7 @@ async def _work_on(folder: JobFolder, api: OpenAIJobs, asked: _Tune) -> None:
 
 def _plan_in(folder: JobFolder, asked: _Tune) -> None:
     """Plan a new job in *folder*, after the user has agreed to its cost and to sending the texts; or check that the options are its own."""
-    from piiloom.detection.training.openai_tuning.job_plan import make_plan
+    from piiloom.detection.training.job_plan import make_plan
     from piiloom.foundation.event_loops import run_in_own_loop
     from piiloom.providers.factory import make_provider
 
@@ -373,7 +374,7 @@ def _plan_in(folder: JobFolder, asked: _Tune) -> None:
 
 
 def _print_estimate(plan: TuningPlan, *, as_json: bool) -> None:
-    from piiloom.detection.training.openai_tuning.job_plan import warnings_about
+    from piiloom.detection.training.job_plan import warnings_about
 
     files = {file.part: {"examples": file.examples, "tokens": file.tokens} for file in plan.files}
     totals = {"left_out": sum(plan.left_out.values()), "warnings": warnings_about(plan.model)}
@@ -384,7 +385,7 @@ def _print_estimate(plan: TuningPlan, *, as_json: bool) -> None:
 
 def _estimate_lines(plan: TuningPlan) -> list[str]:
     """Return the cost of the training, and where the price comes from."""
-    from piiloom.detection.training.openai_tuning.job_plan import USES, warnings_about
+    from piiloom.detection.training.job_plan import USES, warnings_about
 
     estimate, price = plan.estimate, plan.price
     by = "as OpenAI's guide says it chooses" if estimate["chosen"] else "as told"
@@ -455,7 +456,7 @@ def verifier_data(asked: _Verifier) -> None:
     without knowing which are right, until its verdict is right. A stopped or killed run goes on with the same command.
     docs/asking-models.md describes the files.
     """
-    from piiloom.detection.verifying.reasonings import make_training_sets
+    from piiloom.detection.training.reasonings import make_training_sets
 
     counts, files, written = make_training_sets(
         asked.out,

@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from piiloom.detection.detector import Detector, Findings, ScoredSpan, TextDetector
-from piiloom.detection.detector_settings import REASONED, DetectorSettings
+from piiloom.detection.detector_settings import REASONED, DetectorSettings, LocalModel
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.prefilters import Backend
 from piiloom.patterns.resolving import THRESHOLD, disjoint
 from piiloom.providers.protocol import Provider
+from piiloom.tagging.model_folder import FAMILY, load_tagging_model
+from piiloom.taxonomy.entity_types import Taxonomy
 
 
 def make_detector(settings: DetectorSettings, *, provider: Provider | None = None, policy: CallPolicy | None = None) -> Detector:
@@ -28,7 +30,7 @@ def make_detector(settings: DetectorSettings, *, provider: Provider | None = Non
     detector: Detector = made(settings, provider, policy)
     if settings.verify is None:
         return detector
-    from piiloom.detection.verifying.verifying_detector import VerifyingDetector  # noqa: PLC0415 - for those that are verified only
+    from piiloom.detection.verifying_detector import VerifyingDetector  # noqa: PLC0415 - for those that are verified only
 
     assert settings.asked is not None  # noqa: S101 - checked when the settings were made
     return VerifyingDetector(
@@ -83,3 +85,36 @@ class PatternDetector(TextDetector):
             detector=self.name,
             validated=match.validated,
         )
+
+
+# More tells nothing, and the CRF's last digits may differ between machines.
+_DIGITS: Final = 4
+
+
+class ProbeDetector(TextDetector):
+    """Finds what the model *local* has learnt, in any language; a score is the probability that extent and type of the span are right.
+
+    Raises ``UsageError`` and ``DataError`` for a folder that cannot be used.
+    """
+
+    name = FAMILY
+
+    def __init__(self, local: LocalModel, *, threshold: float, taxonomy: Taxonomy | None = None) -> None:  # noqa: ARG002 - it has its own
+        self._model, self._threshold = load_tagging_model(Path(local.model_path)), threshold
+
+    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:  # noqa: ARG002 - it has learnt what it has learnt
+        """Return disjoint spans in text order, with a relevance if there is a *question*."""
+        spans = [
+            ScoredSpan(
+                start=one.start,
+                end=one.end,
+                entity_type=one.entity_type,
+                subtype=None,
+                score=round(one.score, _DIGITS),
+                detector=self.name,
+                relevance=one.relevance,
+                relevance_score=None if one.high_score is None else round(one.high_score, _DIGITS),
+            )
+            for one in self._model.tag(text, question, threshold=self._threshold)
+        ]
+        return Findings(spans=spans)

@@ -22,8 +22,7 @@ from piiloom.corpus.record import Record, Span
 from piiloom.foundation.words import count_words
 from piiloom.screening.gate import Expectations, ExpectedValue, Gate, GateVerdict, MemoryGate
 from piiloom.screening.language import LanguageGate, knows
-from piiloom.screening.question_leaks import QuestionLeaksGate
-from piiloom.screening.refusals import RefusalsGate
+from piiloom.screening.question_leaks import QuestionLeaksGate, RefusalsGate
 from piiloom.screening.unlisted import TrainedDetector, UnlistedGate
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale

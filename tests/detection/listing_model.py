@@ -13,10 +13,10 @@ from piiloom.corpus.formats.instruction_tuning import extracting, message_parts,
 from piiloom.corpus.store.costs import Spending, spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
-from piiloom.detection.capid.capid_detector import CapidDetector
+from piiloom.detection.capid_detector import CapidDetector
 from piiloom.detection.detector import Detector, Findings
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.detection.verifying.verifying_detector import VerifyingDetector
+from piiloom.detection.verifying_detector import VerifyingDetector
 from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.retrying import RetryPolicy

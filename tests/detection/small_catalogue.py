@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from piiloom.detection.hybrid.candidates import EntityCandidate
-from piiloom.detection.hybrid.phases import PhaseSettings
+from piiloom.detection.hybrid.phases import EntityCandidate, PhaseSettings
 from piiloom.detection.registry import PatternDetector
 from piiloom.patterns.engine import PatternEngine
 from piiloom.taxonomy.entities.entity import Entity, EntityPattern

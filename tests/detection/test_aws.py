@@ -12,7 +12,7 @@ pytest.importorskip("boto3")
 
 from piiloom.detection.detector import Findings, ModelDetector
 from piiloom.detection.detector_settings import Service
-from piiloom.detection.services.aws_detector import AwsDetector
+from piiloom.detection.services.service_detector import AwsDetector
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.providers.errors import AuthFailed, ProviderUnavailable

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.mention_search import SearchableText, stands_alone
-from piiloom.detection.capid.entries import ListedEntry, everywhere, place_entries, read_entries
+from piiloom.detection.capid_detector import ListedEntry, everywhere, place_entries, read_entries
 from piiloom.execution.calls import Fault
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.corpus.record import Span
-from piiloom.detection.encoder.decoding import decode
-from piiloom.detection.encoder.encoder_settings import EncoderSettings, Windows
-from piiloom.detection.encoder.examples import span_tokens, tag_count, token_tags
-from piiloom.detection.encoder.text_reading import RelevanceHead, WindowMaker, plain_tokenizer
+from piiloom.detection.encoder.text_reading import RelevanceHead, WindowMaker, plain_tokenizer, span_tokens, tag_count, token_tags
+from piiloom.detection.token_decoding import decode
+from piiloom.detection.training.training_options import EncoderSettings, Windows
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 

@@ -14,11 +14,10 @@ import pytest
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.encoder.encoder_detector import EncoderDetector
-from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings
 from piiloom.detection.encoder.encoder_training import train_on_data
 from piiloom.detection.registry import make_detector
 from piiloom.detection.training.training_data import TrainingData, read_input
-from piiloom.detection.training.training_options import TrainingInput
+from piiloom.detection.training.training_options import CHECKPOINT, EncoderSettings, TrainingInput
 from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.tagging.model_card import CARD, About, read_about, write_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -201,10 +200,9 @@ def test_a_training_is_not_lost_for_an_export_that_fails(
 
 
 def test_contrast_groups_are_read_together(base: Path, data: TrainingData) -> None:
-    from piiloom.detection.encoder.encoder_settings import Windows
-    from piiloom.detection.encoder.examples import encoder_examples, epoch_batches
-    from piiloom.detection.encoder.text_reading import WindowMaker, open_tokenizer
+    from piiloom.detection.encoder.text_reading import WindowMaker, encoder_examples, epoch_batches, open_tokenizer
     from piiloom.detection.encoder.training import contrast_pairs
+    from piiloom.detection.training.training_options import Windows
 
     examples = encoder_examples(
         data.train, WindowMaker(open_tokenizer(base), Windows(max_tokens=40, overlap=10, question_tokens=13)), data.types

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from piiloom.detection.adapters.gliner_detector import GlinerDetector
+from piiloom.detection.adapters.transformers_detectors import GlinerDetector
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
@@ -65,8 +65,8 @@ def test_spans_are_whole_words_of_our_types(folder):
 def test_a_text_that_fits_gives_what_gliner_gives(folder):
     from gliner import GLiNER
 
-    from piiloom.detection.adapters.gliner_detector import asked_labels
     from piiloom.detection.adapters.label_targets import label_targets
+    from piiloom.detection.adapters.transformers_detectors import asked_labels
 
     labels = asked_labels(label_targets(["gliner"], own=None, taxonomy=shipped_taxonomy()))
     text = "John Smith met Anna McDonald in Berlin"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.detection.adapters.huggingface_detector import ClassifierReader, HuggingFaceDetector, load_classifier
+from piiloom.detection.adapters.transformers_detectors import ClassifierReader, HuggingFaceDetector, load_classifier
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.detection.chunking import Sentences
-from piiloom.detection.hybrid.candidates import (
+from piiloom.detection.hybrid.phases import (
     MARGIN,
     ambiguities,
     by_context,

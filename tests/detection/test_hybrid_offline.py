@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.hybrid.hybrid_detectors import OfflineDetector
-from piiloom.detection.hybrid.offline.cues import language_cues
+from piiloom.detection.hybrid.hybrid_detectors import OfflineDetector, RuleReader
 from piiloom.detection.hybrid.offline.listed_values import LabelReader
-from piiloom.detection.hybrid.offline.names import Handles, known_names
-from piiloom.detection.hybrid.offline.offline_reader import RuleReader
+from piiloom.detection.hybrid.offline.names import Handles, known_names, language_cues
 from piiloom.detection.hybrid.phases import AskedTypes
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue
 from tests.detection.small_catalogue import LOCALE, engine, found, settings

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.detection.adapters.gliner_detector import asked_labels
-from piiloom.detection.adapters.huggingface_detector import MAPS, model_targets
 from piiloom.detection.adapters.label_targets import (
     LabelledRange,
     LabelTarget,
@@ -17,6 +15,7 @@ from piiloom.detection.adapters.label_targets import (
     mapped_findings,
     shipped_targets,
 )
+from piiloom.detection.adapters.transformers_detectors import MAPS, asked_labels, model_targets
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import shipped_taxonomy

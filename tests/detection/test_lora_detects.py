@@ -9,7 +9,7 @@ import pytest
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 pytest.importorskip("torch")
-pytest.importorskip("piiloom.detection.capid.capid_detector")
+pytest.importorskip("piiloom.detection.capid_detector")
 
 from piiloom.corpus.formats.instruction_tuning import extracting, extracting_values, marking, verifying
 from piiloom.corpus.formats.verifier import chosen_candidates
@@ -18,11 +18,10 @@ from piiloom.detection.detector import ModelDetector, ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import MARKERS
 from piiloom.detection.registry import make_detector
-from piiloom.detection.training.chat_examples import chat_rows, example_of
 from piiloom.detection.training.lora_training import train_lora
-from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_data import TrainingData, chat_rows, example_of, read_input
 from piiloom.detection.training.training_options import VERIFIER_1, LoraPlace, LoraSettings, TrainingInput
-from piiloom.detection.verifying.verifying_detector import VerifyingDetector
+from piiloom.detection.verifying_detector import VerifyingDetector
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Completion, Message, PromptCall
 from tests.detection.training_rows import row, write_jsonl

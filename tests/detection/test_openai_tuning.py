@@ -11,8 +11,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from piiloom.detection.training.openai_tuning.job_plan import TuningPlan, training_price, usual_epochs
-from piiloom.detection.training.openai_tuning.tuning_job import JobBusy, JobFolder, Ledger
+from piiloom.detection.training.job_plan import TuningPlan, training_price, usual_epochs
+from piiloom.detection.training.tuning_job import JobBusy, JobFolder, Ledger
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, PiiloomError, ProviderError, RunError, UsageError
 from piiloom.providers import openai_jobs

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.detection.benchmark.composing import ValuePlace
-from piiloom.detection.benchmark.perturbing import PERTURBATIONS, perturb
+from piiloom.detection.benchmark.making import PERTURBATIONS, perturb
 from piiloom.foundation.errors import UsageError
 from tests.longer import few
 

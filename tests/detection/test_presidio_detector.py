@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.detection.presidio_adapter import presidio_itself, told
 from piiloom.detection.adapters.label_targets import label_targets
-from piiloom.detection.adapters.presidio_detector import PresidioDetector
+from piiloom.detection.adapters.spacy_detectors import PresidioDetector
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector

@@ -17,8 +17,8 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.tokenizing import import_spacy
-from piiloom.detection.adapters import spacy_detector
-from piiloom.detection.adapters.spacy_detector import SCORE, SpacyDetector
+from piiloom.detection.adapters import spacy_detectors
+from piiloom.detection.adapters.spacy_detectors import SCORE, SpacyDetector
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.registry import make_detector
@@ -102,7 +102,7 @@ def test_long_texts_are_read_in_pieces_with_exact_offsets(parts: list[str]) -> N
     text = " ".join(parts)
     detector = detector_of_leeds()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(spacy_detector, "_LONGEST", 40)
+        patched.setattr(spacy_detectors, "_LONGEST", 40)
         found = detector.examine_batch([DetectorText(text, "en_US"), DetectorText("", "en_US")])
     assert {text[one.start : one.end] for one in found[0].spans} <= {"Leeds"}
     assert len(found[0].spans) == parts.count("Leeds")

@@ -18,9 +18,8 @@ from piiloom.corpus.formats.instruction_tuning import extracting, marking, messa
 from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.training import lora_training
-from piiloom.detection.training.chat_examples import NO_LOSS, chat_rows, example_of, examples_of
 from piiloom.detection.training.lora_training import LoraProgress, train_lora
-from piiloom.detection.training.training_data import TrainingData, read_input
+from piiloom.detection.training.training_data import NO_LOSS, TrainingData, chat_rows, example_of, examples_of, read_input
 from piiloom.detection.training.training_options import TASKS, LoraPlace, LoraSettings, TrainingInput
 from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError

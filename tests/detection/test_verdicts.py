@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.verifying.verifying_detector import read_verdict
+from piiloom.detection.verifying_detector import read_verdict
 from piiloom.execution.calls import Fault
 from tests.longer import case_by_case
 

@@ -6,9 +6,18 @@ from functools import cache
 
 import pytest
 
-from piiloom.detection.benchmark.carrier_orders import LANGUAGES, SIZES, carrier_orders
 from piiloom.detection.benchmark.carriers import shipped_carriers
-from piiloom.detection.benchmark.written_carriers import SLOT, carrier_of, comparable, literal_text, personal_parts, reply_schema
+from piiloom.detection.benchmark.written_carriers import (
+    LANGUAGES,
+    SIZES,
+    SLOT,
+    carrier_of,
+    carrier_orders,
+    comparable,
+    literal_text,
+    personal_parts,
+    reply_schema,
+)
 from piiloom.execution.calls import Fault
 from piiloom.prompts.library import open_library
 from piiloom.taxonomy.entities.entity import DOMAINS

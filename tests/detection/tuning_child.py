@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from piiloom.detection.training.openai_tuning.tuning_job import Ledger
+from piiloom.detection.training.tuning_job import Ledger
 from tests.detection.tuning_jobs import in_session
 
 _write = Ledger.append

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.detection.training.openai_tuning.job_plan import PLAN, TrainingPrice, TuningPlan, data_file, plan_file
-from piiloom.detection.training.openai_tuning.tuning_job import JobFolder, TuningJob
+from piiloom.detection.training.job_plan import PLAN, TrainingPrice, TuningPlan, data_file, plan_file
+from piiloom.detection.training.tuning_job import JobFolder, TuningJob
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.whole_files import write_folder
 from piiloom.providers.openai_jobs import OpenAIJobs, with_openai_jobs

@@ -11,9 +11,9 @@ import pytest
 import typer
 
 from piiloom.cli.main import app_of, run
-from piiloom.detection.training.openai_tuning.job_plan import base_model
-from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
-from piiloom.detection.training.openai_tuning.tuning_options import TuningOptions
+from piiloom.detection.training.job_plan import base_model
+from piiloom.detection.training.training_options import TuningOptions
+from piiloom.detection.training.tuning_job import JobFolder
 from tests.detection.training_rows import row, write_jsonl
 from tests.fakes.openai_tuning import JobPlan
 from tests.fakes.openai_tuning_http import TuningServer

@@ -9,12 +9,12 @@ import re
 import pytest
 
 from piiloom.detection.benchmark.carrier_writing import TEMPLATE as CARRIER
-from piiloom.detection.capid.capid_detector import REFORMULATING_TEMPLATE as REFORMULATING
-from piiloom.detection.capid.capid_detector import CapidDetector
+from piiloom.detection.capid_detector import REFORMULATING_TEMPLATE as REFORMULATING
+from piiloom.detection.capid_detector import CapidDetector
 from piiloom.detection.hybrid.hybrid_detectors import HybridDetector
 from piiloom.detection.marking.marking_detector import MarkingDetector
 from piiloom.detection.pattern_proposals import TEMPLATE as PROPOSAL
-from piiloom.detection.verifying.verifying_detector import TEMPLATE as VERDICT
+from piiloom.detection.verifying_detector import TEMPLATE as VERDICT
 from piiloom.evaluation.utility.tasks import KINDS as UTILITY
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import data_folder

@@ -6,7 +6,7 @@ from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import UsageError
 from piiloom.screening.gate import Expectations
 from piiloom.screening.language import SELDOM, LanguageGate, _classifier, _is_plainly_english
-from piiloom.screening.refusals import RefusalsGate
+from piiloom.screening.question_leaks import RefusalsGate
 from tests.longer import case_by_case
 
 EXPECTED = Expectations(pair=("health", "occupation"))

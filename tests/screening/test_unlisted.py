@@ -4,8 +4,7 @@ import pytest
 
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gate import Expectations
-from piiloom.screening.identifiers import find_identifiers
-from piiloom.screening.unlisted import UnlistedGate
+from piiloom.screening.unlisted import UnlistedGate, find_identifiers
 from tests.longer import case_by_case
 
 EXPECTED = Expectations(pair=("health", "occupation"))

@@ -17,6 +17,9 @@ from piiloom.taxonomy.entities.entity import DOMAINS, Domain
 PUBLISHED: Final = (150, 150, 105, 45, 110, 45, 150, 150, 150, 150, 105, 45, 150)
 
 
+PERTURBATIONS: Final = ("spacing", "case", "transliteration", "ocr", "digits")
+
+
 class TextKinds(Settings):
     """The locales, domains and lengths of documents; all of them where none is named. Raises ``UsageError`` for an unknown name."""
 
@@ -90,7 +93,6 @@ class WritingOptions(TextKinds, ModelSettings):
 
 def _names() -> Mapping[str, Sequence[str]]:
     from piiloom.detection.benchmark.carriers import LENGTHS
-    from piiloom.detection.benchmark.perturbing import PERTURBATIONS
     from piiloom.taxonomy.entities.entity_catalogue import LOCALES
 
-    return {"locales": LOCALES, "domains": DOMAINS, "lengths": tuple(LENGTHS), "perturbations": tuple(PERTURBATIONS)}
+    return {"locales": LOCALES, "domains": DOMAINS, "lengths": tuple(LENGTHS), "perturbations": PERTURBATIONS}

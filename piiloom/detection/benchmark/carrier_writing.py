@@ -21,9 +21,8 @@ import yaml
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
 from piiloom.detection.asking import ModelSession, in_session
 from piiloom.detection.benchmark.benchmark_options import WritingOptions
-from piiloom.detection.benchmark.carrier_orders import CarrierOrder, carrier_orders
 from piiloom.detection.benchmark.carriers import Carrier, shipped_carriers
-from piiloom.detection.benchmark.written_carriers import carrier_of, comparable, reply_schema
+from piiloom.detection.benchmark.written_carriers import CarrierOrder, carrier_of, carrier_orders, comparable, reply_schema
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import AGAIN, FailureLimit, Lost, ask_model

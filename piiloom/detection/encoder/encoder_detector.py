@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, TextDetector
-from piiloom.detection.encoder.encoder_settings import Windows
-from piiloom.detection.encoder.examples import tag_count
-from piiloom.detection.encoder.onnx_backend import MODEL, OnnxBackend
 from piiloom.detection.encoder.text_reading import (
     HEADS,
+    INPUTS,
+    ONNX,
     TOKENIZER,
     Backend,
     EncoderReader,
@@ -22,7 +22,9 @@ from piiloom.detection.encoder.text_reading import (
     damaged_heads,
     open_tokenizer,
     read_heads,
+    tag_count,
 )
+from piiloom.detection.training.training_options import Windows
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.tagging.calibration import Calibration, log_odds_of
@@ -31,6 +33,9 @@ from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from piiloom.detection.detector_settings import LocalModel
 
 NAME: Final = "encoder"
@@ -108,9 +113,42 @@ class EncoderDetector(TextDetector):
         return self._reader
 
 
+class OnnxBackend:
+    """Runs the ONNX file of a trained folder on the processor. Raises ``UsageError`` or ``DataError`` if it cannot be opened."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            import onnxruntime  # noqa: PLC0415 - an extra brings it
+        except ImportError:
+            raise UsageError("an ONNX file needs the package onnxruntime", remedy=f"Install it: {how_to_install('train')}") from None
+        path = folder / ONNX
+        if not path.is_file():
+            problem = f"the folder has no {ONNX}"
+            raise UsageError(problem, where=f"--model-path {folder}", remedy="Train with --onnx, or install PyTorch and use --device cpu")
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        if threads := os.environ.get("OMP_NUM_THREADS"):
+            options.intra_op_num_threads = int(threads)
+        try:
+            self._session: Any = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # the library raises errors of its own
+            raise DataError(
+                "the ONNX file cannot be read", where=str(path), remedy="Train again, or copy the whole folder again"
+            ) from error
+        self._wanted = {one.name for one in self._session.get_inputs()}
+
+    def run(
+        self, ids: NDArray[np.int64], mask: NDArray[np.int64], segments: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """See ``Backend``."""
+        given = dict(zip(INPUTS, (ids, mask, segments), strict=True))
+        logits, states = self._session.run(["logits", "states"], {name: one for name, one in given.items() if name in self._wanted})
+        return logits, states
+
+
 def _backend(folder: Path, types: int, device: str) -> Backend:
     has_torch = find_spec("torch") is not None and find_spec("transformers") is not None
-    if device == "onnx" or (device == "auto" and not has_torch and (folder / MODEL).is_file()):
+    if device == "onnx" or (device == "auto" and not has_torch and (folder / ONNX).is_file()):
         return OnnxBackend(folder)
     if not has_torch:
         remedy = f"Install them: {how_to_install('train')}; or train with --onnx, and use onnxruntime"
@@ -135,7 +173,7 @@ def _types_by_number(about: About, mapping: Path | None, taxonomy: Taxonomy) -> 
 def _check_sizes(folder: Path, sizes: Mapping[str, int]) -> None:
     for name, size in sizes.items():
         path = folder / name
-        if name == MODEL and not path.exists():
+        if name == ONNX and not path.exists():
             continue
         if not path.is_file() or path.stat().st_size != size:
             raise DataError(f"the file {name} is missing, or is not the one that the training wrote", where=str(folder), remedy=_AGAIN)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
-from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderOptions, EncoderSettings
-from piiloom.detection.encoder.onnx_backend import MODEL
+from piiloom.detection.encoder.text_reading import ONNX
 from piiloom.detection.training.training_data import TrainingData, base_facts, read_input
+from piiloom.detection.training.training_options import CHECKPOINT, EncoderOptions, EncoderSettings
 from piiloom.foundation.errors import Interrupted, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.noop import noop
@@ -20,7 +20,7 @@ from piiloom.foundation.whole_files import check_folder, output_errors
 from piiloom.tagging.model_card import CARD, About
 
 if TYPE_CHECKING:
-    from piiloom.detection.encoder.encoder_settings import TrainingHistory, TrainingProgress
+    from piiloom.detection.training.training_options import TrainingHistory, TrainingProgress
 
 _NO_RELEVANCE: Final = "Train spans and types alone with --no-relevance"
 _NEEDED: Final = ("sklearn", "torch", "transformers", "safetensors", "tokenizers")
@@ -94,5 +94,5 @@ def _check_out(out: Path, *, resume: bool, force: bool) -> None:
     check_folder(out, force=force)
     if force and out.exists():
         with output_errors(out):
-            for name in (CARD, CHECKPOINT, MODEL):
+            for name in (CARD, CHECKPOINT, ONNX):
                 (out / name).unlink(missing_ok=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
+import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,8 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from piiloom.detection.encoder.text_reading import PARTS, damaged_heads, read_heads
+from piiloom.detection.encoder.text_reading import INPUTS, ONNX, PARTS, damaged_heads, read_heads
 from piiloom.foundation.errors import DataError, RunError, UsageError
+from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import chosen_device
 
 if TYPE_CHECKING:
@@ -205,3 +209,42 @@ def open_backend(folder: Path, tags: int, device: str) -> TorchBackend:
     where = torch.device(chosen_device(device))
     dtype = chosen_precision("auto", where) if where.type == "cuda" else None
     return TorchBackend(load_network(folder, tags, eager=False).to(where), dtype)
+
+
+def export_onnx(network: EncoderNetwork, folder: Path) -> None:
+    """Write the ONNX file of *network* to *folder*. Raises ``UsageError`` if a library is missing or the encoder cannot be exported."""
+    names = INPUTS if network.has_segments else INPUTS[:2]
+    example = tuple(torch.ones(2, 12, dtype=torch.long) for _ in names)
+    rows, tokens = torch.export.Dim("rows", min=1, max=4096), torch.export.Dim("tokens", min=4, max=8192)
+    try:
+        with _hushed():
+            torch.onnx.export(
+                network.eval(),
+                example,
+                str(folder / ONNX),
+                input_names=list(names),
+                output_names=["logits", "states"],
+                dynamic_shapes=tuple({0: rows, 1: tokens} for _ in names),
+                dynamo=True,
+                external_data=False,
+                verbose=False,
+            )
+    except ImportError as error:
+        raise UsageError(f"ONNX export needs {error.name}", where="--onnx", remedy=f"Install it: {how_to_install('train')}") from error
+    except Exception as error:  # the exporter raises what it likes
+        problem = f"the encoder cannot be written as ONNX ({type(error).__name__})"
+        raise UsageError(problem, where="--onnx", remedy="The trained folder is complete without it: use it with PyTorch") from error
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Keep the exporter from telling what it does, and which libraries are not there that it does not need."""
+    logger = logging.getLogger("torch.onnx")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with warnings.catch_warnings(), redirect_stdout(io.StringIO()):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.setLevel(level)

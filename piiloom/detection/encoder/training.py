@@ -19,10 +19,9 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from piiloom.detection.encoder.encoder_settings import CHECKPOINT, EncoderSettings, TrainingHistory, TrainingProgress, ValidationFigures
-from piiloom.detection.encoder.examples import IGNORED, Batch, EncoderExample, epoch_batches
 from piiloom.detection.encoder.network import EncoderNetwork
-from piiloom.detection.encoder.text_reading import HIGH, LOW
+from piiloom.detection.encoder.text_reading import HIGH, IGNORED, LOW, Batch, EncoderExample, epoch_batches
+from piiloom.detection.training.training_options import CHECKPOINT, EncoderSettings, TrainingHistory, TrainingProgress, ValidationFigures
 from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import drafted

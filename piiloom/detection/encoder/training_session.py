@@ -17,22 +17,34 @@ from safetensors.torch import save_file
 
 from piiloom.corpus.record import Record, Relevance
 from piiloom.detection.detector import DetectorText
-from piiloom.detection.encoder.decoding import Decoded, decode
-from piiloom.detection.encoder.encoder_settings import EncoderSettings, TrainingHistory, TrainingProgress
-from piiloom.detection.encoder.examples import HIDDEN, encoder_examples, span_tokens, tag_count, token_tags
-from piiloom.detection.encoder.network import EncoderNetwork, TorchBackend, chosen_precision, load_body, model_tokens, precision_name
-from piiloom.detection.encoder.onnx_backend import MODEL, export_onnx
+from piiloom.detection.encoder.network import (
+    EncoderNetwork,
+    TorchBackend,
+    chosen_precision,
+    export_onnx,
+    load_body,
+    model_tokens,
+    precision_name,
+)
 from piiloom.detection.encoder.text_reading import (
     HEADS,
+    HIDDEN,
+    ONNX,
     TOKENIZER,
     EncoderReader,
     EncoderReading,
     RelevanceHead,
     WindowMaker,
+    encoder_examples,
     plain_tokenizer,
+    span_tokens,
+    tag_count,
+    token_tags,
 )
 from piiloom.detection.encoder.training import Checkpoints, EncoderTraining, seed_all
+from piiloom.detection.token_decoding import Decoded, decode
 from piiloom.detection.training.training_data import TrainingData
+from piiloom.detection.training.training_options import EncoderSettings, TrainingHistory, TrainingProgress
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.torch_devices import chosen_device
@@ -265,8 +277,8 @@ class TrainingSession:
                     export_onnx(network, out)
                 except UsageError as error:  # a training of hours is not lost for that
                     failure = error
-                    (out / MODEL).unlink(missing_ok=True)
-            sizes = {name: (out / name).stat().st_size for name in (WEIGHTS, HEADS, TOKENIZER, MODEL) if (out / name).is_file()}
+                    (out / ONNX).unlink(missing_ok=True)
+            sizes = {name: (out / name).stat().st_size for name in (WEIGHTS, HEADS, TOKENIZER, ONNX) if (out / name).is_file()}
         about = replace(about, settings={**about.settings, "files": sizes})
         write_about(out, about)
         return about, failure

@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 import httpx2
 from tenacity import AsyncRetrying, RetryError, retry_if_result, wait_exponential
 
-from piiloom.detection.adapters.label_targets import LabelledRange
-from piiloom.detection.adapters.libraries import locale_language
+from piiloom.detection.adapters.label_targets import LabelledRange, locale_language
 from piiloom.detection.services.service_detector import REQUEST_S, ServiceCaller, ServiceDetector, TextRefused
 from piiloom.execution.retrying import Sleep, last_result
 from piiloom.foundation.errors import ProviderError, UsageError

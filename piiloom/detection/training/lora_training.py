@@ -16,8 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.detection.training.chat_examples import TokenExample, TokenExamples, check_enough, examples_of
-from piiloom.detection.training.training_data import TrainingData
+from piiloom.detection.training.training_data import TokenExample, TokenExamples, TrainingData, check_enough, examples_of
 from piiloom.detection.training.training_options import ADAMW, ADAMW_8BIT, CAPID_ALPACA, LoraPlace, LoraSettings
 from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining, damaged
 from piiloom.foundation.errors import Interrupted, PiiloomError, RunError, UsageError

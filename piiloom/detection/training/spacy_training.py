@@ -25,8 +25,8 @@ from piiloom.corpus.formats.docbin import DocBinFormat
 from piiloom.corpus.formats.token_labels import label_of
 from piiloom.corpus.formats.tokenizing import blank_pipeline, import_spacy
 from piiloom.corpus.record import Record
-from piiloom.detection.adapters.libraries import ANY_LANGUAGE, locale_language
-from piiloom.detection.adapters.spacy_detector import load_any
+from piiloom.detection.adapters.label_targets import ANY_LANGUAGE, locale_language
+from piiloom.detection.adapters.spacy_detectors import load_any
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.training_options import SpacyPlace, SpacySettings
 from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining, damaged

@@ -13,7 +13,7 @@ from piiloom.generation.item import Band, Item, ItemValue
 from piiloom.generation.stage import StageContext
 from piiloom.generation.stages.asking import Fault
 from piiloom.screening.gate import Expectations
-from piiloom.screening.refusals import RefusalsGate
+from piiloom.screening.question_leaks import RefusalsGate
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.wording import FIRST_PERSON
 

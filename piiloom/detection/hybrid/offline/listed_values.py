@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import regex
 import yaml
 
-from piiloom.detection.hybrid.offline.cues import LanguageCues, RuleFinding
+from piiloom.detection.hybrid.offline.names import LanguageCues, RuleFinding
 from piiloom.detection.hybrid.phases import AskedTypes
 from piiloom.patterns.engine import MatchContext
 from piiloom.patterns.writing import fold_text, write_pattern

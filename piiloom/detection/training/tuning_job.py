@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, Final, Self, TypeVar
 from tenacity import AsyncRetrying, RetryCallState
 
 from piiloom.corpus.store.store_files import sync
-from piiloom.detection.training.openai_tuning.job_plan import LEFT_OUT, PLAN, DataFile, TuningPlan, book, read_plan, write_call
+from piiloom.detection.training.job_plan import LEFT_OUT, PLAN, DataFile, TuningPlan, book, read_plan, write_call
 from piiloom.execution.call_entries import failure_entry, sent_entry
 from piiloom.execution.retrying import RetryPolicy, awaited, error_of
 from piiloom.foundation.errors import DataError, OutputError, ProviderError, RunError, UsageError

@@ -26,10 +26,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.runs import RunStatus, asking_run, set_run_status
 from piiloom.detection.families import CAPID, MARKERS
-from piiloom.detection.training.chat_examples import written_rows
-from piiloom.detection.training.openai_tuning.tuning_options import JobSettings, TuningOptions
-from piiloom.detection.training.training_data import read_input
-from piiloom.detection.training.training_options import DEFAULT_EPOCHS, DEFAULT_SEED, VERIFIER_1, VERIFIER_2
+from piiloom.detection.training.training_data import read_input, written_rows
+from piiloom.detection.training.training_options import DEFAULT_EPOCHS, DEFAULT_SEED, VERIFIER_1, VERIFIER_2, JobSettings, TuningOptions
 from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import DataError, UsageError

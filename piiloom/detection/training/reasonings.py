@@ -40,7 +40,7 @@ from piiloom.detection.asking import ModelAsker, ModelSession, in_session
 from piiloom.detection.detector_settings import OF_MODELS, ModelSettings
 from piiloom.detection.training.training_data import read_file, read_input
 from piiloom.detection.training.training_options import ReasoningOptions
-from piiloom.detection.verifying.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE, VerifierVerdict, read_verdict
+from piiloom.detection.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE, VerifierVerdict, read_verdict
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import AGAIN, Fault, Lost
