@@ -8,13 +8,14 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import replace
 from types import MappingProxyType, TracebackType
-from typing import Any, Final, Protocol, Self, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
 from piiloom.detection.detector import DetectorText, Findings, ModelDetector
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
+from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
@@ -48,15 +49,35 @@ class ModelAsker:
         shown: tuple[Message, ...] = (),
         hopeless: Collection[str] = (),
     ) -> R | Lost:
-        """Return what *read* makes of the reply, or ``Lost`` if no usable one came.
+        """As ``ask_on``, from the first attempt on; return only what *read* makes of the reply."""
+        found = await self.ask_on(
+            template, variables, item_id=item_id, read=read, schema=schema, settings=settings, shown=shown, hopeless=hopeless
+        )
+        return found if isinstance(found, Lost) else found[0]
+
+    async def ask_on(
+        self,
+        template: str,
+        variables: Mapping[str, Any],
+        *,
+        item_id: str,
+        read: Callable[[Any], R],
+        schema: JsonSchema | None,
+        settings: SamplingSettings,
+        shown: tuple[Message, ...] = (),
+        hopeless: Collection[str] = (),
+        used: int = 0,
+        fault: str | None = None,
+    ) -> tuple[R, int] | Lost:
+        """Return what *read* makes of the reply and the number of rejected ones, or ``Lost`` if no usable one came.
 
         *template* is the name of a template; in the journal it is that of the stage, too. *read* gets the JSON data of the reply, or its
         text if *schema* is None, and raises ``Fault`` for what is not usable. *shown* are messages that go between the instruction and
-        the question: examples with their answers. After a reply that is *hopeless* ("truncated", say) nothing is asked again. Raises
-        errors that would hit every other request, too.
+        the question: examples with their answers. After a reply that is *hopeless* ("truncated", say) nothing is asked again. Of the
+        attempts *used* are gone, the last one with this *fault*. Raises errors that would hit every other request, too.
         """
 
-        def make(attempt: int, fault: str | None) -> PromptCall:
+        def make(attempt: int, latest: str | None) -> PromptCall:
             return prompt_call(
                 self._library.find(template),
                 variables,
@@ -64,8 +85,8 @@ class ModelAsker:
                 schema_name=template,
                 schema=schema,
                 item_id=item_id,
-                attempt=attempt,
-                fault=fault,
+                attempt=used + attempt,
+                fault=latest or fault,
                 settings=settings,
                 shown=shown,
             )
@@ -73,8 +94,8 @@ class ModelAsker:
         async def judged(data: Any, attempt: int) -> R:  # noqa: ARG001 - all attempts are judged alike
             return read(data)
 
-        found = await ask_model(self._calls, make, judged, attempts=self._attempts, failure_limit=self._failure_limit, hopeless=hopeless)
-        return found if isinstance(found, Lost) else found[0]
+        left = self._attempts - used
+        return await ask_model(self._calls, make, judged, attempts=left, failure_limit=self._failure_limit, hopeless=hopeless)
 
 
 _PACE_S: Final = 0.01  # minimum time between commits, as in generation: a commit takes 1 to 3 ms, with one row or with thirty
@@ -135,7 +156,7 @@ class ModelSession:
                 # Calls in flight are paid for, so wait for them: the next session finds their replies.
                 asynchronous.push_async_callback(channel.calls.drain)
                 session = cls(run.id, channel, asker, library, asynchronous.pop_all(), rest.pop_all())
-        session._rest.callback(session._note_status, store, run.id)
+        session._rest.callback(lambda: set_run_status(store, run.id, "finished" if session._finished else "interrupted"))
         session._rest.callback(committer.close)
         committer.start()
         return session
@@ -147,9 +168,6 @@ class ModelSession:
             await self._asynchronous.aclose()
         finally:
             self._rest.close()
-
-    def _note_status(self, store: Store, run_id: str) -> None:
-        set_run_status(store, run_id, "finished" if self._finished else "interrupted")
 
 
 def _run(store: Store, kind: str, settings: ModelSettings, about: Mapping[str, Any], prompts: list[str], provider: Provider) -> RunRow:
@@ -282,6 +300,16 @@ async def each_once(questions: Sequence[Q], ask: Callable[[Q], Coroutine[Any, An
     return [(question, answers[question.key]) for question in questions]
 
 
+def settle(waiting: asyncio.Future[A], answer: A | Exception) -> None:
+    """Give *answer* to whoever still waits for it."""
+    if waiting.done():
+        return
+    if isinstance(answer, Exception):
+        waiting.set_exception(answer)
+    else:
+        waiting.set_result(answer)
+
+
 async def all_of(work: Iterable[Awaitable[A]]) -> list[A]:
     """Do all of *work* at once. If a part of it fails, the rest is cancelled; calls that are out are waited for by the session."""
     tasks = [asyncio.ensure_future(one) for one in work]
@@ -290,6 +318,28 @@ async def all_of(work: Iterable[Awaitable[A]]) -> list[A]:
     finally:
         for task in tasks:
             task.cancel()
+
+
+class CallsSoFar(NamedTuple):
+    """Of ``total`` items named ``what`` so many are ``done``, and ``rejected`` given up if some may be; ``totals`` of all sessions."""
+
+    what: str
+    done: int
+    total: int
+    totals: CallTotals
+    rejected: int | None = None
+
+    def line(self) -> str:
+        """One line for a terminal."""
+        rejected = "" if self.rejected is None else f", {self.rejected:,} rejected"
+        cost = f"{self.totals.replayed:,} replies from the store, ${self.totals.spent_usd:.4f} spent"
+        return f"{self.what} {self.done:,}/{self.total:,}{rejected}, {cost}"
+
+
+def cost_of(run_id: str, totals: CallTotals) -> dict[str, Any]:
+    """Return the cost of all sessions of a run as JSON values; "usd" is None if a price is unknown."""
+    usd = None if totals.unpriced else totals.spent_usd
+    return {"run": run_id, "usd": usd, "answered": totals.answered, "replayed": totals.replayed}
 
 
 def why_lost(lost: Lost) -> str:

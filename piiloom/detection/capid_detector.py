@@ -259,6 +259,7 @@ class CapidDetector(AskingDetector):
     name = CAPID
     templates: tuple[str, ...] = (TEMPLATE,)
     instructions: tuple[str, ...] = ("extract", "extract_relevant")
+    schema: JsonSchema | None = None
 
     def __init__(
         self,
@@ -330,23 +331,24 @@ class CapidDetector(AskingDetector):
 
     async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> ListedEntries | Lost:
         start, end = piece
-        instruction, asked = (
-            (extracting_values(self._taxonomy), values_message(text[start:end], question))
-            if self._keyed
-            else (extracting(self._taxonomy, relevance=question is not None), message(text[start:end], question))
-        )
         return await self.session().asker.ask(
-            TEMPLATE,
-            {"instruction": instruction, "message": asked},
+            self.templates[0],
+            self._variables(text[start:end], question),
             item_id=f"{item_id} {start}",
             read=lambda reply: self._entries(reply, question),
-            schema=None,
+            schema=self.schema,
             settings=SamplingSettings(max_output_tokens=LEAST_TOKENS + end - start),
             hopeless=(_CUT,),
         )
 
-    def _entries(self, reply: str, question: str | None) -> ListedEntries:
-        """Return the entries of *reply*. Raises ``Fault`` if there is no list."""
+    def _variables(self, text: str, question: str | None) -> dict[str, str]:
+        """What the template tells."""
+        if self._keyed:
+            return {"instruction": extracting_values(self._taxonomy), "message": values_message(text, question)}
+        return {"instruction": extracting(self._taxonomy, relevance=question is not None), "message": message(text, question)}
+
+    def _entries(self, reply: Any, question: str | None) -> ListedEntries:
+        """Return the entries of *reply*, a text or, with a schema, its data. Raises ``Fault`` if there is no list."""
         return read_entries(reply, self._taxonomy, relevance=question is not None, wanted=KEYED if self._keyed else LISTED)
 
     def _spans(self, mentions: list[ListedMention]) -> list[ScoredSpan]:
@@ -382,22 +384,15 @@ class ReformulatingDetector(CapidDetector):
 
     name = REFORMULATING
     templates = (REFORMULATING_TEMPLATE,)
+    schema = _SCHEMA
     instructions = ()
 
-    async def _ask(self, text: str, piece: Range, question: str | None, item_id: str) -> ListedEntries | Lost:
-        start, end = piece
-        return await self.session().asker.ask(
-            REFORMULATING_TEMPLATE,
-            {"text": text[start:end], "question": question or ""},
-            item_id=f"{item_id} {start}",
-            read=lambda data: _listed(data, question),
-            schema=_SCHEMA,
-            settings=SamplingSettings(max_output_tokens=LEAST_TOKENS + end - start),
-            hopeless=("truncated",),
-        )
+    def _variables(self, text: str, question: str | None) -> dict[str, str]:
+        return {"text": text, "question": question or ""}
 
-    def _entries(self, reply: str, question: str | None) -> ListedEntries:
-        return _listed(next(iter(read_leniently(reply).values), None), question)
+    def _entries(self, reply: Any, question: str | None) -> ListedEntries:
+        data = next(iter(read_leniently(reply).values), None) if isinstance(reply, str) else reply
+        return _listed(data, question)
 
 
 def _listed(data: Any, question: str | None) -> ListedEntries:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from itertools import pairwise
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
@@ -14,6 +15,7 @@ from piiloom.corpus.record import Relevance
 from piiloom.execution.call_totals import CallTotals
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.extras import how_to_install
 from piiloom.patterns.resolving import PER_CHARACTER
 
 if TYPE_CHECKING:
@@ -97,6 +99,14 @@ class Findings:
     spans: Sequence[ScoredSpan]
     set_aside: Sequence[SetAside] = ()
     failed: str | None = None
+
+
+def library(name: str, problem: str, extra: str, where: str | None = None) -> Any:
+    """Return the module *name*, which *extra* brings; raises ``UsageError`` with *problem* and the command that installs it."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(problem, where=where, remedy=f"Install it: {how_to_install(extra)}") from error
 
 
 class DetectorText(NamedTuple):

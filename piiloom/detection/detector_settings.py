@@ -159,8 +159,11 @@ class ModelSettings(OnDevice, ModelCalls):
         if self.provider == LOCAL:
             return FREE
         if self.provider not in KINDS:
-            remedy = f"Choose one of {', '.join([*KINDS, LOCAL])}; without a model there are --detector patterns and hybrid-offline"
-            raise UsageError(f"there is no LLM provider {self.provider!r}", where="--provider", remedy=remedy)
+            raise UsageError(
+                f"there is no LLM provider {self.provider!r}",
+                where="--provider",
+                remedy=f"Choose one of {', '.join([*KINDS, LOCAL])}; without a model there are --detector patterns and hybrid-offline",
+            )
         return load_models().resolve(self.provider, self.name, self._prices)
 
     def connect(self) -> Provider:
@@ -266,8 +269,11 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting, MarkerChoi
     def _check_alone(self) -> None:
         """Refuse settings that have no effect without another one."""
         if self.provider is None and (given := [name for name in OF_MODELS if getattr(self, name) is not None]):
-            remedy = "Name the model's --provider, or leave it out"
-            raise UsageError(f"the detector {self.detector!r} asks no model", where=DetectorSettings.option_name(given[0]), remedy=remedy)
+            raise UsageError(
+                f"the detector {self.detector!r} asks no model",
+                where=DetectorSettings.option_name(given[0]),
+                remedy="Name the model's --provider, or leave it out",
+            )
         vain: dict[str, tuple[str, ...]] = {} if self.detector == CAPID else {f"--detector {CAPID}": ("form",)}
         if self.local is None and self.provider != LOCAL:
             vain["--model-path or --provider local"] = ("device", "batch_size")

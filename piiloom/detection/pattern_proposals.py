@@ -19,7 +19,7 @@ import regex
 import yaml
 
 from piiloom.corpus.record import Record
-from piiloom.detection.asking import ModelSession, all_of
+from piiloom.detection.asking import ModelSession, all_of, cost_of
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.making import BenchmarkCounts, make_benchmark
 from piiloom.detection.catalogue_trial import NEGATIVES, POSITIVES, Trial, try_entity
@@ -94,9 +94,7 @@ class PatternProposals:
             else {"id": name, "proposed": True, "patterns": [pattern["pattern"] for pattern in one.entry["patterns"]]}
             for name, one in self.found.items()
         ]
-        totals = self.totals
-        usd = None if totals.unpriced else totals.spent_usd
-        return {"entities": rows, "cost": {"run": self.run_id, "usd": usd, "answered": totals.answered, "replayed": totals.replayed}}
+        return {"entities": rows, "cost": cost_of(self.run_id, self.totals)}
 
 
 def propose_patterns(file: Path, out: Path, model: ModelSettings, *, force: bool = False) -> PatternProposals:
@@ -118,8 +116,7 @@ def propose_patterns(file: Path, out: Path, model: ModelSettings, *, force: bool
     proposals = run_in_own_loop(lambda: _asked(source, data, drafts, run))
     if not proposals.usable:
         reasons = ", ".join(f"{name}: {one.code}" for name, one in proposals.found.items() if isinstance(one, Lost))
-        remedy = "Correct the definition, or give more look-alikes"
-        raise DataError(f"no proposal passed ({reasons})", where=str(file), remedy=remedy)
+        raise DataError(f"no proposal passed ({reasons})", where=str(file), remedy="Correct the definition, or give more look-alikes")
     _write(out, data, proposals.usable, f"{model.provider} {model.name}")
     return proposals
 

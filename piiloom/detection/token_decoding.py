@@ -63,8 +63,9 @@ def scheme_of(labels: Sequence[str]) -> LabelScheme:
     Raises ``UsageError`` if none is outside of mentions, none inside, or if they were never named (``LABEL_0`` …).
     """
     if labels and all(_UNNAMED.fullmatch(label) for label in labels):
-        remedy = "Name them in id2label of config.json, such as: O, B-PER, I-PER"
-        raise UsageError("the labels of the model have no names (LABEL_0 …)", remedy=remedy)
+        raise UsageError(
+            "the labels of the model have no names (LABEL_0 …)", remedy="Name them in id2label of config.json, such as: O, B-PER, I-PER"
+        )
     outside = [label.strip().upper() == _OUTSIDE for label in labels]
     if not any(outside):
         outside = [label.strip().upper() in _ALSO_OUTSIDE for label in labels]

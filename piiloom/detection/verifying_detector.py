@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
-from piiloom.detection.asking import AskingDetector, ModelSession, each_once
+from piiloom.detection.asking import AskingDetector, ModelSession, each_once, settle
 from piiloom.detection.detector import Detector, DetectorText, Findings, ModelDetector, ScoredSpan, SetAside, examine_texts
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallPolicy
@@ -82,12 +82,10 @@ class InnerDetector:
                 found = await loop.run_in_executor(self._pool, examine_texts, self._detector, [text for text, _ in texts])
             except Exception as error:  # noqa: BLE001 - each who waits gets it
                 for _, future in texts:
-                    if not future.done():
-                        future.set_exception(error)
+                    settle(future, error)
                 continue
             for (_, future), findings in zip(texts, found, strict=True):
-                if not future.done():
-                    future.set_result(findings)
+                settle(future, findings)
 
 
 _TRUE: Final = frozenset(("t", "true", "right", "yes", "correct"))

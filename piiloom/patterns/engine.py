@@ -51,7 +51,10 @@ class MatchContext:
 
     def change(self, for_it: Sequence[str], against: Sequence[str]) -> float:
         """By how much the score of a match changes."""
-        supporting = min(self._before_it(self._before, for_it), self._behind_it(for_it))
+        supporting = min(
+            self._before_it(self._before, for_it),
+            min((at + _BEHIND for phrase in for_it if (at := self._first(phrase)) >= 0), default=_NOWHERE),
+        )
         opposing = self._before_it(self._before[self._before.rfind("\n") + 1 :], against)
         if opposing < supporting:
             return -LOWERED
@@ -63,9 +66,6 @@ class MatchContext:
     def _before_it(before: str, phrases: Sequence[str]) -> int:
         """How many code points lie between the nearest of *phrases* in *before* and the match; very many if there is none."""
         return min((len(before) - at - len(phrase) for phrase in phrases if (at := last_of(before, phrase)) >= 0), default=_NOWHERE)
-
-    def _behind_it(self, phrases: Sequence[str]) -> int:
-        return min((at + _BEHIND for phrase in phrases if (at := self._first(phrase)) >= 0), default=_NOWHERE)
 
     def _first(self, phrase: str) -> int:
         at = self._after.find(phrase)

@@ -20,7 +20,7 @@ from py3langid.langid import MODEL_FILE, LanguageIdentifier
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import words
-from piiloom.screening.gate import Expectations, GateVerdict
+from piiloom.screening.gates import Expectations, GateVerdict
 
 LANGUAGES = tuple("en de fr es pt it nl sv da no fi pl cs ro hu tr id vi ru uk el ar he fa hi bn ta zh ja ko th".split())
 MIN_CHARACTERS = 40

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations, GateVerdict
+from piiloom.screening.gates import Expectations, GateVerdict
 from piiloom.tagging.model import TaggedSpan, TaggingModel
 from piiloom.tagging.model_folder import FAMILY, load_tagging_model, model_digest
 

@@ -19,9 +19,17 @@ from piiloom.corpus.markers import PRIVACYAI, marked_text
 from piiloom.corpus.record import Span
 from piiloom.detection.training import lora_training
 from piiloom.detection.training.lora_training import LoraProgress, train_lora
-from piiloom.detection.training.training_data import NO_LOSS, TrainingData, chat_rows, example_of, examples_of, read_input
+from piiloom.detection.training.training_data import (
+    CHECKPOINTS,
+    NO_LOSS,
+    NOTE,
+    TrainingData,
+    chat_rows,
+    example_of,
+    examples_of,
+    read_input,
+)
 from piiloom.detection.training.training_options import TASKS, LoraPlace, LoraSettings, TrainingInput
-from piiloom.detection.training.unfinished import CHECKPOINTS, NOTE
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
 from piiloom.providers.factory import make_local_provider
 from piiloom.providers.local.loading import load_model, open_folder

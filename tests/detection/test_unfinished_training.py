@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining
+from piiloom.detection.training.training_data import TrainingNote, UnfinishedTraining
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 
 WANTED = TrainingNote(digest="d", in_force={"batch": 2})

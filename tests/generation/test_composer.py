@@ -16,7 +16,7 @@ from piiloom.generation.plan.supply import list_triplets
 from piiloom.generation.stages.phrases import clean_list
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import PromptCall, Provider
-from piiloom.screening.gate import Expectations
+from piiloom.screening.gates import Expectations
 from piiloom.screening.screen import default_screen
 from piiloom.taxonomy.bank_checks import slot_name
 from piiloom.taxonomy.bank_loading import load_bank

@@ -23,7 +23,7 @@ from piiloom.generation.composer.scenario_texts import (
     says_any,
 )
 from piiloom.providers.errors import InvalidRequest
-from piiloom.screening.question_leaks import content_stems
+from piiloom.screening.gates import content_stems
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.scenarios import Frame

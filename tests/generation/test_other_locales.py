@@ -17,7 +17,7 @@ from piiloom.foundation.words import whole_word
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.pii_values.drawing import draw_value
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.screening.gate import Expectations
+from piiloom.screening.gates import Expectations
 from piiloom.screening.language import LanguageGate
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy

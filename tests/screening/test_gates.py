@@ -5,9 +5,8 @@ import pytest
 from piiloom.corpus.alignment import AlignmentTarget, align
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations, ExpectedValue, Gate, MemoryGate
+from piiloom.screening.gates import Expectations, ExpectedValue, Gate, MemoryGate, QuestionLeaksGate, RefusalsGate
 from piiloom.screening.language import LanguageGate
-from piiloom.screening.question_leaks import QuestionLeaksGate, RefusalsGate
 from piiloom.screening.screen import DuplicatesGate, ExactnessGate, LengthGate, PresenceGate
 from piiloom.screening.unlisted import UnlistedGate
 from tests.longer import case_by_case

@@ -1,8 +1,7 @@
 """What a question may not give away."""
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations, ExpectedValue
-from piiloom.screening.question_leaks import QuestionLeaksGate, content_stems, stem
+from piiloom.screening.gates import Expectations, ExpectedValue, QuestionLeaksGate, content_stems, stem
 from tests.longer import case_by_case
 
 VALUES = (

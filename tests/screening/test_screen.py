@@ -1,7 +1,7 @@
 """The gates together: order, memory, the taxonomy's words."""
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations, ExpectedValue, GateVerdict
+from piiloom.screening.gates import Expectations, ExpectedValue, GateVerdict
 from piiloom.screening.screen import RecordScreen, default_screen
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

@@ -4,9 +4,8 @@ import pytest
 
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import UsageError
-from piiloom.screening.gate import Expectations
+from piiloom.screening.gates import Expectations, RefusalsGate
 from piiloom.screening.language import SELDOM, LanguageGate, _classifier, _is_plainly_english
-from piiloom.screening.question_leaks import RefusalsGate
 from tests.longer import case_by_case
 
 EXPECTED = Expectations(pair=("health", "occupation"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gate import Expectations
+from piiloom.screening.gates import Expectations
 from piiloom.screening.unlisted import TrainedDetector, UnlistedGate
 from tests.tagging.trained import small_model
 

@@ -21,7 +21,7 @@ from stdnum import iban, luhn
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.normalising import ComparableText, fold
 from piiloom.foundation.words import STOP_WORDS, WORD, Range
-from piiloom.screening.question_leaks import content_stems, stem
+from piiloom.screening.gates import content_stems, stem
 from piiloom.screening.unlisted import find_identifiers
 
 # Ends of the pieces in which identifiers are searched. No identifier crosses the end of a line, or of a sentence before a letter. After an

@@ -216,7 +216,7 @@ def question_checks(
 ) -> Iterator[LiveCheck]:
     """Yield the hints on the question of *document*; none if it has no question.
 
-    Their codes are those of ``piiloom.screening.question_leaks`` (each check has all its places), ``question.empty`` and
+    Their codes are those of ``piiloom.screening.gates`` (each check has all its places), ``question.empty`` and
     ``question.identifier``. *region* is the country code of the locale, which decides what is a telephone number. *pair* are the planned
     types, which the question must not name. If it is None, the types of the spans of high relevance are used.
     """

@@ -65,6 +65,11 @@ def local_and_quiet() -> Iterator[None]:
             told.enable_progress_bar()
 
 
+def unusable(model: object, problem: str, remedy: str) -> UsageError:
+    """Return the error for a *model* that cannot be used."""
+    return UsageError(problem, where=f"--model-path {model}", remedy=remedy)
+
+
 def first_line(error: Exception) -> str:
     """Return the kind of *error* and the first line of its message."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
@@ -160,8 +165,9 @@ def _given(own: Path, taxonomy: Taxonomy) -> dict[str, LabelTarget | None]:
     if str(own) in detection_maps():
         return shipped_targets(str(own))
     if not own.is_file():
-        remedy = f"Name a YAML file, or one of: {', '.join(detection_maps())}"
-        raise UsageError(f"there is no label map {str(own)!r}", where="--label-map", remedy=remedy)
+        raise UsageError(
+            f"there is no label map {str(own)!r}", where="--label-map", remedy=f"Name a YAML file, or one of: {', '.join(detection_maps())}"
+        )
     return read_targets(own, taxonomy)
 
 
@@ -174,8 +180,11 @@ def _target(document: YamlDocument, label: str, value: object, taxonomy: Taxonom
         return None
     where = document.where([label])
     if not isinstance(value, str):
-        remedy = "Write a type, type/subtype, or null for what is no personal information."
-        raise ConfigError(f"{key_name([label])}: must be text or null", where=where, remedy=remedy)
+        raise ConfigError(
+            f"{key_name([label])}: must be text or null",
+            where=where,
+            remedy="Write a type, type/subtype, or null for what is no personal information.",
+        )
     name, slash, subtype = value.partition("/")
     found = taxonomy.resolve(name) or name
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Self
@@ -17,14 +17,14 @@ from piiloom.detection.adapters.label_targets import (
     locale_region,
     mapped_findings,
     spacy_language,
+    unusable,
 )
 from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import DetectorText, Findings, TextDetector
+from piiloom.detection.detector import DetectorText, Findings, TextDetector, library
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.token_decoding import with_whole_characters
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.yaml_files import YamlDocument, read_document
 from piiloom.providers.protocol import Provider
 from piiloom.tagging.model_card import CARD, read_about
@@ -45,8 +45,11 @@ def load_entity_pipeline(name: str, *, where: str = "--model-path") -> Any:
     finders = [one for one in nlp.pipe_names if _FINDS in nlp.get_pipe_meta(one).assigns]
     if not finders:
         parts = ", ".join(nlp.pipe_names) or "nothing"
-        remedy = "Use a pipeline with the component ner; piiloom train spacy trains one"
-        raise UsageError(f"this pipeline finds no entities (it has {parts})", where=f"{where} {name}", remedy=remedy)
+        raise UsageError(
+            f"this pipeline finds no entities (it has {parts})",
+            where=f"{where} {name}",
+            remedy="Use a pipeline with the component ner; piiloom train spacy trains one",
+        )
     factories = {one: nlp.get_pipe_meta(one).factory for one in nlp.pipe_names}
     if {factories[one] for one in finders} <= _TRAINED:  # rules may ask for parts of speech or lemmas
         for one, factory in factories.items():
@@ -62,11 +65,16 @@ def load_any(name: str, *, where: str) -> Any:
         return spacy.load(name)
     except Exception as error:  # a config may name what is not installed, data may be cut off: spaCy raises a dozen kinds
         if not Path(name).exists() and isinstance(error, OSError):
-            remedy = "Name the folder of one, or an installed package: piiloom downloads nothing"
-            raise UsageError("there is no such spaCy pipeline here", where=f"{where} {name}", remedy=remedy) from error
-        problem = f"spaCy cannot load this pipeline ({type(error).__name__})"
-        remedy = "Copy the whole folder again, or install what it needs; --debug shows the cause"
-        raise UsageError(problem, where=f"{where} {name}", remedy=remedy) from error
+            raise UsageError(
+                "there is no such spaCy pipeline here",
+                where=f"{where} {name}",
+                remedy="Name the folder of one, or an installed package: piiloom downloads nothing",
+            ) from error
+        raise UsageError(
+            f"spaCy cannot load this pipeline ({type(error).__name__})",
+            where=f"{where} {name}",
+            remedy="Copy the whole folder again, or install what it needs; --debug shows the cause",
+        ) from error
 
 
 FAMILY: Final = "spacy"
@@ -144,8 +152,11 @@ def own_recognizers(paths: Sequence[Path], language: str) -> Iterator[Any]:
         document = read_document(path)
         entries = document.data.get(_LIST) if isinstance(document.data, dict) else None
         if not isinstance(entries, list) or not entries:
-            remedy = "Write it as presidio has it: a key recognizers, with a list of recognizers"
-            raise ConfigError("has no recognizers of presidio", where=document.where(), remedy=remedy)
+            raise ConfigError(
+                "has no recognizers of presidio",
+                where=document.where(),
+                remedy="Write it as presidio has it: a key recognizers, with a list of recognizers",
+            )
         for number, entry in enumerate(entries):
             yield from _recognizers(document, number, entry, language)
 
@@ -167,14 +178,11 @@ def _recognizers(document: YamlDocument, number: int, entry: object, language: s
 
 def import_presidio() -> Any:
     """Return the module ``presidio_analyzer``; raises ``UsageError`` with the command that installs it."""
-    try:
-        import presidio_analyzer  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise UsageError("presidio-analyzer is not installed", remedy=f"Install it: {how_to_install('presidio')}") from error
+    presidio = library("presidio_analyzer", "presidio-analyzer is not installed", "presidio")
     logger = logging.getLogger("presidio-analyzer")
     if logger.level == logging.NOTSET:  # it warns of each recognizer of another language that it leaves out
         logger.setLevel(logging.ERROR)
-    return presidio_analyzer
+    return presidio
 
 
 def make_analyzer(pipeline: Any, locale: str, own: Sequence[Path] = ()) -> Any:
@@ -199,16 +207,12 @@ def _nlp_engine(pipeline: Any, language: str) -> Any:
     from presidio_analyzer.nlp_engine import NerModelConfiguration, NlpEngineProvider, SpacyNlpEngine  # noqa: PLC0415 - an extra
 
     told = dict(NlpEngineProvider().nlp_configuration["ner_model_configuration"])
-    told["model_to_presidio_entity_mapping"] = {**_labels_of_other_models(), **told["model_to_presidio_entity_mapping"]}
+    of_others = read_document(files("piiloom.detection.adapters") / "spacy_labels.yaml").data
+    told["model_to_presidio_entity_mapping"] = {**of_others, **told["model_to_presidio_entity_mapping"]}
     models = [{"lang_code": language, "model_name": str(pipeline.meta.get("name") or language)}]
     engine: Any = SpacyNlpEngine(models=models, ner_model_configuration=NerModelConfiguration.from_dict(told))
     engine.nlp = {language: pipeline}  # already loaded, so that presidio neither loads nor downloads one
     return engine
-
-
-def _labels_of_other_models() -> Mapping[str, str]:
-    document = read_document(files("piiloom.detection.adapters") / "spacy_labels.yaml")
-    return {str(label): str(entity) for label, entity in document.data.items()}
 
 
 def _set_regions(recognizers: Sequence[Any], regions: tuple[str, ...]) -> None:
@@ -238,15 +242,18 @@ def load_spacy_model(model: str) -> Any:
     spacy = import_spacy()
     folder = Path(model)
     if not (folder / _CONFIG).is_file() and not spacy.util.is_package(model):
-        what = f"the folder has no {_CONFIG}: it is no pipeline of spaCy" if folder.is_dir() else "there is no such pipeline of spaCy"
-        remedy = "Name an installed package or the folder of a pipeline; without --model-path presidio's patterns are used alone"
-        raise UsageError(what, where=f"--model-path {model}", remedy=remedy)
+        raise unusable(
+            model,
+            f"the folder has no {_CONFIG}: it is no pipeline of spaCy" if folder.is_dir() else "there is no such pipeline of spaCy",
+            "Name an installed package or the folder of a pipeline; without --model-path presidio's patterns are used alone",
+        )
     try:
         return spacy.load(model)
     except Exception as error:  # a pipeline runs code of its own when it is loaded: anything can be wrong with it
         reason = str(error).partition("\n")[0]
-        remedy = "Is it made for this version of spaCy, and is all there that it needs?"
-        raise UsageError(f"spaCy cannot load this pipeline: {reason}", where=f"--model-path {model}", remedy=remedy) from error
+        raise unusable(
+            model, f"spaCy cannot load this pipeline: {reason}", "Is it made for this version of spaCy, and is all there that it needs?"
+        ) from error
 
 
 def word_pipeline(locale: str) -> Any:
@@ -269,8 +276,11 @@ def check_language(pipeline: Any, model: str, locale: str) -> None:
     """Raise ``UsageError`` if *pipeline* is of another language than *locale*."""
     wanted = spacy_language(locale)
     if pipeline.lang not in (wanted, ANY_LANGUAGE):
-        remedy = f"Name a pipeline for {wanted!r}, or leave --model-path out, so that presidio's patterns are used alone"
-        raise UsageError(f"it is for texts in {pipeline.lang!r}, not for {locale}", where=f"--model-path {model}", remedy=remedy)
+        raise unusable(
+            model,
+            f"it is for texts in {pipeline.lang!r}, not for {locale}",
+            f"Name a pipeline for {wanted!r}, or leave --model-path out, so that presidio's patterns are used alone",
+        )
 
 
 def _small_letters(doc: Any) -> Any:

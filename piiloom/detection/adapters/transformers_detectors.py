@@ -22,8 +22,9 @@ from piiloom.detection.adapters.label_targets import (
     likeliest_map,
     local_and_quiet,
     mapped_findings,
+    unusable,
 )
-from piiloom.detection.detector import DetectorText, Findings, TextDetector
+from piiloom.detection.detector import DetectorText, Findings, TextDetector, library
 from piiloom.detection.detector_settings import LocalModel
 from piiloom.detection.token_decoding import (
     LabelScheme,
@@ -38,7 +39,6 @@ from piiloom.detection.token_decoding import (
     with_whole_characters,
 )
 from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.torch_devices import EXTRA, chosen_device, import_torch
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -72,7 +72,7 @@ def load_classifier(path: str, device: str) -> TokenClassifier:
     folder = Path(path)
     config = _configuration(folder)
     chosen = chosen_device(device)
-    transformers = _import_transformers()
+    transformers = library("transformers", "transformers is not installed", EXTRA)
     with local_and_quiet():
         tokenizer = _tokenizer(transformers, folder)
         model = _model(transformers, folder)
@@ -96,59 +96,56 @@ def load_classifier(path: str, device: str) -> TokenClassifier:
 
 def _configuration(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
-        remedy = "Name the folder of a model; models are not downloaded"
-        raise UsageError("there is no such folder", where=f"--model-path {folder}", remedy=remedy)
+        raise unusable(folder, "there is no such folder", "Name the folder of a model; models are not downloaded")
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except OSError:
-        remedy = "Name the folder that has config.json, the weights and the tokenizer"
-        raise UsageError("the folder has no config.json", where=f"--model-path {folder}", remedy=remedy) from None
+        raise unusable(
+            folder, "the folder has no config.json", "Name the folder that has config.json, the weights and the tokenizer"
+        ) from None
     except ValueError:
-        raise UsageError("config.json is damaged", where=f"--model-path {folder}", remedy="Get the folder again") from None
+        raise unusable(folder, "config.json is damaged", "Get the folder again") from None
     kinds = config.get("architectures") if isinstance(config, dict) else None
     if not isinstance(kinds, list) or not any(str(kind).endswith(_ARCHITECTURE) for kind in kinds):
         said = f"it is a {kinds[0]}" if isinstance(kinds, list) and kinds else "config.json names no architecture"
-        trained_here = (folder / "piiloom.json").is_file()
-        remedy = "Use --detector encoder for what piiloom has trained" if trained_here else f"Name the folder of a …{_ARCHITECTURE}"
-        raise UsageError(f"the model is no token classifier: {said}", where=f"--model-path {folder}", remedy=remedy)
+        raise unusable(
+            folder,
+            f"the model is no token classifier: {said}",
+            "Use --detector encoder for what piiloom has trained"
+            if (folder / "piiloom.json").is_file()
+            else f"Name the folder of a …{_ARCHITECTURE}",
+        )
     return dict(config)
 
 
-def _import_transformers() -> Any:
-    try:
-        import transformers  # noqa: PLC0415 - an extra, and slow
-    except ImportError as error:
-        raise UsageError("transformers is not installed", remedy=f"Install it: {how_to_install(EXTRA)}") from error
-    return transformers
-
-
 def _tokenizer(transformers: Any, folder: Path) -> Any:
-    where = f"--model-path {folder}"
     if not has_tokenizer(folder):
-        remedy = "Copy the tokenizer's files (tokenizer.json) into it"
-        raise UsageError("the folder has no tokenizer", where=where, remedy=remedy)
+        raise unusable(folder, "the folder has no tokenizer", "Copy the tokenizer's files (tokenizer.json) into it")
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
     except Exception as error:  # files of many makers; what is wrong with one may show up as any error
-        raise UsageError(f"the tokenizer cannot be loaded: {first_line(error)}", where=where, remedy="Get its files again") from error
+        raise unusable(folder, f"the tokenizer cannot be loaded: {first_line(error)}", "Get its files again") from error
     if not tokenizer.is_fast:
-        remedy = "It needs a tokenizer.json, from which offsets are known"
-        raise UsageError("the tokenizer does not tell where its tokens are", where=where, remedy=remedy)
+        raise unusable(
+            folder, "the tokenizer does not tell where its tokens are", "It needs a tokenizer.json, from which offsets are known"
+        )
     return tokenizer
 
 
 def _model(transformers: Any, folder: Path) -> Any:
     torch = import_torch()
-    where = f"--model-path {folder}"
     try:
         model, loading = transformers.AutoModelForTokenClassification.from_pretrained(
             str(folder), local_files_only=True, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
         )
     except Exception as error:  # as above
-        raise UsageError(f"the model cannot be loaded: {first_line(error)}", where=where, remedy="Get its files again") from error
+        raise unusable(folder, f"the model cannot be loaded: {first_line(error)}", "Get its files again") from error
     if missing := sorted(loading["missing_keys"]):
-        remedy = "Get its files again, or name the folder of the trained model"
-        raise UsageError(f"the model's file lacks {len(missing)} weights, such as {missing[0]}", where=where, remedy=remedy)
+        raise unusable(
+            folder,
+            f"the model's file lacks {len(missing)} weights, such as {missing[0]}",
+            "Get its files again, or name the folder of the trained model",
+        )
     return model
 
 
@@ -246,8 +243,9 @@ class ClassifierReader:
             return self._probabilities(batch)
         except self._torch.cuda.OutOfMemoryError:
             if len(batch) == 1:
-                remedy = "Use --device cpu"
-                raise UsageError("CUDA has too little memory for one window of this model", where="--device", remedy=remedy) from None
+                raise UsageError(
+                    "CUDA has too little memory for one window of this model", where="--device", remedy="Use --device cpu"
+                ) from None
         self._torch.cuda.empty_cache()
         self._batch_size = max(1, len(batch) // 2)
         _LOGGER.warning("CUDA has too little memory: %d windows are read at once from now on", self._batch_size)
@@ -308,7 +306,7 @@ _PER_WORD: Final = 2  # tokens that a word may have on average where there is a 
 
 
 class _WordPiece(NamedTuple):
-    """Words ``[first, last)`` of a text, where they are in it."""
+    """Words of a text: it is read from ``start`` to ``end``; what begins from ``own_start`` to ``own_end`` counts."""
 
     text: int
     start: int
@@ -354,8 +352,11 @@ class GlinerDetector(TextDetector):
 
     def _pieces(self, number: int, text: str) -> list[_WordPiece]:
         words = [(int(start), int(end)) for _, start, end in self._model.data_processor.words_splitter(text)]
+        starts = [*(start for start, _ in words), len(text)]
         windows = windows_of(len(words), self._limit, self._limit // _OVERLAP, range(len(words)))
-        return [_piece(number, text, window, words) for window in windows]
+        return [
+            _WordPiece(number, starts[one.first], words[one.last - 1][1], starts[one.own_first], starts[one.own_last]) for one in windows
+        ]
 
 
 def asked_labels(targets: LabelTargets) -> tuple[str, ...]:
@@ -364,35 +365,30 @@ def asked_labels(targets: LabelTargets) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(label for label, target in targets.targets.items() if target is not None), *own]))
 
 
-def _piece(number: int, text: str, window: TokenWindow, words: Sequence[tuple[int, int]]) -> _WordPiece:
-    return _WordPiece(
-        text=number,
-        start=words[window.first][0],
-        end=words[window.last - 1][1],
-        own_start=words[window.own_first][0],
-        own_end=words[window.own_last][0] if window.own_last < len(words) else len(text),
-    )
-
-
 def _loaded(folder: Path, device: str) -> Any:
-    where = f"--model-path {folder}"
     if not (folder / "gliner_config.json").is_file():
-        what = "the folder has no gliner_config.json" if folder.is_dir() else "there is no such folder"
-        raise UsageError(what, where=where, remedy="Name the folder of a GLiNER model; models are not downloaded")
+        raise unusable(
+            folder,
+            "the folder has no gliner_config.json" if folder.is_dir() else "there is no such folder",
+            "Name the folder of a GLiNER model; models are not downloaded",
+        )
     if not (folder / "tokenizer_config.json").is_file():
-        remedy = "Save the model once with save_pretrained of GLiNER, which puts it there"
-        raise UsageError("the folder has no tokenizer (tokenizer_config.json)", where=where, remedy=remedy)
-    try:
-        import gliner  # noqa: PLC0415 - an extra, and slow
-    except ImportError as error:
-        raise UsageError("gliner is not installed", remedy=f"Install it: {how_to_install('gliner')}") from error
+        raise unusable(
+            folder,
+            "the folder has no tokenizer (tokenizer_config.json)",
+            "Save the model once with save_pretrained of GLiNER, which puts it there",
+        )
+    gliner = library("gliner", "gliner is not installed", "gliner")
     chosen = chosen_device(device)
     try:
         with local_and_quiet():
             return gliner.GLiNER.from_pretrained(str(folder), local_files_only=True, map_location=chosen).eval()
     except Exception as error:  # files of many makers; what is wrong with one may show up as any error
-        remedy = "The folder needs the encoder's configuration, the weights and the tokenizer"
-        raise UsageError(f"GLiNER cannot load the model: {first_line(error)}", where=where, remedy=remedy) from error
+        raise unusable(
+            folder,
+            f"GLiNER cannot load the model: {first_line(error)}",
+            "The folder needs the encoder's configuration, the weights and the tokenizer",
+        ) from error
 
 
 def _most_words(model: Any, labels: Sequence[str]) -> int:

@@ -45,8 +45,9 @@ class TextKinds(Settings):
         known = _names()[info.field_name or ""]
         for name in given:
             if name not in known:
-                option = cls.option_name(info.field_name or "")
-                raise UsageError(f"unknown name {name!r}", where=option, remedy=f"Known: {', '.join(known)}")
+                raise UsageError(
+                    f"unknown name {name!r}", where=cls.option_name(info.field_name or ""), remedy=f"Known: {', '.join(known)}"
+                )
         return tuple(dict.fromkeys(given))
 
     @model_validator(mode="after")

@@ -19,19 +19,18 @@ from typing import Any, Final
 import yaml
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
-from piiloom.detection.asking import ModelSession, in_session
+from piiloom.detection.asking import CallsSoFar, ModelSession, cost_of, in_session
 from piiloom.detection.benchmark.benchmark_options import WritingOptions
 from piiloom.detection.benchmark.carriers import Carrier, shipped_carriers
 from piiloom.detection.benchmark.written_carriers import CarrierOrder, carrier_of, carrier_orders, comparable, reply_schema
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.calls import AGAIN, FailureLimit, Lost, ask_model
+from piiloom.execution.calls import AGAIN, Lost
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.errors import DataError, Interrupted, OutputError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import output_errors, write_folder
-from piiloom.providers.protocol import PromptCall, SamplingSettings
+from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.entities.entity import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 
@@ -48,22 +47,6 @@ class OrderOutcome:
 
     order: CarrierOrder
     result: Carrier | Lost
-
-
-@dataclass(frozen=True, slots=True)
-class WritingProgress:
-    """Progress: of ``total`` orders ``kept`` are carriers and ``rejected`` are given up; ``spent_usd`` is that of all sessions."""
-
-    kept: int
-    rejected: int
-    total: int
-    replayed: int
-    spent_usd: float
-
-    def line(self) -> str:
-        """One line for a terminal."""
-        share = f"carriers {self.kept:,}/{self.total:,}, {self.rejected:,} rejected"
-        return f"{share}, {self.replayed:,} replies from the store, ${self.spent_usd:.4f} spent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +69,14 @@ class CarrierRounds:
         *,
         attempts: int,
         concurrency: int,
-        watch: Callable[[WritingProgress], None] = noop,
+        watch: Callable[[CallsSoFar], None] = noop,
     ) -> None:
-        self._orders, self._channel, self._catalogues = orders, session.channel, catalogues
-        self._template, self._attempts, self._concurrency, self._watch = session.library.find(TEMPLATE), attempts, concurrency, watch
-        channel = session.channel
-        self._limit = FailureLimit(channel.calls, concurrency)
+        self._orders, self._session, self._catalogues = orders, session, catalogues
+        self._attempts, self._concurrency, self._watch = attempts, concurrency, watch
         self._results: dict[str, Carrier | Lost] = {}
         self._known: dict[str, NearDuplicateIndex] = {}
-        self._written_by = f"{channel.calls.provider.name} {channel.calls.provider.model}"
+        provider = session.channel.calls.provider
+        self._written_by = f"{provider.name} {provider.model}"
 
     def outcomes(self) -> tuple[OrderOutcome, ...]:
         """What became of each order, in their order."""
@@ -114,34 +96,23 @@ class CarrierRounds:
                 consume=partial(self._take, again),
                 concurrency=self._concurrency + self._concurrency // 2,  # more than in flight: some replies are still being stored
                 stop=stop,
-                gauge=self._channel.items,
+                gauge=self._session.channel.items,
             ).run()
             tasks = again
 
     async def _asked(self, task: _OrderTask) -> tuple[_OrderTask, tuple[Carrier, int] | Lost]:
         order = task.order
         words = order.size.words[1] if not order.size.entries else (order.size.entries + 2) * _ENTRY_WORDS
-        settings = SamplingSettings(max_output_tokens=_LEAST_TOKENS + _TOKENS_A_WORD * words)
-        variables = order.variables()
-
-        def make(attempt: int, fault: str | None) -> PromptCall:
-            return prompt_call(
-                self._template,
-                variables,
-                stage=TEMPLATE,
-                schema_name=TEMPLATE,
-                schema=reply_schema(order),
-                item_id=order.id,
-                attempt=task.used + attempt,
-                fault=fault or task.fault,
-                settings=settings,
-            )
-
-        async def judged(data: Any, attempt: int) -> Carrier:  # noqa: ARG001 - all attempts are judged alike
-            return carrier_of(data, order, self._catalogues[order.locale], self._written_by)
-
-        left = self._attempts - task.used
-        return task, await ask_model(self._channel.calls, make, judged, attempts=left, failure_limit=self._limit)
+        return task, await self._session.asker.ask_on(
+            TEMPLATE,
+            order.variables(),
+            item_id=order.id,
+            read=lambda data: carrier_of(data, order, self._catalogues[order.locale], self._written_by),
+            schema=reply_schema(order),
+            settings=SamplingSettings(max_output_tokens=_LEAST_TOKENS + _TOKENS_A_WORD * words),
+            used=task.used,
+            fault=task.fault,
+        )
 
     def _take(self, again: list[_OrderTask], answered: tuple[_OrderTask, tuple[Carrier, int] | Lost]) -> None:
         """Keep what came of a task, or put it among those to ask *again*."""
@@ -160,7 +131,10 @@ class CarrierRounds:
                     return
                 result = Lost(code="copy", message=f"it is nearly the same as {like}", attempts=used, last_reply="\n".join(result.texts()))
         self._results[task.order.id] = result
-        self._tell()
+        rejected = sum(isinstance(one, Lost) for one in self._results.values())
+        self._watch(
+            CallsSoFar("carriers", len(self._results) - rejected, len(self._orders), self._session.channel.calls.totals, rejected=rejected)
+        )
 
     def _index(self, locale: str) -> NearDuplicateIndex:
         """What carriers of *locale* there are already: first those that ship."""
@@ -169,12 +143,6 @@ class CarrierRounds:
             for carrier in shipped_carriers(locale):
                 self._known[locale].insert(carrier.id, comparable(carrier))
         return self._known[locale]
-
-    def _tell(self) -> None:
-        rejected = sum(isinstance(one, Lost) for one in self._results.values())
-        totals = self._channel.calls.totals
-        kept = len(self._results) - rejected
-        self._watch(WritingProgress(kept, rejected, len(self._orders), totals.replayed, totals.spent_usd))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,24 +170,18 @@ class WrittenCarriers:
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as JSON values."""
-        totals = self.totals
         return {
             "provider": self.author[0],
             "model": self.author[1],
             "template": self.template[0],
             "kept": self.kept,
             "rejected": dict(sorted(self.rejected.items())),
-            "cost": {
-                "run": self.run_id,
-                "usd": None if totals.unpriced else totals.spent_usd,
-                "answered": totals.answered,
-                "replayed": totals.replayed,
-            },
+            "cost": cost_of(self.run_id, self.totals),
         }
 
 
 def write_carriers(
-    options: WritingOptions, *, watch: Callable[[WritingProgress], None] = noop, policy: CallPolicy | None = None
+    options: WritingOptions, *, watch: Callable[[CallsSoFar], None] = noop, policy: CallPolicy | None = None
 ) -> WrittenCarriers:
     """Have the carriers written. *watch* is called after each order.
 
@@ -291,7 +253,7 @@ def check_carrier_place(out: Path, locales: Sequence[str], *, force: bool) -> No
 
 
 def have_written(
-    out: Path, options: WritingOptions, *, force: bool, watching: Callable[[], AbstractContextManager[Callable[[WritingProgress], None]]]
+    out: Path, options: WritingOptions, *, force: bool, watching: Callable[[], AbstractContextManager[Callable[[CallsSoFar], None]]]
 ) -> tuple[WrittenCarriers, list[Path]]:
     """Have carriers written into the folder *out*; return them, and the files. *watching* makes a display of the progress.
 
@@ -378,8 +340,5 @@ def _about(locale: str, options: WritingOptions, written: WrittenCarriers, outco
 def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
     # A reply may hold half a surrogate pair, which no file can: such text is written with escapes.
     text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return (json.dumps(value, indent=indent) if _is_broken(text) else text) + "\n"
-
-
-def _is_broken(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
+    is_broken = any("\ud800" <= character <= "\udfff" for character in text)
+    return (json.dumps(value, indent=indent) if is_broken else text) + "\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from types import MappingProxyType
 from typing import Final
@@ -271,27 +271,19 @@ def _unlabeled(document: Composed) -> bool:
     return False
 
 
-@dataclass(slots=True)
 class _Composing:
     """The composition of one document: what is written so far, and the persons and values that have an index."""
 
-    carrier: Carrier
-    catalogue: LocaleCatalogue
-    rng: random.Random
-    clock: DocumentClock = field(init=False)
-    people: DocumentPeople = field(init=False)
-    city: str | None = field(init=False)
-    money: str = field(init=False)
-    text: str = ""
-    values: list[ValuePlace] = field(default_factory=list)
-    look_alikes: list[ValuePlace] = field(default_factory=list)
-    fixed: dict[tuple[str, str, int], str] = field(default_factory=dict)  # by kind, name and index
-
-    def __post_init__(self) -> None:
-        self.clock = DocumentClock(self.carrier, self.rng)
-        self.people = DocumentPeople(self.carrier, self.rng, _telling_birth(self.catalogue))
-        self.money = money_form(self.carrier.locale, self.rng)
-        self.city = self.rng.choice(list(locale_words(self.carrier.locale).cities)) if self.carrier.local else None
+    def __init__(self, carrier: Carrier, catalogue: LocaleCatalogue, rng: random.Random) -> None:
+        self.carrier, self.catalogue, self.rng = carrier, catalogue, rng
+        self.clock = DocumentClock(carrier, rng)
+        self.people = DocumentPeople(carrier, rng, _telling_birth(catalogue))
+        self.money = money_form(carrier.locale, rng)
+        self.city = rng.choice(list(locale_words(carrier.locale).cities)) if carrier.local else None
+        self.text = ""
+        self.values: list[ValuePlace] = []
+        self.look_alikes: list[ValuePlace] = []
+        self.fixed: dict[tuple[str, str, int], str] = {}  # by kind, name and index
 
     def composed(self, length: Length) -> Composed:
         """Write the document."""
@@ -302,7 +294,9 @@ class _Composing:
             for entry in self._deck():
                 if word_count(self.text, self.carrier.locale) >= wanted:
                     break
-                self._next_entry()
+                self.clock.next_entry()
+                self.people.next_entry()
+                self.fixed = {key: value for key, value in self.fixed.items() if key[2] < OF_ONE_ENTRY}
                 self._write(("" if self.text.endswith("\n") or not self.text else "\n") + entry)
             self.clock.close()
             self.people.next_entry()
@@ -314,11 +308,6 @@ class _Composing:
             values=tuple(self.values),
             look_alikes=tuple(self.look_alikes),
         )
-
-    def _next_entry(self) -> None:
-        self.clock.next_entry()
-        self.people.next_entry()
-        self.fixed = {key: value for key, value in self.fixed.items() if key[2] < OF_ONE_ENTRY}
 
     def _deck(self) -> Iterator[str]:
         """The entries in a shuffled order; then again, in another, without one twice in a row."""
@@ -346,12 +335,12 @@ class _Composing:
                 self.look_alikes.append(ValuePlace(start, len(self.text), part.name if part.kind == "look-alike" else f"bad {part.name}"))
 
     def _label(self, start: int, name: str) -> None:
-        """Label what is written since *start*; a family and a given name side by side are one name."""
+        """Label what is written since *start*: a given or family name as a person's name; both side by side are one."""
         last = self.values[-1] if self.values else None
         between = {"family_name": (" ",), "given_name": ("", " ")}.get(name, ())
         if last and last.what == "person_name" and self.text[last.end : start] in between:
             start = self.values.pop().start
-        self.values.append(ValuePlace(start, len(self.text), _labeled_as(name)))
+        self.values.append(ValuePlace(start, len(self.text), "person_name" if name in ("given_name", "family_name") else name))
 
     def _indexed(self, slot: CarrierSlot, person: NamedPerson | None) -> str:
         """The value of *slot*: the one that stands already, if it has an index."""
@@ -397,14 +386,11 @@ class _Composing:
                 break
         return value
 
-    @property
-    def _where(self) -> str:
-        return f"{self.carrier.file} ({self.carrier.id})"
-
     def _entity(self, name: str) -> Entity:
         entity = self.catalogue.entities.get(name)
         if entity is None:
-            raise ConfigError(f"the entity {name!r} is not in force: its format is unconfirmed", where=self._where)
+            where = f"{self.carrier.file} ({self.carrier.id})"
+            raise ConfigError(f"the entity {name!r} is not in force: its format is unconfirmed", where=where)
         return entity
 
 
@@ -414,11 +400,6 @@ def _telling_birth(catalogue: LocaleCatalogue) -> frozenset[str]:
         one.id for one in catalogue.entities.values() if one.generator is not None and any(map(tells_birth, one.generator.masks or ()))
     }
     return frozenset(numbers | {"date_of_birth", "age"})
-
-
-def _labeled_as(name: str) -> str:
-    """A given or a family name alone is labeled as a person's name."""
-    return "person_name" if name in ("given_name", "family_name") else name
 
 
 _MADE_OF_A_PERSON: Final[Mapping[str, Callable[[NamedPerson, random.Random], str]]] = MappingProxyType(

@@ -155,6 +155,7 @@ def _moved(changed: str, starts: Sequence[int], places: Iterable[ValuePlace]) ->
 
 
 BENCHMARK: Final = "benchmark"
+_COUNTED: Final = ("documents", "domains", "lengths", "forms", "entities", "look_alikes", "perturbations")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,32 +175,28 @@ class BenchmarkDocument:
 class BenchmarkCounts:
     """What was made so far."""
 
-    documents: Counter[str] = field(default_factory=Counter)
-    domains: Counter[str] = field(default_factory=Counter)
-    lengths: Counter[str] = field(default_factory=Counter)
-    forms: Counter[str] = field(default_factory=Counter)
-    entities: Counter[str] = field(default_factory=Counter)
-    look_alikes: Counter[str] = field(default_factory=Counter)
-    perturbations: Counter[str] = field(default_factory=Counter)
+    named: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in _COUNTED})
     words: int = 0
     lost_values: int = 0
 
     def add(self, document: BenchmarkDocument) -> None:
         """Count *document*."""
-        self.documents[document.record.locale] += 1
-        self.domains[document.domain] += 1
-        self.lengths[document.length] += 1
-        self.forms[document.form] += 1
         self.words += document.words
-        self.entities.update(span.subtype or span.entity_type for span in document.record.spans)
-        self.look_alikes.update(place.what for place in document.look_alikes)
-        if document.perturbation:
-            self.perturbations[document.perturbation] += 1
+        found: dict[str, Sequence[str]] = {
+            "documents": [document.record.locale],
+            "domains": [document.domain],
+            "lengths": [document.length],
+            "forms": [document.form],
+            "entities": [span.subtype or span.entity_type for span in document.record.spans],
+            "look_alikes": [place.what for place in document.look_alikes],
+            "perturbations": [document.perturbation] if document.perturbation else [],
+        }
+        for name, values in found.items():
+            self.named[name].update(values)
 
     def to_json(self) -> dict[str, Any]:
         """The counts as JSON values, in a fixed order."""
-        named = ("documents", "domains", "lengths", "forms", "entities", "look_alikes", "perturbations")
-        counted = {name: dict(sorted(getattr(self, name).items())) for name in named}
+        counted = {name: dict(sorted(numbers.items())) for name, numbers in self.named.items()}
         return {**counted, "words": self.words, "lost_values": self.lost_values}
 
 

@@ -338,8 +338,11 @@ def carrier_of(data: Any, order: CarrierOrder, catalogue: LocaleCatalogue, writt
     _check_slots(carrier, order)
     _check_entries(carrier, order)
     literal = "\n".join(map(literal_text, carrier.texts()))
-    _check_nothing_personal(literal, order.locale)
-    _check_language(literal, order.locale)
+    if found := [f"{what}: {words!r}" for what, words in personal_parts(literal, order.locale)]:
+        raise Fault("personal", f"something personal, or like it, is written out ({'; '.join(found[:_SHOWN])}); write slots for it")
+    other = other_language(" ".join(literal.replace(SLOT, " ").split()), order.locale[:2])
+    if other is not None:
+        raise Fault("language", f"the language is {other}")
     _check_lengths(carrier, catalogue)
     return carrier
 
@@ -400,30 +403,13 @@ def _check_entries(carrier: Carrier, order: CarrierOrder) -> None:
     if not wanted:
         return
     fewest = wanted - _MISSING_ENTRIES
-    distinct = {_words_alone(entry) for entry in carrier.entries if entry and grows(entry)}
+    distinct = {" ".join(literal_text(entry).casefold().split()) for entry in carrier.entries if entry and grows(entry)}
     if len(carrier.entries) < fewest or len(distinct) < len(carrier.entries):
         said = f"it has {len(distinct)} different entries, and at least {fewest} are needed"
         raise Fault("entries", f"{said}; none may be empty or come twice")
     words = sum(word_count(literal_text(entry).replace(SLOT, " "), order.locale) for entry in carrier.entries)
     if words < _FEWEST_WORDS * len(carrier.entries):
         raise Fault("entries", "the entries are hardly more than slots; each needs 25 to 60 words")
-
-
-def _words_alone(entry: str) -> str:
-    return " ".join(literal_text(entry).casefold().split())
-
-
-def _check_nothing_personal(literal: str, locale: str) -> None:
-    found = [f"{what}: {words!r}" for what, words in personal_parts(literal, locale)]
-    if found:
-        raise Fault("personal", f"something personal, or like it, is written out ({'; '.join(found[:_SHOWN])}); write slots for it")
-
-
-def _check_language(literal: str, locale: str) -> None:
-    words = " ".join(literal.replace(SLOT, " ").split())
-    other = other_language(words, locale[:2])
-    if other is not None:
-        raise Fault("language", f"the language is {other}")
 
 
 def _check_lengths(carrier: Carrier, catalogue: LocaleCatalogue) -> None:
@@ -433,14 +419,10 @@ def _check_lengths(carrier: Carrier, catalogue: LocaleCatalogue) -> None:
             try:
                 compose(carrier, length, catalogue, derive_rng("carrier trial", carrier.id, length, number))
             except ConfigError as error:
-                raise Fault("not_composed", _remedied(error.message, length)) from None
-
-
-def _remedied(message: str, length: Length) -> str:
-    least, most = SIZES[length].words
-    return f"{message}; {least} to {most} words are wanted" if "words)" in message else message
+                least, most = SIZES[length].words
+                wanted = f"; {least} to {most} words are wanted" if "words)" in error.message else ""
+                raise Fault("not_composed", error.message + wanted) from None
 
 
 def _listed(names: list[str], most: int = _SHOWN) -> str:
-    shown: Iterator[str] = (name[:40] for name in names[:most])
-    return ", ".join(f"{{{name}}}" for name in shown)
+    return ", ".join(f"{{{name[:40]}}}" for name in names[:most])

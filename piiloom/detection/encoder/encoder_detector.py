@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, TextDetector
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, TextDetector, library
 from piiloom.detection.encoder.text_reading import (
     HEADS,
     INPUTS,
@@ -117,14 +117,14 @@ class OnnxBackend:
     """Runs the ONNX file of a trained folder on the processor. Raises ``UsageError`` or ``DataError`` if it cannot be opened."""
 
     def __init__(self, folder: Path) -> None:
-        try:
-            import onnxruntime  # noqa: PLC0415 - an extra brings it
-        except ImportError:
-            raise UsageError("an ONNX file needs the package onnxruntime", remedy=f"Install it: {how_to_install('train')}") from None
+        onnxruntime = library("onnxruntime", "an ONNX file needs the package onnxruntime", "train")
         path = folder / ONNX
         if not path.is_file():
-            problem = f"the folder has no {ONNX}"
-            raise UsageError(problem, where=f"--model-path {folder}", remedy="Train with --onnx, or install PyTorch and use --device cpu")
+            raise UsageError(
+                f"the folder has no {ONNX}",
+                where=f"--model-path {folder}",
+                remedy="Train with --onnx, or install PyTorch and use --device cpu",
+            )
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         if threads := os.environ.get("OMP_NUM_THREADS"):
@@ -151,8 +151,11 @@ def _backend(folder: Path, types: int, device: str) -> Backend:
     if device == "onnx" or (device == "auto" and not has_torch and (folder / ONNX).is_file()):
         return OnnxBackend(folder)
     if not has_torch:
-        remedy = f"Install them: {how_to_install('train')}; or train with --onnx, and use onnxruntime"
-        raise UsageError("the encoder needs the packages torch and transformers", where="--detector encoder", remedy=remedy)
+        raise UsageError(
+            "the encoder needs the packages torch and transformers",
+            where="--detector encoder",
+            remedy=f"Install them: {how_to_install('train')}; or train with --onnx, and use onnxruntime",
+        )
     from piiloom.detection.encoder.network import open_backend  # noqa: PLC0415 - takes seconds
 
     return open_backend(folder, tag_count(types), device)
@@ -164,8 +167,11 @@ def _types_by_number(about: About, mapping: Path | None, taxonomy: Taxonomy) -> 
     unknown = [name for name in unknown_types(about.types, about.own_types, taxonomy) if name not in mapped]
     if unknown:
         listed = ", ".join(map(repr, unknown))
-        problem = f"the model was trained on types that are not known here: {listed}"
-        raise UsageError(problem, where="--model-path", remedy="Say with --label-map FILE which types they are")
+        raise UsageError(
+            f"the model was trained on types that are not known here: {listed}",
+            where="--model-path",
+            remedy="Say with --label-map FILE which types they are",
+        )
     targets = [mapped.get(name, name) for name in about.types]
     return [target.partition("/")[0] if isinstance(target, str) else None for target in targets]
 

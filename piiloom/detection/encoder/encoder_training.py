@@ -47,8 +47,10 @@ def train_on_data(
     _check_out(out, resume=resume, force=force)
     for name in (*_NEEDED, *(("onnx", "onnxscript") if onnx else ())):
         if find_spec(name) is None:
-            remedy = f"Install it: {how_to_install('train')} (docs/training.md says how to get PyTorch without CUDA)"
-            raise UsageError(f"training an encoder needs the package {name}", remedy=remedy)
+            raise UsageError(
+                f"training an encoder needs the package {name}",
+                remedy=f"Install it: {how_to_install('train')} (docs/training.md says how to get PyTorch without CUDA)",
+            )
     from piiloom.detection.encoder.training_session import TrainingSession  # noqa: PLC0415 - an extra brings PyTorch, which takes seconds
 
     session = TrainingSession(data, base, facts, settings)
@@ -79,8 +81,11 @@ def train_encoder_on(
     except KeyboardInterrupt:
         if not (out / CHECKPOINT).exists():
             raise
-        remedy = "Give the same command with --resume, and it goes on from there"
-        raise Interrupted("the training was stopped; its last checkpoint is kept", where=str(out), remedy=remedy) from None
+        raise Interrupted(
+            "the training was stopped; its last checkpoint is kept",
+            where=str(out),
+            remedy="Give the same command with --resume, and it goes on from there",
+        ) from None
 
 
 def _check_out(out: Path, *, resume: bool, force: bool) -> None:

@@ -103,15 +103,18 @@ def load_body(folder: Path, *, eager: bool, where: str = "--model") -> nn.Module
             options |= {"attn_implementation": "eager" if eager else None, "output_loading_info": True}
             body, told = transformers.AutoModel.from_pretrained(folder, **options)
     except Exception as error:  # the library raises what it likes
-        problem = f"the model cannot be loaded ({type(error).__name__})"
-        raise UsageError(problem, where=f"{where} {folder}", remedy=_FIT) from error
+        raise UsageError(f"the model cannot be loaded ({type(error).__name__})", where=f"{where} {folder}", remedy=_FIT) from error
     if not hasattr(body.config, "hidden_size") or getattr(body.config, "is_encoder_decoder", False):
-        problem = f"a model of the kind {body.config.model_type!r} is no encoder"
-        raise UsageError(problem, where=f"{where} {folder}", remedy="Use one such as BERT, RoBERTa, DeBERTa or ModernBERT")
+        raise UsageError(
+            f"a model of the kind {body.config.model_type!r} is no encoder",
+            where=f"{where} {folder}",
+            remedy="Use one such as BERT, RoBERTa, DeBERTa or ModernBERT",
+        )
     # Else the library draws at random what is missing, and training would begin at nothing.
     if absent := [name for name in told["missing_keys"] if "pooler" not in name]:
-        problem = f"the weights do not fit the configuration: {len(absent)} parts are missing"
-        raise UsageError(problem, where=f"{where} {folder}", remedy=_FIT)
+        raise UsageError(
+            f"the weights do not fit the configuration: {len(absent)} parts are missing", where=f"{where} {folder}", remedy=_FIT
+        )
     if hasattr(body, "pooler"):
         body.pooler = None
     return body
@@ -188,8 +191,10 @@ class TorchBackend:
             return self._run(ids, mask, segments)
         except torch.OutOfMemoryError as error:
             if len(ids) == 1:
-                problem = "one window of a text alone does not fit into the memory of the device"
-                raise RunError(problem, remedy="Use --device cpu, or train with a smaller --max-tokens") from error
+                raise RunError(
+                    "one window of a text alone does not fit into the memory of the device",
+                    remedy="Use --device cpu, or train with a smaller --max-tokens",
+                ) from error
         half = len(ids) // 2
         parts = [self.run(ids[part], mask[part], segments[part]) for part in (slice(0, half), slice(half, None))]
         return np.concatenate([one for one, _ in parts]), np.concatenate([one for _, one in parts])
@@ -232,8 +237,11 @@ def export_onnx(network: EncoderNetwork, folder: Path) -> None:
     except ImportError as error:
         raise UsageError(f"ONNX export needs {error.name}", where="--onnx", remedy=f"Install it: {how_to_install('train')}") from error
     except Exception as error:  # the exporter raises what it likes
-        problem = f"the encoder cannot be written as ONNX ({type(error).__name__})"
-        raise UsageError(problem, where="--onnx", remedy="The trained folder is complete without it: use it with PyTorch") from error
+        raise UsageError(
+            f"the encoder cannot be written as ONNX ({type(error).__name__})",
+            where="--onnx",
+            remedy="The trained folder is complete without it: use it with PyTorch",
+        ) from error
 
 
 @contextmanager

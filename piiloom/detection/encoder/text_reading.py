@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from piiloom.corpus.record import Record, Relevance, Span
-from piiloom.detection.detector import DetectorText
+from piiloom.detection.detector import DetectorText, library
 from piiloom.detection.token_decoding import Decoded, TokenWindow, decode, windows_of, with_whole_characters
 from piiloom.detection.training.training_options import Windows
-from piiloom.foundation.errors import DataError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import derive_rng
 
 if TYPE_CHECKING:
@@ -100,12 +99,9 @@ class WindowMaker:
 
 def open_tokenizer(folder: Path) -> Tokenizer:
     """Return the tokenizer in *folder*. Raises ``UsageError`` if the library is missing and ``DataError`` if the file is damaged."""
+    tokenizers = library("tokenizers", "the encoder needs the package tokenizers", "train")
     try:
-        from tokenizers import Tokenizer as FastTokenizer  # noqa: PLC0415 - an extra brings it
-    except ImportError:
-        raise UsageError("the encoder needs the package tokenizers", remedy=f"Install it: {how_to_install('train')}") from None
-    try:
-        found = FastTokenizer.from_file(str(folder / TOKENIZER))
+        found: Tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
     except Exception as error:  # the library raises bare exceptions
         raise DataError("the tokenizer cannot be read", where=str(folder / TOKENIZER), remedy="Copy the whole folder again") from error
     return plain_tokenizer(found)
@@ -199,6 +195,16 @@ class EncoderReading:
         return found
 
 
+def padded(windows: Sequence[EncoderWindow], pad: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return ids, mask and segments of *windows*, a row each."""
+    ids = np.full((len(windows), max(len(window.ids) for window in windows)), pad, dtype=np.int64)
+    mask, segments = np.zeros_like(ids), np.zeros_like(ids)
+    for row, window in enumerate(windows):
+        size = len(window.ids)
+        ids[row, :size], segments[row, :size], mask[row, :size] = window.ids, window.segments, 1
+    return ids, mask, segments
+
+
 class EncoderReader:
     """Reads texts *batch_size* windows at a time; *pad* is the id of the padding token."""
 
@@ -234,13 +240,7 @@ class EncoderReader:
             )
 
     def _run(self, windows: Sequence[EncoderWindow]) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
-        width = max(len(window.ids) for window in windows)
-        ids = np.full((len(windows), width), self._pad, dtype=np.int64)
-        mask, segments = np.zeros_like(ids), np.zeros_like(ids)
-        for row, window in enumerate(windows):
-            size = len(window.ids)
-            ids[row, :size], segments[row, :size], mask[row, :size] = window.ids, window.segments, 1
-        logits, states = self._backend.run(ids, mask, segments)
+        logits, states = self._backend.run(*padded(windows, self._pad))
         return [(logits[row, : len(window.ids)], states[row, : len(window.ids)]) for row, window in enumerate(windows)]
 
 
@@ -261,12 +261,9 @@ INPUTS: Final = ("ids", "mask", "segments")  # of the network
 
 def read_heads(folder: Path) -> Mapping[str, NDArray[Any]]:
     """Return the weights of the heads in *folder*, by name. Raises ``DataError`` if they cannot be read."""
+    safetensors = library("safetensors.numpy", "the encoder needs the package safetensors", "train")
     try:
-        from safetensors.numpy import load_file  # noqa: PLC0415 - an extra brings it
-    except ImportError:
-        raise UsageError("the encoder needs the package safetensors", remedy=f"Install it: {how_to_install('train')}") from None
-    try:
-        weights: Mapping[str, NDArray[Any]] = load_file(folder / HEADS)
+        weights: Mapping[str, NDArray[Any]] = safetensors.load_file(folder / HEADS)
     except Exception as error:  # the library raises errors of its own
         raise damaged_heads(folder) from error
     return weights
@@ -361,32 +358,21 @@ def encoder_examples(
 def _examples_of(record: Record, maker: WindowMaker, number_of: Mapping[str, int], *, hide_question: bool) -> Iterable[EncoderExample]:
     tokens = maker.tokens(record.context, HIDDEN if hide_question and record.question else record.question)
     tags, owners = token_tags(tokens.offsets, record.spans, number_of)
-    places = _places(owners)
+    places = span_tokens(owners, len(record.spans))
     for window in tokens.windows:
         judged: list[JudgedSpan] = []
         begin, end = window.text
         has_question = window.question[0] < window.question[1]
-        for position, span in enumerate(record.spans if has_question else ()):
-            if position in places and span.relevance is not None:
-                first, last = places[position]
-                if begin <= first and last <= end:
-                    shift = window.at - begin
-                    label = HIGH if span.relevance == "high" else LOW
-                    judged.append(JudgedSpan(first + shift, last + shift, label, (span.start, span.end)))
+        for span, place in zip(record.spans, places, strict=True) if has_question else ():
+            if span.relevance is not None and place is not None and begin <= place[0] and place[1] <= end:
+                shift = window.at - begin
+                label = HIGH if span.relevance == "high" else LOW
+                judged.append(JudgedSpan(place[0] + shift, place[1] + shift, label, (span.start, span.end)))
         yield EncoderExample(window, tags[begin:end], tuple(judged), record.contrast_group)
 
 
 # What stands in the place of every question when it is hidden.
 HIDDEN = "?"
-
-
-def _places(owners: list[int]) -> dict[int, tuple[int, int]]:
-    """Return the tokens of each span that has any."""
-    found: dict[int, tuple[int, int]] = {}
-    for at, owner in enumerate(owners):
-        if owner >= 0:
-            found[owner] = (found[owner][0] if owner in found else at, at + 1)
-    return found
 
 
 Batch = list[int]

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from piiloom.detection.encoder.network import EncoderNetwork
-from piiloom.detection.encoder.text_reading import HIGH, IGNORED, LOW, Batch, EncoderExample, epoch_batches
+from piiloom.detection.encoder.text_reading import HIGH, IGNORED, LOW, Batch, EncoderExample, epoch_batches, padded
 from piiloom.detection.training.training_options import CHECKPOINT, EncoderSettings, TrainingHistory, TrainingProgress, ValidationFigures
 from piiloom.foundation.errors import DataError, RunError, UsageError
 from piiloom.foundation.seeding import derive_rng
@@ -54,8 +54,11 @@ class Checkpoints:
         except Exception as error:  # the library raises what it likes
             raise DataError("the checkpoint is damaged", where=str(self.path), remedy="Begin anew with --force") from error
         if schema != _SCHEMA or identity != self._identity:
-            problem = "the checkpoint is of a training with other records, settings or another base model"
-            raise UsageError(problem, where=str(self.path), remedy="Give the same ones with --resume, or begin anew with --force")
+            raise UsageError(
+                "the checkpoint is of a training with other records, settings or another base model",
+                where=str(self.path),
+                remedy="Give the same ones with --resume, or begin anew with --force",
+            )
         return state
 
     def remove(self) -> None:
@@ -139,7 +142,7 @@ def batch_loss(
 ) -> Tensor:
     """Return the loss of *batch*, a whole one or a part of one with these *totals*; the network runs in *dtype* where that is safe."""
     device = next(network.parameters()).device
-    ids, mask, segments = padded(batch, pad, device)
+    ids, mask, segments = (torch.from_numpy(one).to(device) for one in padded([example.window for example in batch], pad))
     with torch.autocast(device.type, dtype=dtype or torch.bfloat16, enabled=dtype is not None):
         logits, states = network(ids, mask, segments)
     tags = torch.full_like(ids, IGNORED)
@@ -162,18 +165,6 @@ def batch_loss(
         apart = odds[[high for high, _ in pairs]] - odds[[low for _, low in pairs]]
         loss = loss + contrast_weight * nn.functional.softplus(_MARGIN - apart).sum() / totals.pairs
     return loss
-
-
-def padded(batch: Sequence[EncoderExample], pad: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Return ids, mask and segments of the windows of *batch*."""
-    width = max(example.size for example in batch)
-    ids = torch.full((len(batch), width), pad, dtype=torch.long)
-    mask, segments = torch.zeros_like(ids), torch.zeros_like(ids)
-    for row, example in enumerate(batch):
-        ids[row, : example.size] = torch.tensor(example.window.ids)
-        segments[row, : example.size] = torch.tensor(example.window.segments)
-        mask[row, : example.size] = 1
-    return ids.to(device), mask.to(device), segments.to(device)
 
 
 def _span_inputs(states: Tensor, batch: Sequence[EncoderExample], device: torch.device) -> tuple[Tensor, Tensor, Tensor]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -63,12 +64,7 @@ _BIASES: Final = tuple(step / 4 for step in range(-8, 17))
 
 @dataclass(slots=True)
 class _Counts:
-    found: int = 0
-    gold: int = 0
-    exact: int = 0
-    typed: int = 0
-    found_hit: int = 0
-    gold_hit: int = 0
+    spans: Counter[str] = field(default_factory=Counter)  # found, gold, and those of them that are right in some way
     answers: list[ScoredAnswer] = field(default_factory=list)
     # (gold, said) of each judged span; and by mention of a contrast group, which of its judgements are right by label.
     judged: list[tuple[Relevance, Relevance]] = field(default_factory=list)
@@ -117,7 +113,7 @@ class Validator:
         for bias in sorted(_BIASES, key=abs):
             counts = _Counts()
             self._count_all(read, bias, counts)
-            scores[bias] = _f1(counts.typed, counts.typed, counts.found, counts.gold)
+            scores[bias] = _f1(counts, "typed", "typed")
         return max(scores, key=lambda bias: scores[bias])
 
     def _count_all(self, read: Sequence[tuple[Record, list[tuple[int, int]], NDArray[np.float16]]], bias: float, counts: _Counts) -> None:
@@ -126,16 +122,14 @@ class Validator:
 
     def _count(self, record: Record, found: Sequence[Decoded], counts: _Counts) -> None:
         gold = {(span.start, span.end): span.entity_type for span in record.spans}
-        counts.found += len(found)
-        counts.gold += len(gold)
+        counts.spans.update(found=len(found), gold=len(gold))
         for one in found:
             known = gold.get((one.start, one.end))
             right = known == self._types[one.type_number]
-            counts.exact += known is not None
-            counts.typed += right
-            counts.found_hit += any(one.start < end and one.end > start for start, end in gold)
+            hit = any(one.start < end and one.end > start for start, end in gold)
+            counts.spans.update(exact=known is not None, typed=right, found_hit=hit)
             counts.answers.append(ScoredAnswer(log_odds_of(one.confidence), right))
-        counts.gold_hit += sum(any(start < one.end and end > one.start for one in found) for start, end in gold)
+        counts.spans["gold_hit"] += sum(any(start < one.end and end > one.start for one in found) for start, end in gold)
 
     def _judge(self, record: Record, reading: EncoderReading, head: RelevanceHead, counts: _Counts) -> None:
         numbers = {span.entity_type: 0 for span in record.spans}
@@ -155,10 +149,10 @@ class Validator:
 
 
 def _figures(counts: _Counts, calibration: Calibration | None) -> dict[str, float]:
-    exact, typed = (_f1(hits, hits, counts.found, counts.gold) for hits in (counts.exact, counts.typed))
+    typed = _f1(counts, "typed", "typed")
     figures: dict[str, float] = {
-        "span_f1_exact": exact,
-        "span_f1_overlap": _f1(counts.found_hit, counts.gold_hit, counts.found, counts.gold),
+        "span_f1_exact": _f1(counts, "exact", "exact"),
+        "span_f1_overlap": _f1(counts, "found_hit", "gold_hit"),
         "span_f1_typed": typed,
     }
     score = typed
@@ -177,8 +171,9 @@ def _figures(counts: _Counts, calibration: Calibration | None) -> dict[str, floa
     return {name: round(value, 6) for name, value in (figures | {"score": score}).items()}
 
 
-def _f1(found_hits: int, gold_hits: int, found: int, gold: int) -> float:
-    precision, recall = found_hits / max(1, found), gold_hits / max(1, gold)
+def _f1(counts: _Counts, found_hits: str, gold_hits: str) -> float:
+    spans = counts.spans
+    precision, recall = spans[found_hits] / max(1, spans["found"]), spans[gold_hits] / max(1, spans["gold"])
     return 2 * precision * recall / max(1e-9, precision + recall)
 
 
@@ -228,7 +223,8 @@ class TrainingSession:
 
     def _validate(self, network: EncoderNetwork) -> dict[str, float]:
         reader = EncoderReader(TorchBackend(network, self._dtype), self._maker, pad=self._pad, batch_size=self._settings.batch_size)
-        self._measured = self._validator.measure(reader, head_of(network) if self._settings.relevance else None)
+        weights = {name: weight.float().numpy() for name, weight in network.heads().items()}
+        self._measured = self._validator.measure(reader, RelevanceHead.of(weights) if self._settings.relevance else None)
         return self._measured.figures
 
     def _about(self, history: TrainingHistory, figures: Mapping[str, float], examples: int) -> About:
@@ -282,11 +278,6 @@ class TrainingSession:
         about = replace(about, settings={**about.settings, "files": sizes})
         write_about(out, about)
         return about, failure
-
-
-def head_of(network: EncoderNetwork) -> RelevanceHead:
-    """Return the relevance head of *network* as it is now."""
-    return RelevanceHead.of({name: weight.float().numpy() for name, weight in network.heads().items()})
 
 
 def fast_tokenizer(base: Path) -> Any:

@@ -232,19 +232,30 @@ class Read(NamedTuple):
     set_aside: list[SetAside]
 
 
-class ModelReader:
-    """Asks by *asker*; each method returns ``Lost`` if no usable reply came. Raises errors that would hit every other request, too."""
+class _Asked:
+    """The three phases of one text, with a model that answers. Raises errors that would hit every other request, too."""
 
-    def __init__(self, asker: ModelAsker) -> None:
-        self._asker = asker
+    def __init__(self, asker: ModelAsker, under_way: TextUnderWay, item_id: str) -> None:
+        self._asker, self._under_way, self._item_id = asker, under_way, item_id
+        self._locale = under_way.catalogue.locale
 
-    async def find(self, text: str, piece: Range, asked: AskedTypes, item_id: str) -> Read | Lost:
-        """Phase I: what ``text[start:end]`` has."""
-        start, end = piece
+    async def find(self) -> None:
+        way = self._under_way
+        pieces = way.pieces()
+        answers = await all_of(map(self._found, pieces))
+        for piece, answer in zip(pieces, answers, strict=True):
+            if isinstance(answer, Lost):
+                way.add(read_by_rules(way, piece), [_left_to_rules(1, answer, piece)])
+            else:
+                way.add(*answer)
+
+    async def _found(self, piece: Range) -> Read | Lost:
+        """Ask what the *piece* of the text has."""
+        (start, end), text, asked = piece, self._under_way.text, self._under_way.asked
         variables = {
             "entities": [prompt_entity(one) for one in asked.entities.values()],
             "notes": asked.catalogue.notes or "",
-            "locale": asked.catalogue.locale,
+            "locale": self._locale,
             "text": text[start:end],
         }
 
@@ -253,15 +264,19 @@ class ModelReader:
             candidates, missing = candidates_of(text, piece, claims)
             return Read(candidates, [*unknown, *missing])
 
-        settings = SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start)
-        return await self._ask(ZERO_SHOT, variables, f"{item_id} {start}", read, settings)
+        return await self._ask(ZERO_SHOT, variables, start, read, SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start))
 
-    async def resolve(self, question: Ambiguity, locale: str, item_id: str) -> str | Lost:
-        """Phase II: the id of one of the options."""
+    async def resolve(self) -> None:
+        way = self._under_way
+        answers = await each_once(way.ambiguities(), self._resolved)
+        way.settle([(question, self._settled(question, answer)) for question, answer in answers])
+
+    async def _resolved(self, question: Ambiguity) -> str | Lost:
+        """Ask for the id of one of the options."""
         options = {one.entity.id: one.entity for one in question.options}
         variables = {
             "entities": [prompt_entity(one) for one in options.values()],
-            "locale": locale,
+            "locale": self._locale,
             "before": question.before,
             "value": question.value,
             "after": question.after,
@@ -273,24 +288,43 @@ class ModelReader:
                 raise Fault("outside", f"the type is none of the possible kinds; they are {', '.join(options)}")
             return said
 
-        return await self._ask(RESOLUTION, variables, f"{item_id} {question.place.best.start}", read, _SHORT_REPLY)
+        return await self._ask(RESOLUTION, variables, question.place.best.start, read, _SHORT_REPLY)
 
-    async def verify(self, check: NumberCheck, locale: str, item_id: str) -> bool | Lost:
-        """Phase III: whether a short number is what it is taken for."""
+    def _settled(self, question: Ambiguity, answer: str | Lost) -> str:
+        if not isinstance(answer, Lost):
+            return answer
+        ruled = by_context(question)
+        best = question.place.best
+        self._under_way.add((), [_left_to_rules(2, answer, (best.start, best.end), ruled, question.value)])
+        return ruled
+
+    async def verify(self) -> None:
+        way = self._under_way
+        answers = await each_once(way.checks(), self._verified)
+        way.confirm([check for check, answer in answers if not self._confirmed(check, answer)])
+
+    async def _verified(self, check: NumberCheck) -> bool | Lost:
+        """Ask whether a short number is what it is taken for."""
         variables = {
             "entity": prompt_entity(check.candidate.entity),
-            "locale": locale,
+            "locale": self._locale,
             "before": check.before,
             "value": check.value,
             "after": check.after,
         }
-        return await self._ask(
-            VERIFICATION, variables, f"{item_id} {check.candidate.start}", lambda data: bool(data["confirmed"]), _SHORT_REPLY
-        )
+        return await self._ask(VERIFICATION, variables, check.candidate.start, lambda data: bool(data["confirmed"]), _SHORT_REPLY)
+
+    def _confirmed(self, check: NumberCheck, answer: bool | Lost) -> bool:
+        if not isinstance(answer, Lost):
+            return answer
+        one = check.candidate
+        self._under_way.add((), [_left_to_rules(3, answer, (one.start, one.end), one.entity.id, check.value)])
+        return by_cues(check, self._under_way.catalogue.against)
 
     async def _ask(
-        self, name: str, variables: Mapping[str, Any], item_id: str, read: Callable[[Any], R], settings: SamplingSettings
+        self, name: str, variables: Mapping[str, Any], start: int, read: Callable[[Any], R], settings: SamplingSettings
     ) -> R | Lost:
+        item_id = f"{self._item_id} {start}"
         return await self._asker.ask(name, variables, item_id=item_id, read=read, schema=_SCHEMAS[name], settings=settings)
 
 
@@ -319,7 +353,7 @@ class HybridDetector(AskingDetector):
 
     async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:  # noqa: ARG002 - it is shown no examples
         under_way = TextUnderWay(one.text, one.locale, self._settings)
-        asked, phases = _Asked(ModelReader(self.session().asker), under_way, item_id), self._settings.phases
+        asked, phases = _Asked(self.session().asker, under_way, item_id), self._settings.phases
         if phases > 0:
             await asked.find()
         if phases > 1:
@@ -327,49 +361,6 @@ class HybridDetector(AskingDetector):
         if phases > 2:
             await asked.verify()
         return under_way.findings()
-
-
-class _Asked:
-    """The three phases of one text, with a model that answers."""
-
-    def __init__(self, reader: ModelReader, under_way: TextUnderWay, item_id: str) -> None:
-        self._reader, self._under_way, self._item_id = reader, under_way, item_id
-        self._locale = under_way.catalogue.locale
-
-    async def find(self) -> None:
-        way = self._under_way
-        pieces = way.pieces()
-        answers = await all_of(self._reader.find(way.text, piece, way.asked, self._item_id) for piece in pieces)
-        for piece, answer in zip(pieces, answers, strict=True):
-            if isinstance(answer, Lost):
-                way.add(read_by_rules(way, piece), [_left_to_rules(1, answer, piece)])
-            else:
-                way.add(*answer)
-
-    async def resolve(self) -> None:
-        way = self._under_way
-        answers = await each_once(way.ambiguities(), lambda one: self._reader.resolve(one, self._locale, self._item_id))
-        way.settle([(question, self._settled(question, answer)) for question, answer in answers])
-
-    def _settled(self, question: Ambiguity, answer: str | Lost) -> str:
-        if not isinstance(answer, Lost):
-            return answer
-        ruled = by_context(question)
-        best = question.place.best
-        self._under_way.add((), [_left_to_rules(2, answer, (best.start, best.end), ruled, question.value)])
-        return ruled
-
-    async def verify(self) -> None:
-        way = self._under_way
-        answers = await each_once(way.checks(), lambda one: self._reader.verify(one, self._locale, self._item_id))
-        way.confirm([check for check, answer in answers if not self._confirmed(check, answer)])
-
-    def _confirmed(self, check: NumberCheck, answer: bool | Lost) -> bool:
-        if not isinstance(answer, Lost):
-            return answer
-        one = check.candidate
-        self._under_way.add((), [_left_to_rules(3, answer, (one.start, one.end), one.entity.id, check.value)])
-        return by_cues(check, self._under_way.catalogue.against)
 
 
 def _left_to_rules(phase: int, lost: Lost, place: Range, subtype: str | None = None, value: str = "") -> SetAside:

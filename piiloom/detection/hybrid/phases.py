@@ -95,11 +95,6 @@ def by_place(candidates: Iterable[EntityCandidate]) -> list[EntityCandidate]:
     return sorted(candidates, key=lambda one: (one.start, one.end, one.entity.id))
 
 
-def candidate_spans(candidates: Sequence[EntityCandidate]) -> list[ScoredSpan]:
-    """*candidates* as spans."""
-    return [one.span() for one in candidates]
-
-
 MARGIN: Final = 0.15  # candidates whose scores lie within it are asked about
 MOST_OPTIONS: Final = 8
 _SAME: Final = 0.8  # this share of the longer range in common makes two ranges one place
@@ -133,13 +128,12 @@ class AmbiguousPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ambiguity:
-    """A question: which of *options* is ``value`` between ``before`` and ``after``? The sentence is ``text[begin:end]``."""
+    """A question: which of *options* is ``value``, which stands between ``before`` and ``after`` in its sentence."""
 
     place: AmbiguousPlace
     before: str
     value: str
     after: str
-    begin: int
 
     @property
     def options(self) -> tuple[EntityCandidate, ...]:
@@ -188,16 +182,15 @@ def _same_place(one: EntityCandidate, other: EntityCandidate) -> bool:
 
 def ambiguities(sentences: Sentences, places: Iterable[AmbiguousPlace], threshold: float) -> list[Ambiguity]:
     """The questions about those of *places* that reach *threshold* and have several options, in text order."""
-    found = [_ambiguity(sentences, one) for one in places if one.score >= threshold and len(one.options) > 1]
+    open_places = (one for one in places if one.score >= threshold and len(one.options) > 1)
+    found = [Ambiguity(place=one, **_around(sentences, one.best)) for one in open_places]
     return sorted(found, key=lambda one: (one.place.best.start, one.place.best.end, one.place.best.entity.id))
 
 
-def _ambiguity(sentences: Sentences, place: AmbiguousPlace) -> Ambiguity:
-    text, best = sentences.text, place.best
-    begin, end = sentences.around(best.start, best.end)
-    return Ambiguity(
-        place=place, before=text[begin : best.start], value=text[best.start : best.end], after=text[best.end : end], begin=begin
-    )
+def _around(sentences: Sentences, one: EntityCandidate, beside: int = 0) -> dict[str, str]:
+    """The value of a candidate, and what stands before and after it in its sentence and so many *beside*."""
+    text, (begin, end) = sentences.text, sentences.around(one.start, one.end, beside=beside)
+    return {"before": text[begin : one.start], "value": text[one.start : one.end], "after": text[one.end : end]}
 
 
 def settled(places: Iterable[AmbiguousPlace], chosen: Mapping[int, str]) -> list[EntityCandidate]:
@@ -299,7 +292,8 @@ class NumberCheck:
 
 def number_checks(sentences: Sentences, candidates: Iterable[EntityCandidate]) -> list[NumberCheck]:
     """The questions about those of *candidates* that are short numbers."""
-    return [_number_check(sentences, one) for one in candidates if is_short_number(sentences.text[one.start : one.end], one)]
+    short = (one for one in candidates if is_short_number(sentences.text[one.start : one.end], one))
+    return [NumberCheck(candidate=one, **_around(sentences, one, beside=1)) for one in short]
 
 
 def is_short_number(value: str, candidate: EntityCandidate) -> bool:
@@ -311,12 +305,6 @@ def is_short_number(value: str, candidate: EntityCandidate) -> bool:
     if candidate.validated or candidate.agreed or not 1 <= digits <= MOST_DIGITS:
         return False
     return candidate.entity.entity_type == _AGE or not any(map(str.isalpha, value))
-
-
-def _number_check(sentences: Sentences, one: EntityCandidate) -> NumberCheck:
-    text = sentences.text
-    begin, end = sentences.around(one.start, one.end, beside=1)
-    return NumberCheck(candidate=one, before=text[begin : one.start], value=text[one.start : one.end], after=text[one.end : end])
 
 
 def by_cues(check: NumberCheck, against: Iterable[str]) -> bool:
@@ -448,7 +436,7 @@ class TextUnderWay:
     def findings(self) -> Findings:
         """What came of it."""
         done = self._kept if self.settings.phases == 3 else disjoint(merged_candidates(self._candidates), threshold=self.settings.threshold)
-        return Findings(spans=candidate_spans(done), set_aside=self.set_aside)
+        return Findings(spans=[one.span() for one in done], set_aside=self.set_aside)
 
 
 @lru_cache(maxsize=64)

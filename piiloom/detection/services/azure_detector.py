@@ -18,6 +18,7 @@ import httpx2
 from tenacity import AsyncRetrying, RetryError, retry_if_result, wait_exponential
 
 from piiloom.detection.adapters.label_targets import LabelledRange, locale_language
+from piiloom.detection.asking import settle
 from piiloom.detection.services.service_detector import REQUEST_S, ServiceCaller, ServiceDetector, TextRefused
 from piiloom.execution.retrying import Sleep, last_result
 from piiloom.foundation.errors import ProviderError, UsageError
@@ -43,15 +44,6 @@ class AzureText:
     language: str
     answer: asyncio.Future[Sequence[LabelledRange]]
     tries: int = 1
-
-    def settle(self, answer: Sequence[LabelledRange] | Exception) -> None:
-        """Give the answer to whoever still waits for it."""
-        if self.answer.done():
-            return
-        if isinstance(answer, Exception):
-            self.answer.set_exception(answer)
-        else:
-            self.answer.set_result(answer)
 
 
 class JobLost(Exception):
@@ -141,23 +133,19 @@ class AzureJobs:
 
 def _sound(response: httpx2.Response, where: str) -> httpx2.Response:
     """Return *response* if it is a good one; raises ``ProviderError``."""
-    status = response.status_code
     if response.is_success:
         return response
-    raise _error(status, response, where)
-
-
-def _error(status: int, response: httpx2.Response, where: str) -> ProviderError:
+    status = response.status_code
     reason = f"azure: HTTP {status} ({_reason(response)})"
     if status == 429:
-        return RateLimited("azure: too many requests", retry_after=read_retry_after(response.headers), where=where)
+        raise RateLimited("azure: too many requests", retry_after=read_retry_after(response.headers), where=where)
     if status in {401, 403}:
-        return AuthFailed(reason, where=where, remedy="Check AZURE_LANGUAGE_KEY and the endpoint: both belong to one resource")
+        raise AuthFailed(reason, where=where, remedy="Check AZURE_LANGUAGE_KEY and the endpoint: both belong to one resource")
     if status == _GONE:
-        return NotServed(reason, where=where, remedy="Check --endpoint: that of a Language resource")
+        raise NotServed(reason, where=where, remedy="Check --endpoint: that of a Language resource")
     if status >= 500 or status == 408:
-        return ProviderUnavailable(reason, retry_after=read_retry_after(response.headers), overloaded=status == _OVERLOADED, where=where)
-    return InvalidRequest(reason, where=where)
+        raise ProviderUnavailable(reason, retry_after=read_retry_after(response.headers), overloaded=status == _OVERLOADED, where=where)
+    raise InvalidRequest(reason, where=where)
 
 
 def _json(response: httpx2.Response) -> dict[str, Any]:
@@ -318,7 +306,7 @@ class AzureDetector(ServiceDetector):
             results = await self._opened().results(pieces)
         except NotTaken as fault:
             if len(pieces) == 1:
-                pieces[0].settle(TextRefused(f"azure does not take the text ({fault})"))
+                settle(pieces[0].answer, TextRefused(f"azure does not take the text ({fault})"))
             else:
                 await self._alone(pieces)
             return
@@ -327,12 +315,12 @@ class AzureDetector(ServiceDetector):
             return
         except (TextRefused, ProviderError) as error:
             for one in pieces:
-                one.settle(error)
+                settle(one.answer, error)
             return
         for one in pieces:
             if one.id in results:
                 entities = results[one.id]
-                one.settle(entities if isinstance(entities, TextRefused) else _found(one.text, entities))
+                settle(one.answer, entities if isinstance(entities, TextRefused) else _found(one.text, entities))
         await self._again([one for one in pieces if one.id not in results], "the answer leaves the text out")
 
     async def _again(self, pieces: Sequence[AzureText], reason: str) -> None:
@@ -341,7 +329,7 @@ class AzureDetector(ServiceDetector):
         for one in pieces:
             one.tries += 1
             if one.tries > self.settings.attempts:
-                one.settle(TextRefused(f"azure: {reason}, {self.settings.attempts} times"))
+                settle(one.answer, TextRefused(f"azure: {reason}, {self.settings.attempts} times"))
             else:
                 left.append(one)
         await self._alone(left)

@@ -16,14 +16,13 @@ from tenacity import RetryCallState
 from piiloom.detection.adapters.label_targets import WITHOUT_PHASES, LabelledRange, label_targets, locale_language, mapped_findings
 from piiloom.detection.asking import all_of
 from piiloom.detection.chunking import sentence_pieces
-from piiloom.detection.detector import Findings, ModelDetector, SetAside
+from piiloom.detection.detector import Findings, ModelDetector, SetAside, library
 from piiloom.detection.detector_settings import DetectorSettings, Service
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.limits.limiter import Limiter, LimiterSlot
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError, UsageError
-from piiloom.foundation.extras import how_to_install
 from piiloom.providers.errors import ENDS_RUN, AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited
 from piiloom.providers.protocol import Provider
 from piiloom.providers.rate_headers import read_retry_after
@@ -234,7 +233,8 @@ class AwsDetector(ServiceDetector):
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._boto3, self._botocore = _libraries()
+        problem, where = "the detector 'aws' needs boto3", "--detector aws"
+        self._boto3, self._botocore = library("boto3", problem, "aws", where), library("botocore", problem, "aws", where)
         self._client: Any = None
         self._threads: ThreadPoolExecutor | None = None
 
@@ -309,16 +309,6 @@ class AwsDetector(ServiceDetector):
         if not isinstance(found.get("Entities"), list):  # of an answer that was cut the SDK makes one without any
             raise ProviderUnavailable("aws: no usable answer", where=where, maybe_billed=True)
         return found
-
-
-def _libraries() -> tuple[Any, Any]:
-    try:
-        import boto3  # noqa: PLC0415 - the extra ``aws``
-        import botocore.config  # noqa: PLC0415
-        import botocore.exceptions  # noqa: PLC0415
-    except ImportError as error:
-        raise UsageError("the detector 'aws' needs boto3", where="--detector aws", remedy=f"Install it: {how_to_install('aws')}") from error
-    return boto3, botocore
 
 
 def _said(response: Mapping[str, Any], where: str) -> ProviderError:

@@ -164,18 +164,23 @@ class TuningPlan(JobSettings):
         if self.price is None and budget_usd is not None:
             raise UsageError(f"a budget needs a price, and that of training {self.model!r} is unknown", where="--budget-usd", remedy=give)
         if self.price is None and not unpriced:
-            problem = f"the price of training {self.model!r} is unknown"
-            raise UsageError(problem, where="--model", remedy=f"{give}, or accept it with --unpriced")
+            raise UsageError(
+                f"the price of training {self.model!r} is unknown", where="--model", remedy=f"{give}, or accept it with --unpriced"
+            )
         if budget_usd is None:
             return
         if estimate["chosen"]:
-            problem = "a budget needs a number of epochs, and OpenAI is to choose it"
-            raise UsageError(problem, where="--epochs auto", remedy="Give a number, such as --epochs 3")
+            raise UsageError(
+                "a budget needs a number of epochs, and OpenAI is to choose it",
+                where="--epochs auto",
+                remedy="Give a number, such as --epochs 3",
+            )
         if estimate["most_usd"] > budget_usd:
             problem = f"the budget of ${budget_usd:g} is too small: training is estimated at ${estimate['usd']:.2f}, and could cost "
             problem += f"${estimate['most_usd']:.2f} if the texts have more tokens than usual"
-            remedy = "Raise it, or train on fewer records or for fewer --epochs; nothing was sent"
-            raise BudgetReached(problem, where="--budget-usd", remedy=remedy)
+            raise BudgetReached(
+                problem, where="--budget-usd", remedy="Raise it, or train on fewer records or for fewer --epochs; nothing was sent"
+            )
 
     def check_same(self, asked: TuningOptions, folder: Path) -> None:
         """Raise ``UsageError`` if an option that was given differs from this job, which is in *folder*."""
@@ -194,8 +199,11 @@ class TuningPlan(JobSettings):
             if name in there and (given.absolute() if name == "store" else given) != (was := there[name]):
                 value = ", ".join(map(str, was)) if isinstance(was, list | tuple) else was
                 setting = f"its {asked.option_name(name)} is {'not set' if value is None or value == '' else value}"
-                remedy = "Leave the option out to go on with that job, or name a new folder"
-                raise UsageError(f"the folder holds another job: {setting}", where=str(folder), remedy=remedy)
+                raise UsageError(
+                    f"the folder holds another job: {setting}",
+                    where=str(folder),
+                    remedy="Leave the option out to go on with that job, or name a new folder",
+                )
 
 
 def read_plan(path: Path) -> TuningPlan:
@@ -335,12 +343,16 @@ def _tokens(line: bytes, bytes_a_token: float) -> int:
 def _check_sizes(files: Sequence[DataFile]) -> None:
     examples = files[0].examples
     if examples < FEWEST_EXAMPLES:
-        problem = f"there are {counted(examples, 'example')} to train on, and OpenAI takes no file with fewer than {FEWEST_EXAMPLES}"
-        raise DataError(problem, remedy="Train on more records, or take fewer off with --validation-size")
+        raise DataError(
+            f"there are {counted(examples, 'example')} to train on, and OpenAI takes no file with fewer than {FEWEST_EXAMPLES}",
+            remedy="Train on more records, or take fewer off with --validation-size",
+        )
     for file in files:
         if file.bytes > _MOST_BYTES:
-            problem = f"the {file.part} file has {file.bytes / 1e6:,.0f} MB, and OpenAI takes {_MOST_BYTES / 1e6:,.0f}"
-            raise DataError(problem, remedy="Train on fewer records")
+            raise DataError(
+                f"the {file.part} file has {file.bytes / 1e6:,.0f} MB, and OpenAI takes {_MOST_BYTES / 1e6:,.0f}",
+                remedy="Train on fewer records",
+            )
 
 
 def book(plan: TuningPlan, job: RemoteJob, *, was_running: bool) -> dict[str, Any]:

@@ -16,9 +16,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.detection.training.training_data import TokenExample, TokenExamples, TrainingData, check_enough, examples_of
+from piiloom.detection.training.training_data import (
+    TokenExample,
+    TokenExamples,
+    TrainedReport,
+    TrainingData,
+    TrainingNote,
+    UnfinishedTraining,
+    check_enough,
+    damaged,
+    examples_of,
+)
 from piiloom.detection.training.training_options import ADAMW, ADAMW_8BIT, CAPID_ALPACA, LoraPlace, LoraSettings
-from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining, damaged
 from piiloom.foundation.errors import Interrupted, PiiloomError, RunError, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.noop import noop
@@ -88,19 +97,19 @@ def targets_in(model: Any) -> list[str] | str:
     return found or ALL_LINEAR
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainerParts:
-    """What a trainer is made from."""
-
-    model: Any
-    tokenizer: Any
-    train: Sequence[TokenExample]
-    validation: Sequence[TokenExample]
-    checkpoints: Path
-    callback: Any
-
-
-def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts, *, batch: int, accumulation: int) -> Any:
+def make_trainer(
+    settings: LoraSettings,
+    hardware: Hardware,
+    *,
+    model: Any,
+    tokenizer: Any,
+    train: Sequence[TokenExample],
+    validation: Sequence[TokenExample],
+    checkpoints: Path,
+    callback: Any,
+    batch: int,
+    accumulation: int,
+) -> Any:
     """Return trl's trainer for a new adapter; equal settings give equal adapters on one machine."""
     torch, trl, datasets, transformers = library("torch"), library("trl"), library("datasets"), library("transformers")
     transformers.utils.logging.set_verbosity_error()  # what goes wrong is raised; the rest is for those who write trainers
@@ -108,7 +117,7 @@ def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts
     on_gpu = hardware.device == "cuda"
     half = "" if hardware.precision == "32bit" or not on_gpu else "bf16" if torch.cuda.is_bf16_supported() else "fp16"
     config = trl.SFTConfig(
-        output_dir=str(parts.checkpoints),
+        output_dir=str(checkpoints),
         per_device_train_batch_size=batch,
         per_device_eval_batch_size=batch,
         gradient_accumulation_steps=accumulation,
@@ -128,7 +137,7 @@ def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts
         max_length=None,  # what is too long was left out and counted
         packing=False,
         dataset_kwargs={"skip_prepare_dataset": True},  # the tokens are made by the code that asks, too
-        eval_strategy="epoch" if parts.validation else "no",
+        eval_strategy="epoch" if validation else "no",
         save_strategy="steps",
         save_steps=0.1,  # of all steps: a killed training loses a tenth at most
         save_total_limit=2,
@@ -144,19 +153,19 @@ def make_trainer(settings: LoraSettings, hardware: Hardware, parts: TrainerParts
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
-        target_modules=targets_in(parts.model),
+        target_modules=targets_in(model),
         bias="none",
         task_type="CAUSAL_LM",
     )
-    rows: Callable[[Sequence[TokenExample]], Any] = lambda examples: datasets.Dataset.from_list([one.row for one in examples])  # noqa: E731
+    rows = [datasets.Dataset.from_list([one.row for one in examples]) for examples in (train, validation) if examples]
     trainer = trl.SFTTrainer(
-        model=parts.model,
+        model=model,
         args=config,
-        train_dataset=rows(parts.train),
-        eval_dataset=rows(parts.validation) if parts.validation else None,
-        processing_class=parts.tokenizer,
+        train_dataset=rows[0],
+        eval_dataset=rows[1] if validation else None,
+        processing_class=tokenizer,
         peft_config=adapter,
-        callbacks=[parts.callback],
+        callbacks=[callback],
     )
     trainer.remove_callback(transformers.PrinterCallback)  # it prints each step to standard output
     return trainer
@@ -235,17 +244,6 @@ _README: Final = "README.md"
 _STATE: Final = "trainer_state.json"  # what the trainer writes last to a checkpoint
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoraReport:
-    """What was trained. ``figures`` are those of ``piiloom.json``; ``notes`` is what went otherwise than one might expect."""
-
-    out: Path
-    base: str
-    task: str
-    figures: dict[str, Any]
-    notes: tuple[str, ...]
-
-
 class _OutOfMemory(Exception):
     """The memory was not enough for a batch."""
 
@@ -257,7 +255,7 @@ def train_lora(
     *,
     watch: Callable[[LoraProgress], object] = noop,
     tell: Callable[[str], object] = noop,
-) -> LoraReport:
+) -> TrainedReport:
     """Train an adapter on *data*; *watch* hears of each step, *tell* of what goes otherwise than asked.
 
     Raises ``UsageError`` for a base that is none or settings that this machine cannot do, ``DataError`` for records without an example,
@@ -295,7 +293,7 @@ def train_lora(
     figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device, "notes": notes}
     unfinished.finish()
     write_about(place.out, _about(data, settings, folder, figures, hardware))
-    return LoraReport(out=place.out, base=folder.name, task=settings.task, figures=figures, notes=tuple(notes))
+    return TrainedReport(out=place.out, base=folder.name, task=settings.task, figures=figures, notes=tuple(notes))
 
 
 class _LoraSession:
@@ -330,8 +328,11 @@ class _LoraSession:
             _empty_cache()
             batch = note.in_force["batch"]
             if batch == 1:
-                remedy = "Use a smaller model, or leave long examples out with --max-tokens"
-                raise RunError("the memory is not enough for a single example", where="--batch 1", remedy=remedy)
+                raise RunError(
+                    "the memory is not enough for a single example",
+                    where="--batch 1",
+                    remedy="Use a smaller model, or leave long examples out with --max-tokens",
+                )
             # The largest part that divides it (of 2, 4, 8 the half), so that a step has as many examples as before.
             smaller = max(size for size in range(1, batch) if batch % size == 0)
             accumulation = batch * note.in_force["accumulation"] // smaller
@@ -343,7 +344,17 @@ class _LoraSession:
         """Train with the batch of *note* from the last checkpoint on. Raises ``_OutOfMemory``."""
         checkpoint = self._unfinished.last_checkpoint()
         try:
-            self._trainer = self._made(note)
+            self._trainer = make_trainer(
+                self._settings,
+                self._hardware,
+                model=load_for_training(self._folder, self._hardware),
+                tokenizer=self._tokenizer,
+                train=self._train.kept,
+                validation=self._validation.kept,
+                checkpoints=self._unfinished.checkpoints,
+                callback=listening(self._heard, self._watch),
+                **note.in_force,
+            )
             self._trainer.train(resume_from_checkpoint=None if checkpoint is None else str(checkpoint))
         except KeyboardInterrupt:
             raise Interrupted("the training is stopped", remedy="Go on from its last checkpoint: the same command with --resume") from None
@@ -355,17 +366,6 @@ class _LoraSession:
             if checkpoint is not None and self._heard.first == 0:  # not a step was made: the checkpoint could not be read
                 raise damaged(checkpoint) from None
             raise
-
-    def _made(self, note: TrainingNote) -> Any:
-        parts = TrainerParts(
-            model=load_for_training(self._folder, self._hardware),
-            tokenizer=self._tokenizer,
-            train=self._train.kept,
-            validation=self._validation.kept,
-            checkpoints=self._unfinished.checkpoints,
-            callback=listening(self._heard, self._watch),
-        )
-        return make_trainer(self._settings, self._hardware, parts, **note.in_force)
 
     def save(self, out: Path) -> None:
         """Write the adapter. peft's own page about it is left out: it is an empty form."""

@@ -36,7 +36,7 @@ from piiloom.corpus.formats.verifier import (
 from piiloom.corpus.record import TRAIN, VALIDATION, Record, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
-from piiloom.detection.asking import ModelAsker, ModelSession, in_session
+from piiloom.detection.asking import CallsSoFar, ModelAsker, ModelSession, in_session
 from piiloom.detection.detector_settings import OF_MODELS, ModelSettings
 from piiloom.detection.training.training_data import read_file, read_input
 from piiloom.detection.training.training_options import ReasoningOptions
@@ -142,20 +142,6 @@ async def reasoned(case: ReasoningCase, asker: ModelAsker) -> Reasoned:
     return row(VerifierVerdict(right, by_rule.reasoning) if right else judged[-1], "T by default")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReasoningProgress:
-    """Of ``total`` candidates ``done`` have a reasoning; ``spent_usd`` is that of all sessions."""
-
-    done: int
-    total: int
-    replayed: int
-    spent_usd: float
-
-    def line(self) -> str:
-        """One line for a terminal."""
-        return f"reasonings {self.done:,}/{self.total:,}, {self.replayed:,} replies from the store, ${self.spent_usd:.4f} spent"
-
-
 KIND = "verifier-data"
 
 
@@ -173,7 +159,7 @@ def write_reasonings(
     model: ModelSettings,
     *,
     digest: str,
-    watch: Callable[[ReasoningProgress], object] = noop,
+    watch: Callable[[CallsSoFar], object] = noop,
     policy: CallPolicy | None = None,
 ) -> WrittenReasonings:
     """Have *cases* reasoned about; *digest* is that of their records: the same data and settings are one run, with one budget.
@@ -184,11 +170,9 @@ def write_reasonings(
     rows: list[Reasoned] = []
 
     async def ask(session: ModelSession, stop: StopSignal) -> bool:
-        totals = session.channel.calls.totals
-
         def consume(row: Reasoned) -> None:
             rows.append(row)
-            watch(ReasoningProgress(done=len(rows), total=len(cases), replayed=totals.replayed, spent_usd=totals.spent_usd))
+            watch(CallsSoFar("reasonings", len(rows), len(cases), session.channel.calls.totals))
 
         await OrderedRun(
             source=iter(cases),
@@ -222,7 +206,7 @@ def make_training_sets(
     *,
     force: bool,
     agree: Callable[[str], object],
-    watching: Callable[[], AbstractContextManager[Callable[[ReasoningProgress], object]]],
+    watching: Callable[[], AbstractContextManager[Callable[[CallsSoFar], object]]],
     tell: Callable[[str], object] = noop,
     opening: Callable[[Path], AbstractContextManager[Store]] = open_to_read,
 ) -> tuple[dict[str, Any], list[str], WrittenReasonings]:
@@ -252,8 +236,11 @@ def make_training_sets(
     }
     total = sum(map(len, cases.values()))
     if not total:
-        problem = "no finding and no span gives a candidate" if findings else "no span has a wrong candidate beside it"
-        raise DataError(problem, where=str(out), remedy="Give records with longer texts" + (", or more findings" if findings else ""))
+        raise DataError(
+            "no finding and no span gives a candidate" if findings else "no span has a wrong candidate beside it",
+            where=str(out),
+            remedy="Give records with longer texts" + (", or more findings" if findings else ""),
+        )
     every = [one for split in cases.values() for one in split]
     if model.provider is None:
         written = WrittenReasonings(rows=tuple(map(ruled, every)), run_id="", totals=CallTotals())
@@ -270,7 +257,7 @@ def make_training_sets(
     for split, own in cases.items():
         made = written.rows[at : at + len(own)]
         at += len(own)
-        kept = kept_rows(made, asked.default)
+        kept = [one for one in made if asked.default != "drop" or one.right == one.case.candidate.right]
         files += map(str, write_split(out, split, kept))
         counts["splits"][split] = counted_rows(kept, made, sum(one.reason in {NO_TWIN, BLANK} for one in lost[split]))
         if findings is not None:
@@ -316,11 +303,6 @@ class FoundIn:
             "spans not found": missed,
             "records without a row": sum(not self._row(r) for r in records),
         }
-
-
-def kept_rows(rows: Iterable[Reasoned], default: str) -> list[Reasoned]:
-    """Return *rows* without wrong candidates that got T by default, if *default* is "drop"."""
-    return [one for one in rows if default != "drop" or one.right == one.case.candidate.right]
 
 
 def write_split(out: Path, split: str, rows: Sequence[Reasoned]) -> list[Path]:

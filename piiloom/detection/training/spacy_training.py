@@ -27,9 +27,8 @@ from piiloom.corpus.formats.tokenizing import blank_pipeline, import_spacy
 from piiloom.corpus.record import Record
 from piiloom.detection.adapters.label_targets import ANY_LANGUAGE, locale_language
 from piiloom.detection.adapters.spacy_detectors import load_any
-from piiloom.detection.training.training_data import TrainingData
+from piiloom.detection.training.training_data import TrainedReport, TrainingData, TrainingNote, UnfinishedTraining, damaged
 from piiloom.detection.training.training_options import SpacyPlace, SpacySettings
-from piiloom.detection.training.unfinished import TrainingNote, UnfinishedTraining, damaged
 from piiloom.foundation.errors import Interrupted
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
@@ -147,16 +146,6 @@ _PIPELINE: Final = "pipeline"
 _BEST: Final = "best"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpacyReport:
-    """What was trained. ``figures`` are those of ``piiloom.json``; ``notes`` is what went otherwise than one might expect."""
-
-    out: Path
-    base: str
-    figures: dict[str, Any]
-    notes: tuple[str, ...]
-
-
 @dataclass(slots=True)
 class _State:
     """Where a training is."""
@@ -173,7 +162,7 @@ def train_spacy(
     *,
     watch: Callable[[SpacyProgress], object] = noop,
     tell: Callable[[str], object] = noop,
-) -> SpacyReport:
+) -> TrainedReport:
     """Train on *data*; *watch* hears of each epoch, *tell* of what goes otherwise than one might expect.
 
     Raises ``UsageError`` for a base that cannot be loaded, ``OutputError`` for a folder that cannot be used, ``DataError`` for a damaged
@@ -220,7 +209,7 @@ def train_spacy(
             own_types=data.own_types,
         ),
     )
-    return SpacyReport(out=place.out, base=str(about_base["name"]), figures=figures, notes=tuple(notes))
+    return TrainedReport(out=place.out, base=str(about_base["name"]), figures=figures, notes=tuple(notes))
 
 
 class _SpacySession:

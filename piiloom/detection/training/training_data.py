@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -34,12 +36,117 @@ from piiloom.detection.families import CAPID, MARKERS
 from piiloom.detection.training.training_options import CAPID_ALPACA, DEFAULT_SEED, VERIFIER_1, VERIFIER_2, TrainingInput
 from piiloom.foundation.errors import DataError, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
-from piiloom.foundation.whole_files import sha256_of
+from piiloom.foundation.whole_files import check_folder, drafted, output_errors, sha256_of
 from piiloom.foundation.words import counted
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended, only
+
+NOTE: Final = "unfinished.json"
+CHECKPOINTS: Final = "checkpoints"
+_CHECKPOINT: Final = re.compile(r"checkpoint-(\d+)")
+ANEW: Final = "Begin anew with --force"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingNote:
+    """``digest`` is of all that shapes the model; ``in_force`` are numbers that a session has changed and the next one goes on with."""
+
+    digest: str
+    in_force: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedReport:
+    """What was trained. ``figures`` are those of ``piiloom.json``; ``notes`` is what went otherwise than one might expect."""
+
+    out: Path
+    base: str
+    figures: dict[str, Any]
+    notes: tuple[str, ...]
+    task: str = ""
+
+
+class UnfinishedTraining:
+    """The folder *out* while it is trained in.
+
+    *finished* names the file that it has at the end, *state* the JSON file that is written last to each checkpoint.
+    """
+
+    def __init__(self, out: Path, *, finished: str, state: str) -> None:
+        self._out, self._finished, self._state = out, finished, state
+        self.checkpoints = out / CHECKPOINTS
+
+    def begin(self, wanted: TrainingNote, *, resume: bool, force: bool) -> TrainingNote:
+        """Make the folder ready, and return what is in force there: *wanted*, or, if *resume* goes on with it, what was noted before.
+
+        Raises ``OutputError`` if the folder is not empty, and ``UsageError`` if what is unfinished there was trained otherwise.
+        """
+        if resume and force:
+            raise UsageError("--resume goes on, and --force begins anew", where="--resume, --force", remedy="Give one of them")
+        if resume and (self._out / self._finished).is_file():
+            raise UsageError("the training there is finished", where=f"--out {self._out}", remedy=f"Use it, or: {ANEW}")
+        if resume and (self._out / NOTE).is_file():
+            known = self._read()
+            if known.digest != wanted.digest:
+                raise UsageError(
+                    "what is unfinished there was begun with other data, settings or another base model",
+                    where=f"--out {self._out}",
+                    remedy=f"Give the same again, or: {ANEW}",
+                )
+            return known
+        check_folder(self._out, force=force)
+        with output_errors(self._out):
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+            (self._out / self._finished).unlink(missing_ok=True)
+        self.note(wanted)
+        return wanted
+
+    def note(self, note: TrainingNote) -> None:
+        """Keep *note*."""
+        with drafted(self._out / NOTE) as fh:
+            fh.write(json.dumps(asdict(note)).encode())
+
+    def last_checkpoint(self) -> Path | None:
+        """Return the newest complete checkpoint (a folder ``checkpoint-N``). Raises ``DataError`` if it is damaged."""
+        found = sorted(self._numbered(), reverse=True)
+        if not found:
+            return None
+        newest = found[0][1]
+        try:
+            json.loads((newest / self._state).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            raise damaged(newest) from None
+        return newest
+
+    def finish(self) -> None:
+        """Remove what only an unfinished training needs."""
+        with output_errors(self._out):
+            shutil.rmtree(self.checkpoints, ignore_errors=True)
+            (self._out / NOTE).unlink(missing_ok=True)
+
+    def _read(self) -> TrainingNote:
+        path = self._out / NOTE
+        try:
+            note = TrainingNote(**json.loads(path.read_text(encoding="utf-8")))
+            return replace(note, in_force={name: int(number) for name, number in note.in_force.items()})
+        except (OSError, ValueError, TypeError, AttributeError):
+            raise DataError("the note of the unfinished training is damaged", where=str(path), remedy=ANEW) from None
+
+    def _numbered(self) -> Iterable[tuple[int, Path]]:
+        """The whole checkpoints with their numbers."""
+        for path in self.checkpoints.iterdir() if self.checkpoints.is_dir() else ():
+            match = _CHECKPOINT.fullmatch(path.name)
+            if match and (path / self._state).is_file():
+                yield int(match[1]), path
+
+
+def damaged(checkpoint: Path) -> DataError:
+    """Return the error for a checkpoint that cannot be gone on with."""
+    remedy = f"Remove this folder to go on from the one before, or: {ANEW}"
+    return DataError("the checkpoint is damaged", where=str(checkpoint), remedy=remedy)
+
 
 _LONGEST_ROW: Final = 1 << 24
 
@@ -70,10 +177,13 @@ def read_file(path: Path, format_name: str | None, *, skip_values: bool, where: 
             left_out += 1
             continue
         if isinstance(row, RowReject):
-            remedy = (
-                "Correct the row, or leave such values out with --skip-values" if chosen.name == CapidFormat.name else "Correct the row"
+            raise DataError(
+                row.reason,
+                where=f"{path}:{row.line}",
+                remedy="Correct the row, or leave such values out with --skip-values"
+                if chosen.name == CapidFormat.name
+                else "Correct the row",
             )
-            raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
         records.append(row)
     notes = [f"{path.name}: {counted(left_out, 'row')} that nobody accepted left out"] if left_out else []
     if tally.skipped_values:
@@ -145,8 +255,11 @@ def read_input(
     unknown release, and ``DataError`` for files that cannot be read, no records or spans to train on, or no relevance where it is wanted.
     """
     if (asked.release is None) == (not asked.train):
-        problem = "give a release or files to train on" if asked.release is None else "a release and files are both given"
-        raise UsageError(problem, where=f"{RELEASE_OPTION}, {TRAIN_OPTION}", remedy="Give one of the two")
+        raise UsageError(
+            "give a release or files to train on" if asked.release is None else "a release and files are both given",
+            where=f"{RELEASE_OPTION}, {TRAIN_OPTION}",
+            remedy="Give one of the two",
+        )
     validation_size = parse_size(asked.validation_size, VALIDATION)
     if asked.release is None:
         found = _of_files(asked)
@@ -194,8 +307,7 @@ def _of_release(asked: TrainingInput, name: str, store: Store) -> _FoundSplits:
     for split in train_splits:
         if not there.get(split):
             having = ", ".join(one for one, count in there.items() if count) or "none"
-            problem = f"the release {name!r} has no records in the split {split!r}"
-            raise UsageError(problem, where="--split", remedy=f"Its splits: {having}")
+            raise UsageError(f"the release {name!r} has no records in the split {split!r}", where="--split", remedy=f"Its splits: {having}")
     splits = {TRAIN: [record for split in train_splits for record in iter_release_records(store, row, split)]}
     for split in {VALIDATION, TEST} - set(train_splits):
         splits[split] = list(iter_release_records(store, row, split))
@@ -244,8 +356,11 @@ def _split_off(train: Sequence[Record], size: float, seed: int, taxonomy: Taxono
     try:
         split = split_records(numbered, settings, taxonomy)
     except PiiloomError as error:
-        remedy = "Give validation records of their own with --validation, or 0 as --validation-size to train without"
-        raise UsageError(f"no validation records can be taken off: {error.message}", where="--validation-size", remedy=remedy) from error
+        raise UsageError(
+            f"no validation records can be taken off: {error.message}",
+            where="--validation-size",
+            remedy="Give validation records of their own with --validation, or 0 as --validation-size to train without",
+        ) from error
     parts = {name: [train[int(number)] for number in split.ids.get(name, ())] for name in (TRAIN, VALIDATION)}
     notes = [f"validation: {counted(len(parts[VALIDATION]), 'record')} of {len(train):,}, whose groups are not trained on"]
     if split.withheld:
@@ -302,8 +417,7 @@ def base_facts(folder: Path, *, where: str = "--model") -> dict[str, Any]:
     if not (folder / _CONFIG).is_file():
         raise UsageError(f"the folder has no {_CONFIG}", where=f"{where} {folder}", remedy=example)
     if not has_tokenizer(folder):
-        problem = f"the folder has no tokenizer (none of {', '.join(TOKENIZERS)})"
-        raise UsageError(problem, where=f"{where} {folder}", remedy=example)
+        raise UsageError(f"the folder has no tokenizer (none of {', '.join(TOKENIZERS)})", where=f"{where} {folder}", remedy=example)
     return {"name": folder.resolve().name, "config_sha256": sha256_of(folder / _CONFIG)}
 
 
@@ -390,6 +504,9 @@ def check_enough(examples: TokenExamples, most: int, task: str) -> None:
     if examples.kept:
         return
     if examples.left_out:
-        problem = f"all {examples.left_out:,} examples have more than {most:,} tokens (the longest {examples.longest:,})"
-        raise DataError(problem, where="--max-tokens", remedy="Raise it, or use a model with a longer context")
+        raise DataError(
+            f"all {examples.left_out:,} examples have more than {most:,} tokens (the longest {examples.longest:,})",
+            where="--max-tokens",
+            remedy="Raise it, or use a model with a longer context",
+        )
     raise DataError(f"the records give no example for the task {task!r}", where="--task", remedy="Train on records with spans")

@@ -35,6 +35,13 @@ def check_markers(asked: MarkerChoice, task: str) -> None:
         raise UsageError(f"the task {task!r} has no markers", where="--markers", remedy=f"Add --task {MARKERS}, or leave it out")
 
 
+def check_known(asked: Settings, **known: Sequence[str]) -> None:
+    """Raise ``UsageError`` for a word of *asked* that is not one of the *known* ones of its setting."""
+    for name, words in known.items():
+        if (given := getattr(asked, name)) not in words:
+            raise UsageError(f"there is no {name} {given!r}", where=f"--{name}", remedy=f"Choose one of {', '.join(words)}")
+
+
 class TrainingInput(Settings):
     """The records to train on: a release of a store, or files."""
 
@@ -147,11 +154,7 @@ class LoraSettings(MarkerChoice):
 
     @model_validator(mode="after")
     def _in_range(self) -> Self:
-        for name, known in (("task", TASKS), ("device", DEVICES), ("precision", PRECISIONS), ("optimizer", OPTIMIZERS)):
-            if getattr(self, name) not in known:
-                raise UsageError(
-                    f"there is no {name} {getattr(self, name)!r}", where=f"--{name}", remedy=f"Choose one of {', '.join(known)}"
-                )
+        check_known(self, task=TASKS, device=DEVICES, precision=PRECISIONS, optimizer=OPTIMIZERS)
         check_markers(self, self.task)
         for name in ("rank", "alpha", "batch_size", "accumulation", "max_steps", "max_tokens"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
@@ -250,13 +253,15 @@ class JobSettings(MarkerChoice):
 
     @model_validator(mode="after")
     def _accepted(self) -> Self:
-        if self.task not in _TUNED_TASKS:
-            raise UsageError(f"there is no task {self.task!r}", where="--task", remedy=f"Choose one of {', '.join(_TUNED_TASKS)}")
+        check_known(self, task=_TUNED_TASKS)
         check_markers(self, self.task)
         suffix = self.suffix
         if suffix is not None and not (0 < len(suffix) <= _LONGEST_SUFFIX and suffix.isascii() and suffix.replace("-", "a").isalnum()):
-            remedy = f"Give up to {_LONGEST_SUFFIX} ASCII letters, digits and dashes"
-            raise UsageError(f"{suffix!r} cannot be part of a model's name", where="--suffix", remedy=remedy)
+            raise UsageError(
+                f"{suffix!r} cannot be part of a model's name",
+                where="--suffix",
+                remedy=f"Give up to {_LONGEST_SUFFIX} ASCII letters, digits and dashes",
+            )
         if self.seed is not None and not 0 <= self.seed <= _LARGEST_SEED:
             raise UsageError("OpenAI takes no such seed", where="--seed", remedy=f"Give a number from 0 to {_LARGEST_SEED:,}")
         if self.epochs is not None and not 1 <= self.epochs <= _MOST_EPOCHS:
@@ -386,11 +391,7 @@ class EncoderSettings(Settings):
         for name in ("learning_rate", "head_learning_rate"):
             if not 0 < getattr(self, name) < 1:
                 raise UsageError("a learning rate lies between 0 and 1", where=_option(name), remedy="Usual are 1e-5 to 1e-3")
-        for name, known in (("precision", ENCODER_PRECISIONS), ("device", DEVICES)):
-            if getattr(self, name) not in known:
-                raise UsageError(
-                    f"there is no {name} {getattr(self, name)!r}", where=_option(name), remedy=f"Choose one of {', '.join(known)}"
-                )
+        check_known(self, precision=ENCODER_PRECISIONS, device=DEVICES)
         return self
 
     def for_examples(self, count: int) -> EncoderSettings:

@@ -89,8 +89,11 @@ class Ledger(JsonLines):
         super().__init__(folder / LEDGER, "at", "step", "did")
         self.damaged += (number for number, row in enumerate(self.rows, start=1) if type(row["at"]) not in {int, float})
         if self.damaged:
-            remedy = "Restore it from a copy. Without it, look for the job with piiloom train openai --list"
-            raise DataError("the ledger of the job is damaged", where=f"{folder / LEDGER}:{self.damaged[0]}", remedy=remedy)
+            raise DataError(
+                "the ledger of the job is damaged",
+                where=f"{folder / LEDGER}:{self.damaged[0]}",
+                remedy="Restore it from a copy. Without it, look for the job with piiloom train openai --list",
+            )
 
     def note(self, step: str, did: str = "done", **facts: object) -> None:
         """Add an entry about *step*."""
@@ -127,18 +130,27 @@ class JobFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             foreign = sorted(one.name for one in self.path.iterdir() if one.name not in _OURS and not one.name.endswith(".part"))
             if foreign and not self.planned:
-                problem = f"the folder is not empty, and holds no job (there is {foreign[0]!r})"
-                raise OutputError(problem, where=str(self.path), remedy="Name a new folder with --out")
+                raise OutputError(
+                    f"the folder is not empty, and holds no job (there is {foreign[0]!r})",
+                    where=str(self.path),
+                    remedy="Name a new folder with --out",
+                )
             if (self.path / LEDGER).exists() and not self.planned:
-                problem = f"the folder has the ledger of a job, but no {PLAN}"
-                raise DataError(problem, where=str(self.path), remedy="Restore it from a copy, or name a new folder with --out")
+                raise DataError(
+                    f"the folder has the ledger of a job, but no {PLAN}",
+                    where=str(self.path),
+                    remedy="Restore it from a copy, or name a new folder with --out",
+                )
             self._lock: BinaryIO = (self.path / LOCK).open("wb")
         try:
             lock(self._lock)
         except OSError:
             self._lock.close()
-            remedy = "Wait for it, or stop it (Ctrl-C; the job goes on); --status shows the job meanwhile"
-            raise JobBusy("another process works on this job", where=str(self.path), remedy=remedy) from None
+            raise JobBusy(
+                "another process works on this job",
+                where=str(self.path),
+                remedy="Wait for it, or stop it (Ctrl-C; the job goes on); --status shows the job meanwhile",
+            ) from None
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -153,8 +165,11 @@ class JobFolder:
     def plan(self) -> TuningPlan:
         """The plan. Raises ``UsageError`` if there is none, and ``DataError`` if it is damaged."""
         if not self.planned:
-            remedy = "Name the folder of a job with --out, or begin one with --release or --train"
-            raise UsageError("there is no job in this folder", where=str(self.path), remedy=remedy)
+            raise UsageError(
+                "there is no job in this folder",
+                where=str(self.path),
+                remedy="Name the folder of a job with --out, or begin one with --release or --train",
+            )
         return read_plan(self.path / PLAN)
 
     @cached_property
@@ -247,8 +262,11 @@ class TuningJob:
         self._api, self._tell, self._policy, self._poll_s, self._settle_s = api, tell, policy or RetryPolicy(), poll_s, settle_s
         self._rng = derive_rng("retry jitter", "openai tuning")  # spreads requests in time; no result depends on it
         if api.endpoint != self._plan.endpoint:
-            problem = f"the job was begun at {self._plan.endpoint}, and this is {api.endpoint}"
-            raise UsageError(problem, where=str(folder.path), remedy="Give the same --base-url as before (or OPENAI_BASE_URL)")
+            raise UsageError(
+                f"the job was begun at {self._plan.endpoint}, and this is {api.endpoint}",
+                where=str(folder.path),
+                remedy="Give the same --base-url as before (or OPENAI_BASE_URL)",
+            )
 
     async def run(self, *, budget_usd: float | None = None, unpriced: bool = False, wait: bool = True) -> None:
         """Make the job unless it is made, and follow it to its end if *wait*. A failed job raises nothing.
@@ -296,8 +314,11 @@ class TuningJob:
         job_id = await self._find()
         status = await self._status(job_id) if job_id else None
         if job_id is None or status != "paused":
-            problem = "there is no job yet" if job_id is None else f"the job is not paused, but {status}"
-            raise RunError(problem, where=str(self._folder.path), remedy="See it with --status")
+            raise RunError(
+                "there is no job yet" if job_id is None else f"the job is not paused, but {status}",
+                where=str(self._folder.path),
+                remedy="See it with --status",
+            )
         await self._ask(lambda: self._api.jobs.resume(job_id), job_id)
         await self._follow(job_id, wait=wait)
 
@@ -330,11 +351,12 @@ class TuningJob:
             return job_id
         if await self._is_there(self._uploads["train"], self._plan.files[0]):
             return None
-        problem = "it is unknown whether the job was made, and this key does not see its training file"
-        remedy = (
-            "Use a key of the account that uploaded it. If the file was deleted, look with --list and begin another job in a new folder"
+        raise TuningUnknown(
+            "it is unknown whether the job was made, and this key does not see its training file",
+            where=str(self._folder.path),
+            remedy="Use a key of the account that uploaded it. If the file was deleted, look with --list and "
+            "begin another job in a new folder",
         )
-        raise TuningUnknown(problem, where=str(self._folder.path), remedy=remedy)
 
     async def _status(self, job_id: str) -> str:
         return str((await self._ask(lambda: self._api.jobs.retrieve(job_id), job_id)).status)
@@ -377,8 +399,11 @@ class TuningJob:
             return False
         if str(found.status) == "error":
             note = self._api.present(found.status_details or "")
-            problem = f"{self._api.name} found a fault in the uploaded file" + (f": {note}" if note else "")
-            raise DataError(problem, where=file.name, remedy="Check the rows in the job's folder; begin another job in a new folder")
+            raise DataError(
+                f"{self._api.name} found a fault in the uploaded file" + (f": {note}" if note else ""),
+                where=file.name,
+                remedy="Check the rows in the job's folder; begin another job in a new folder",
+            )
         return True
 
     async def _labelled(self) -> str | None:

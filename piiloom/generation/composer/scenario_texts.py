@@ -16,7 +16,7 @@ from piiloom.foundation.articles import article
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band
 from piiloom.providers.errors import InvalidRequest
-from piiloom.screening.question_leaks import content_stems
+from piiloom.screening.gates import content_stems
 from piiloom.taxonomy.bank_checks import BOTH, slot_name
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.scenarios import Bank, Scenario, Talk

@@ -27,7 +27,7 @@ from piiloom.generation.composer.story_writing import (
     write_text,
 )
 from piiloom.generation.composer.surfaces import with_habit
-from piiloom.screening.question_leaks import ANYBODYS, content_stems
+from piiloom.screening.gates import ANYBODYS, content_stems
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand
 from piiloom.taxonomy.relevance_shares import RelevanceShares

@@ -16,7 +16,7 @@ from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_sch
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.question import check_leaks
 from piiloom.generation.stages.texts import read_question, value_variables
-from piiloom.screening.question_leaks import ANYBODYS, telling_words
+from piiloom.screening.gates import ANYBODYS, telling_words
 
 NAME = "abstraction"
 Asked = tuple[str, int] | ItemRejected  # (question, number of refused replies), or the rejection

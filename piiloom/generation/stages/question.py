@@ -17,8 +17,7 @@ from piiloom.generation.item import Item, ItemValue, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.texts import check_first_person, read_question, value_variables
-from piiloom.screening.gate import Expectations, ExpectedValue
-from piiloom.screening.question_leaks import QuestionLeaksGate
+from piiloom.screening.gates import Expectations, ExpectedValue, QuestionLeaksGate
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 
 NAME = "question"

@@ -14,8 +14,7 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.stage import ItemRejected
 from piiloom.prompts.library import open_library
-from piiloom.screening.gate import Expectations, ExpectedValue
-from piiloom.screening.question_leaks import ANYBODYS
+from piiloom.screening.gates import ANYBODYS, Expectations, ExpectedValue
 from piiloom.screening.screen import default_screen
 from piiloom.screening.unlisted import TrainedDetector, trained_detector
 from piiloom.tagging.model_folder import FAMILY

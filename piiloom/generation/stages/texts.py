@@ -12,8 +12,7 @@ from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band, Item, ItemValue
 from piiloom.generation.stage import StageContext
 from piiloom.generation.stages.asking import Fault
-from piiloom.screening.gate import Expectations
-from piiloom.screening.question_leaks import RefusalsGate
+from piiloom.screening.gates import Expectations, RefusalsGate
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.wording import FIRST_PERSON
 

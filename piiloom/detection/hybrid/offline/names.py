@@ -88,10 +88,6 @@ class CountryNames:
     given_native: frozenset[str]
     family_native: frozenset[str]
 
-    def is_given_anywhere(self, word: str) -> bool:
-        """Whether *word* is a given name in any country."""
-        return builtin().first.find(word) is not None
-
     def is_given(self, word: str) -> bool:
         """Whether *word* is a given name, with or without its accents."""
         return plain_key(word) in self.given
@@ -210,7 +206,7 @@ class CasedNames:
         if given or titled:
             return _GIVEN_AND_MORE
         unknown = apart and not (family and plain) and not others_given
-        return _UNKNOWN_GIVEN if unknown and (others_family or known.is_given_anywhere(words[0])) else 0.0
+        return _UNKNOWN_GIVEN if unknown and (others_family or builtin().first.find(words[0]) is not None) else 0.0
 
     def _run(self, text: str, parts: Sequence[_CasedWord], at: int) -> int:
         """How many parts follow one another as in a name, from ``parts[at]`` on."""

@@ -1,13 +1,8 @@
-"""The question gate, which refuses questions that reveal values of the context, and its light stemmer for English.
+"""The interface of a gate, its input (``Expectations``) and its result (``GateVerdict``).
 
-A question is refused if it contains a whole value of any relevance, in any case and typography. So is a question with a word that
-names a type of the pair ("health" for health: the taxonomy's ``type_words``). So is one with a content word of a high-relevance value,
-also in another number or tense. The expected spelling and the one in the context are both checked.
-
-Rules of the stemmer, in order, on a case-folded word: remove a possessive; replace "ies" and "ied" by "y"; remove a plural "s" (not in
-"ss" or "us"), with the "e" before it after s, x, z, ch, sh; remove "ing" and "ed" (not in "eed") if at least three letters with a
-vowel remain, and then the second of a doubled consonant; remove a final "e". Words of up to three letters and words with a
-digit stay unchanged. Derived nouns ("teacher" from "teach") are not reduced.
+A gate judges a finished record by the record and the expectations alone; it does not use provider or stage results. Reason
+codes are stable strings, ``<gate>.<fault>``; they are used in rejects, in statistics and in the prompt of a retry. A
+verdict's detail names ids, types and offsets and never quotes the text.
 """
 
 from __future__ import annotations
@@ -15,14 +10,76 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Protocol, runtime_checkable
 
 from piiloom.corpus.marks import BROKEN_MARK
 from piiloom.corpus.mention_search import SearchableText
-from piiloom.corpus.record import Record
+from piiloom.corpus.record import Record, Relevance
 from piiloom.foundation.words import content_words
-from piiloom.screening.gate import Expectations, GateVerdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedValue:
+    """A value that the context must mention. ``text`` is the final spelling: a repaired one replaces the one first drawn."""
+
+    id: str
+    text: str
+    entity_type: str
+    relevance: Relevance | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectations:
+    """What was requested of a record.
+
+    ``pair`` are the two entity types of the record. ``min_words`` and ``max_words`` bound the context (counted by
+    ``piiloom.foundation.words``; None: no upper bound). ``language`` is an ISO 639-1 code. Each of ``high_types`` must have a
+    high-relevance span; None means both types of ``pair``, () means none. ``lookalikes`` are case-folded texts that need no span.
+    """
+
+    pair: tuple[str, ...]
+    values: tuple[ExpectedValue, ...] = ()
+    min_words: int = 1
+    max_words: int | None = None
+    language: str = "en"
+    high_types: tuple[str, ...] | None = None
+    lookalikes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateVerdict:
+    """Why a record is refused: a reason code of the gate and a detail."""
+
+    code: str
+    detail: str
+
+
+@runtime_checkable
+class Gate(Protocol):
+    """Interface of a gate: a check for one kind of fault. ``codes`` explains every reason code that it can give."""
+
+    @property
+    def name(self) -> str:
+        """The part before the dot in the gate's reason codes."""
+
+    @property
+    def codes(self) -> Mapping[str, str]:
+        """Explanation of each reason code."""
+
+    def check(self, record: Record, expected: Expectations) -> GateVerdict | None:
+        """Return why *record* is refused, or None if it passes."""
+
+
+@runtime_checkable
+class MemoryGate(Gate, Protocol):
+    """A stateful gate that compares each record with the earlier ones."""
+
+    def prime(self, record: Record) -> None:
+        """Store *record*, which was accepted before, without checking it."""
+
 
 _ASSISTANT = re.compile(
     r"\bas an? (?:ai|artificial intelligence|(?:large )?language model|(?:ai |virtual )assistant)\b"
