@@ -378,7 +378,7 @@ def train_encoder(model: str | Path, out: str | Path, asked: EncoderKeywords) ->
     model_path=out, locale=…)`` uses it. Needs the extra ``train``. Raises ``UsageError`` for a folder without a model or a library that
     is missing, ``DataError`` for records that cannot be learnt from, and ``OutputError`` if *out* cannot be written.
     """
-    from piiloom.detection.encoder.encoder_training import train_encoder_on  # noqa: PLC0415 - few scripts need it, all would load it
+    from piiloom.detection.encoder.encoder_detector import train_encoder_on  # noqa: PLC0415 - few scripts need it, all would load it
 
     return train_encoder_on(Path(model), Path(out), asked, watch=asked.watch or noop)[0]
 

@@ -29,7 +29,7 @@ from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.release_options import SplitSettings
 from piiloom.corpus.releases.splits import split_records
 from piiloom.detection.detector import DetectorText
-from piiloom.detection.encoder.encoder_training import train_on_data
+from piiloom.detection.encoder.encoder_detector import train_on_data
 from piiloom.detection.encoder.text_reading import (
     EncoderReader,
     EncoderReading,

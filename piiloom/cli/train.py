@@ -110,7 +110,7 @@ def encoder(asked: _Encoder) -> None:
 
     Needs the extra train, and a base model on this machine. piiloom detect --detector encoder --model-path DIR uses the result.
     """
-    from piiloom.detection.encoder.encoder_training import train_encoder_on
+    from piiloom.detection.encoder.encoder_detector import train_encoder_on
 
     with shown(_described, wanted=True, share=lambda one: (one.step, one.steps), lasting=_lasts) as watch:
         about, history = train_encoder_on(asked.model, asked.out, asked, watch=watch, tell=say_aside, opening=store_for_reading)

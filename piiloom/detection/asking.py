@@ -10,8 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
 
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.runs import RunRow, asking_run, set_run_status
+from piiloom.corpus.store.runs import asking_run, set_run_status
 from piiloom.detection.detector import DetectorText, Findings, ModelDetector
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
@@ -141,7 +140,17 @@ class ModelSession:
             with ExitStack() as rest:
                 store = rest.enter_context(settings.open_replies())
                 prompts = [library.find(name) for name in templates] + [open_instructions().find(name) for name in instructions]
-                run = _run(store, kind, settings, about, [one.sha256 for one in prompts], provider)
+                told: dict[str, Any] = {
+                    kind: settings.run or True,
+                    "provider": provider.name,
+                    "model": provider.model,
+                    "endpoint": provider.endpoint,
+                    "attempts": settings.max_attempts,
+                    "seed": settings.seed,
+                    **about,
+                }
+                # An earlier run of these settings and prompts, whose spending counts, or a new one.
+                run = asking_run(store, kind, told, digest(kind, told, [one.sha256 for one in prompts]))
                 committer = GroupCommitter(store, run.id, pace_s=_PACE_S)
                 policy = replace(
                     policy or CallPolicy(),
@@ -168,21 +177,6 @@ class ModelSession:
             await self._asynchronous.aclose()
         finally:
             self._rest.close()
-
-
-def _run(store: Store, kind: str, settings: ModelSettings, about: Mapping[str, Any], prompts: list[str], provider: Provider) -> RunRow:
-    """Return the run of these settings and *prompts* (sha256 of each): an earlier one, whose spending counts, or a new one."""
-    told: dict[str, Any] = {
-        kind: settings.run or True,
-        "provider": provider.name,
-        "model": provider.model,
-        "endpoint": provider.endpoint,
-        "attempts": settings.max_attempts,
-        "seed": settings.seed,
-        **about,
-    }
-    plan = digest(kind, told, prompts)
-    return asking_run(store, kind, told, plan)
 
 
 def in_session(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from piiloom.providers.prices import ModelSpec
     from piiloom.providers.protocol import Provider
     from piiloom.taxonomy.entity_types import Taxonomy
-    from piiloom.taxonomy.own_types import OwnTypes
 
 LOCAL_MODELS: Final = "Models on this machine, and services"
 DEFAULT_REPLIES: Final = Path("outputs/detection.duckdb")

@@ -59,13 +59,21 @@ class PatternDetector(TextDetector):
             own=settings.types, unconfirmed=settings.unconfirmed, also=settings.also, threshold=settings.threshold, backend=settings.engine
         )
 
-    def detect(self, text: str, locale: str, question: str | None = None) -> Sequence[ScoredSpan]:  # noqa: ARG002 - patterns read no question
-        """Return disjoint spans in text order; see ``Detector``."""
-        return [self._span(match) for match in disjoint(self.matches(text, locale), threshold=self.threshold)]
-
-    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:
-        """As ``detect``; nothing is set aside."""
-        return Findings(spans=self.detect(text, locale, question))
+    def examine(self, text: str, locale: str, question: str | None = None) -> Findings:  # noqa: ARG002 - patterns read no question
+        """Return disjoint spans in text order; nothing is set aside."""
+        spans = [
+            ScoredSpan(
+                start=match.start,
+                end=match.end,
+                entity_type=match.entity.entity_type,
+                subtype=match.entity.id,
+                score=match.score,
+                detector=self.name,
+                validated=match.validated,
+            )
+            for match in disjoint(self.matches(text, locale), threshold=self.threshold)
+        ]
+        return Findings(spans=spans)
 
     def matches(self, text: str, locale: str) -> Sequence[Match]:
         """All matches, also overlapping and unsure ones."""
@@ -74,17 +82,6 @@ class PatternDetector(TextDetector):
     def engine(self, locale: str) -> PatternEngine:
         """The engine for texts of *locale*, with its catalogue. Raises ``UsageError`` for an unknown locale."""
         return engine_for(locale, self.own, unconfirmed=self.unconfirmed, also=frozenset(self.also), backend=self.backend)
-
-    def _span(self, match: Match) -> ScoredSpan:
-        return ScoredSpan(
-            start=match.start,
-            end=match.end,
-            entity_type=match.entity.entity_type,
-            subtype=match.entity.id,
-            score=match.score,
-            detector=self.name,
-            validated=match.validated,
-        )
 
 
 # More tells nothing, and the CRF's last digits may differ between machines.

@@ -180,7 +180,9 @@ def decoded_mentions(words: Sequence[TokenWord], probabilities: Probabilities, s
     if not words:
         return []
     rows = np.asarray(probabilities, dtype=np.float64)[[word.token for word in words]]
-    outside, by_kind = _by_kind(rows, np.array(scheme.kind_of), len(scheme.kinds))
+    kind_of = np.array(scheme.kind_of)
+    outside = rows[:, kind_of == -1].sum(axis=1)
+    by_kind = np.stack([rows[:, kind_of == kind].sum(axis=1) for kind in range(len(scheme.kinds))], axis=1)
     best = by_kind.argmax(axis=1)
     chosen = by_kind[np.arange(len(words)), best]
     inside = chosen > outside
@@ -191,12 +193,6 @@ def decoded_mentions(words: Sequence[TokenWord], probabilities: Probabilities, s
         score = float(min(1.0, max(0.0, chosen[first:last].mean())))
         found.append(TokenMention(words[first].start, words[last - 1].end, scheme.kinds[best[first]], score))
     return found
-
-
-def _by_kind(rows: NDArray[np.float64], kind_of: NDArray[np.int64], kinds: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The probability of being no mention, and those of the kinds, a row each."""
-    joined = np.stack([rows[:, kind_of == kind].sum(axis=1) for kind in range(kinds)], axis=1)
-    return rows[:, kind_of == -1].sum(axis=1), joined
 
 
 def _says(rows: NDArray[np.float64], best: NDArray[np.int64], scheme: LabelScheme, flags: Sequence[bool]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from piiloom.corpus.formats.instruction_tuning import verifying
 from piiloom.corpus.formats.verifier import verifier_message
-from piiloom.detection.asking import AskingDetector, ModelSession, each_once, settle
+from piiloom.detection.asking import AskingDetector, each_once, settle
 from piiloom.detection.detector import Detector, DetectorText, Findings, ModelDetector, ScoredSpan, SetAside, examine_texts
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallPolicy
@@ -26,66 +26,6 @@ from piiloom.providers.protocol import Provider, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 
 _MOST: Final = 64  # texts that a detector is given at once
-
-
-class InnerDetector:
-    """*detector*, open from ``open`` to ``close``.
-
-    One that asks a model does so in the same session: one run, one budget. One that waits for others is opened and closed. All others
-    work in one thread, so that the loop goes on; what has come in meanwhile is done at once by those that are faster so.
-    """
-
-    def __init__(self, detector: Detector) -> None:
-        self._detector = detector
-        self._stack = AsyncExitStack()
-        self._pool: ThreadPoolExecutor | None = None
-        self._waiting: list[tuple[DetectorText, asyncio.Future[Findings]]] = []
-        self._work: asyncio.Task[None] | None = None
-
-    @property
-    def asks(self) -> bool:
-        """Whether it asks in the session itself."""
-        return isinstance(self._detector, AskingDetector)
-
-    async def open(self, session: ModelSession) -> None:
-        """Make it ready."""
-        if isinstance(self._detector, AskingDetector):
-            self._detector.share(session)
-            self._stack.callback(self._detector.share, None)
-        elif isinstance(self._detector, ModelDetector):
-            await self._stack.enter_async_context(self._detector)
-        else:
-            self._pool = self._stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="detector"))
-
-    async def close(self) -> None:
-        """Let go of it."""
-        if self._work is not None:
-            self._work.cancel()
-            self._work = None
-        await self._stack.aclose()
-
-    async def examine(self, text: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
-        """Return the findings of *text*; see ``ModelDetector`` for the rest."""
-        if isinstance(self._detector, ModelDetector):
-            return await self._detector.examine_async(*text, item_id=item_id, group_keys=group_keys)
-        future: asyncio.Future[Findings] = asyncio.get_running_loop().create_future()
-        self._waiting.append((text, future))
-        if self._work is None or self._work.done():
-            self._work = asyncio.create_task(self._do_all())
-        return await future
-
-    async def _do_all(self) -> None:
-        loop = asyncio.get_running_loop()
-        while self._waiting:
-            texts, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
-            try:
-                found = await loop.run_in_executor(self._pool, examine_texts, self._detector, [text for text, _ in texts])
-            except Exception as error:  # noqa: BLE001 - each who waits gets it
-                for _, future in texts:
-                    settle(future, error)
-                continue
-            for (_, future), findings in zip(texts, found, strict=True):
-                settle(future, findings)
 
 
 _TRUE: Final = frozenset(("t", "true", "right", "yes", "correct"))
@@ -155,6 +95,9 @@ class VerifyingDetector(AskingDetector):
     """Asks *model* about each span that *inner* finds; ``reasoned``: it gives a reasoning before its answer.
 
     What it refuses is set aside, with the reasoning. Where no usable answer comes, the span stays, which is set aside as told.
+
+    An *inner* one that asks a model does so in the same session: one run, one budget. One that waits for others is opened and closed. All
+    others work in one thread, so that the loop goes on; what has come in meanwhile is done at once by those that are faster so.
     """
 
     def __init__(
@@ -168,7 +111,11 @@ class VerifyingDetector(AskingDetector):
         policy: CallPolicy | None = None,
     ) -> None:
         super().__init__(model, provider=provider, policy=policy)
-        self._inner, self._taxonomy, self._reasoned = InnerDetector(inner), taxonomy, reasoned
+        self._inner, self._taxonomy, self._reasoned = inner, taxonomy, reasoned
+        self._stack = AsyncExitStack()
+        self._pool: ThreadPoolExecutor | None = None
+        self._waiting: list[tuple[DetectorText, asyncio.Future[Findings]]] = []
+        self._work: asyncio.Task[None] | None = None
         self.name = inner.name
         self.templates, self.instructions = (TEMPLATE,), (INSTRUCTIONS[reasoned],)
         if isinstance(inner, AskingDetector):
@@ -177,7 +124,13 @@ class VerifyingDetector(AskingDetector):
     async def __aenter__(self) -> Self:
         await super().__aenter__()
         try:
-            await self._inner.open(self.session())
+            if isinstance(self._inner, AskingDetector):
+                self._inner.share(self.session())
+                self._stack.callback(self._inner.share, None)
+            elif isinstance(self._inner, ModelDetector):
+                await self._stack.enter_async_context(self._inner)
+            else:
+                self._pool = self._stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="detector"))
         except BaseException as error:
             await super().__aexit__(type(error), error, None)
             raise
@@ -185,13 +138,16 @@ class VerifyingDetector(AskingDetector):
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
-            await self._inner.close()
+            if self._work is not None:
+                self._work.cancel()
+                self._work = None
+            await self._stack.aclose()
         finally:
             await super().__aexit__(kind, error, trace)
 
     async def _examined(self, one: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
-        with self.in_progress(-int(self._inner.asks)):  # which counts the text itself
-            found = await self._inner.examine(one, item_id, group_keys)
+        with self.in_progress(-int(isinstance(self._inner, AskingDetector))):  # which counts the text itself
+            found = await self._found(one, item_id, group_keys)
         if found.failed is not None or not found.spans:
             return found
         text = one.text
@@ -203,6 +159,29 @@ class VerifyingDetector(AskingDetector):
         kept = [finding.span for finding, verdict in judged if isinstance(verdict, Lost) or verdict.right]
         told = [aside for finding, verdict in judged if (aside := _refusal(text, finding.span, verdict)) is not None]
         return replace(found, spans=kept, set_aside=[*found.set_aside, *told])
+
+    async def _found(self, text: DetectorText, item_id: str, group_keys: Sequence[str]) -> Findings:
+        """Return what *inner* finds in *text*."""
+        if isinstance(self._inner, ModelDetector):
+            return await self._inner.examine_async(*text, item_id=item_id, group_keys=group_keys)
+        future: asyncio.Future[Findings] = asyncio.get_running_loop().create_future()
+        self._waiting.append((text, future))
+        if self._work is None or self._work.done():
+            self._work = asyncio.create_task(self._do_all())
+        return await future
+
+    async def _do_all(self) -> None:
+        loop = asyncio.get_running_loop()
+        while self._waiting:
+            texts, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+            try:
+                found = await loop.run_in_executor(self._pool, examine_texts, self._inner, [text for text, _ in texts])
+            except Exception as error:  # noqa: BLE001 - each who waits gets it
+                for _, future in texts:
+                    settle(future, error)
+                continue
+            for (_, future), findings in zip(texts, found, strict=True):
+                settle(future, findings)
 
     async def _judge(self, one: _Finding, item_id: str) -> VerifierVerdict | Lost:
         reasoned = self._reasoned

@@ -19,7 +19,7 @@ from typing import Final
 import regex
 
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.patterns.prefilters import Backend, EveryPattern, Filtered, Prefilter, Re2Prefilter
+from piiloom.patterns.prefilters import Backend, EveryPattern, Filtered, HyperscanPrefilter, Prefilter, Re2Prefilter
 from piiloom.patterns.writing import LOOK_AROUND, FoldedText, WrittenPattern, fold_text, write_pattern
 from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
 from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
@@ -164,8 +164,6 @@ def make_prefilter(backend: Backend, patterns: Sequence[Filtered]) -> Prefilter:
     """
     if backend in ("auto", "hyperscan") and patterns:
         try:
-            from piiloom.patterns.hyperscan_prefilter import HyperscanPrefilter  # noqa: PLC0415 - optional
-
             return HyperscanPrefilter(patterns)
         except ImportError:
             if backend == "hyperscan":

@@ -20,9 +20,18 @@ from piiloom.corpus.near_duplicates import NearDuplicateIndex, shingle_hashes
 from piiloom.corpus.normalising import trim
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.words import count_words
-from piiloom.screening.gates import Expectations, ExpectedValue, Gate, GateVerdict, MemoryGate, QuestionLeaksGate, RefusalsGate
+from piiloom.screening.gates import (
+    Expectations,
+    ExpectedValue,
+    Gate,
+    GateVerdict,
+    MemoryGate,
+    QuestionLeaksGate,
+    RefusalsGate,
+    TrainedDetector,
+    UnlistedGate,
+)
 from piiloom.screening.language import LanguageGate, knows
-from piiloom.screening.unlisted import TrainedDetector, UnlistedGate
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale
 

@@ -17,7 +17,7 @@ from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.annotation_app.documents.live_checks import corrected_range, live_checks
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import fold
-from piiloom.screening.unlisted import find_identifiers
+from piiloom.screening.gates import find_identifiers
 from tests.longer import case_by_case, examples
 
 

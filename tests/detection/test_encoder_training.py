@@ -13,8 +13,7 @@ import pytest
 
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
-from piiloom.detection.encoder.encoder_detector import EncoderDetector
-from piiloom.detection.encoder.encoder_training import train_on_data
+from piiloom.detection.encoder.encoder_detector import EncoderDetector, train_on_data
 from piiloom.detection.registry import make_detector
 from piiloom.detection.training.training_data import TrainingData, read_input
 from piiloom.detection.training.training_options import CHECKPOINT, EncoderSettings, TrainingInput

@@ -5,10 +5,9 @@ import pytest
 from piiloom.corpus.alignment import AlignmentTarget, align
 from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gates import Expectations, ExpectedValue, Gate, MemoryGate, QuestionLeaksGate, RefusalsGate
+from piiloom.screening.gates import Expectations, ExpectedValue, Gate, MemoryGate, QuestionLeaksGate, RefusalsGate, UnlistedGate
 from piiloom.screening.language import LanguageGate
 from piiloom.screening.screen import DuplicatesGate, ExactnessGate, LengthGate, PresenceGate
-from piiloom.screening.unlisted import UnlistedGate
 from tests.longer import case_by_case
 
 GATES = [

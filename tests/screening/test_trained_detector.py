@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gates import Expectations
-from piiloom.screening.unlisted import TrainedDetector, UnlistedGate
+from piiloom.screening.gates import Expectations, TrainedDetector, UnlistedGate
 from tests.tagging.trained import small_model
 
 TEXT = "I am 33 and work as a nurse in Leeds."

@@ -3,8 +3,7 @@
 import pytest
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gates import Expectations
-from piiloom.screening.unlisted import UnlistedGate, find_identifiers
+from piiloom.screening.gates import Expectations, UnlistedGate, find_identifiers
 from tests.longer import case_by_case
 
 EXPECTED = Expectations(pair=("health", "occupation"))

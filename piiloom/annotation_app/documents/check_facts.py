@@ -21,8 +21,7 @@ from stdnum import iban, luhn
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.normalising import ComparableText, fold
 from piiloom.foundation.words import STOP_WORDS, WORD, Range
-from piiloom.screening.gates import content_stems, stem
-from piiloom.screening.unlisted import find_identifiers
+from piiloom.screening.gates import content_stems, find_identifiers, stem
 
 # Ends of the pieces in which identifiers are searched. No identifier crosses the end of a line, or of a sentence before a letter. After an
 # edit only the piece that changed is searched again.
@@ -81,7 +80,7 @@ def places_of_value(text: str, value: str) -> tuple[Range, ...]:
 
 @lru_cache(maxsize=64)
 def identifiers_in(text: str, region: str | None) -> tuple[tuple[str, Range], ...]:
-    """Return (kind, range) of what ``piiloom.screening.unlisted`` finds, in text order. *region* is a country code."""
+    """Return (kind, range) of what ``piiloom.screening.gates`` finds, in text order. *region* is a country code."""
     seams = [0, *(found.end() for found in _PIECE_END.finditer(text)), len(text)]
     return tuple(
         (kind, (start + first, start + last))

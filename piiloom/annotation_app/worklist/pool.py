@@ -54,8 +54,7 @@ from piiloom.corpus.store.releases import types_of
 from piiloom.corpus.store.suggestions import Uncertainty, uncertainties
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
-from piiloom.screening.gates import Expectations, Gate, QuestionLeaksGate
-from piiloom.screening.unlisted import UnlistedGate
+from piiloom.screening.gates import Expectations, Gate, QuestionLeaksGate, UnlistedGate
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import extended
 

@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.detection.detector import Findings, ScoredSpan, SetAside, disjoint_spans
 from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.words import trimmed
 from piiloom.foundation.yaml_files import YamlDocument, key_name, read_document
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy, bare_spelling, shipped_taxonomy
@@ -233,7 +234,7 @@ def mapped_findings(text: str, found: Iterable[LabelledRange], targets: LabelTar
     """
     spans: list[tuple[ScoredSpan, LabelledRange]] = []
     set_aside: list[SetAside] = []
-    for one in sorted({_trimmed(text, one) for one in found}):
+    for one in sorted({LabelledRange(*trimmed(text, one.start, one.end), one.label, one.score) for one in found}):
         target = targets.of(one.label)
         if one.start == one.end:
             set_aside.append(_aside(text, one, EMPTY, None))
@@ -250,12 +251,6 @@ def mapped_findings(text: str, found: Iterable[LabelledRange], targets: LabelTar
     chosen = {id(span) for span in kept}
     set_aside += [_aside(text, one, OVERLAPPED, span.subtype) for span, one in spans if id(span) not in chosen]
     return Findings(spans=kept, set_aside=tuple(set_aside))
-
-
-def _trimmed(text: str, one: LabelledRange) -> LabelledRange:
-    value = text[one.start : one.end]
-    start = one.start + len(value) - len(value.lstrip())
-    return one._replace(start=start, end=max(start, one.end - len(value) + len(value.rstrip())))
 
 
 def _aside(text: str, one: LabelledRange, reason: str, subtype: str | None) -> SetAside:

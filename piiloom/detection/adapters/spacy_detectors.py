@@ -25,6 +25,7 @@ from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.token_decoding import with_whole_characters
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.foundation.errors import ConfigError, UsageError
+from piiloom.foundation.words import trimmed
 from piiloom.foundation.yaml_files import YamlDocument, read_document
 from piiloom.providers.protocol import Provider
 from piiloom.tagging.model_card import CARD, read_about
@@ -131,10 +132,9 @@ def _pieces(text: str) -> list[tuple[int, int]]:
 
 def _entities(doc: Any, offset: int) -> Iterator[LabelledRange]:
     """Yield the entities of *doc* without white space at their edges, which some pipelines take in."""
+    text = doc.text
     for entity in doc.ents:
-        words = entity.text
-        start = entity.start_char + len(words) - len(words.lstrip())
-        end = start + len(words.strip())
+        start, end = trimmed(text, entity.start_char, entity.end_char)
         if start < end:
             yield LabelledRange(offset + start, offset + end, entity.label_, SCORE)
 

@@ -24,8 +24,8 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.entity_values.drawing import draw_entity_value, spoilt_value
 from piiloom.providers.protocol import JsonSchema
+from piiloom.screening.gates import find_identifiers
 from piiloom.screening.language import other_language
-from piiloom.screening.unlisted import find_identifiers
 from piiloom.taxonomy.entities.entity import DOMAINS, Domain, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 

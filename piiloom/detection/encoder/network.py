@@ -91,7 +91,9 @@ def load_body(folder: Path, *, eager: bool, where: str = "--model") -> nn.Module
     """
     import transformers  # noqa: PLC0415 - takes seconds
 
-    hush(transformers)
+    # No progress bars, and no notes about weights that a task of ours has no use for.
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
     try:
         config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         for name in _ATTENTION_DROPOUT:
@@ -141,12 +143,6 @@ def load_network(folder: Path, tags: int, *, eager: bool) -> EncoderNetwork:
         raise damaged_heads(folder)
     network.eval()
     return network
-
-
-def hush(transformers: Any) -> None:
-    """Keep the library from writing progress bars and notes about weights that a task of ours has no use for."""
-    transformers.utils.logging.set_verbosity_error()
-    transformers.utils.logging.disable_progress_bar()
 
 
 def chosen_precision(wanted: str, device: torch.device) -> torch.dtype | None:

@@ -9,7 +9,6 @@ All losses are sums over totals of the whole batch, so that a batch that is read
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -394,9 +393,3 @@ class EncoderTraining:
         self._loss, self._epoch_loss = state["loss"]
         self.history = TrainingHistory(**state["history"])
         self.history.losses = [(int(step), float(loss)) for step, loss in self.history.losses]
-
-
-def seed_all(seed: int) -> None:
-    """Seed what the training draws from."""
-    random.seed(seed)
-    torch.manual_seed(seed)

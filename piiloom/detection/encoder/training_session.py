@@ -1,10 +1,11 @@
 """One training from a base model to a trained folder, and its validation. Needs the extra ``train``.
 
-``encoder_training`` has checked what it is given.
+``encoder_detector.train_on_data`` has checked what it is given.
 """
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -42,7 +43,7 @@ from piiloom.detection.encoder.text_reading import (
     tag_count,
     token_tags,
 )
-from piiloom.detection.encoder.training import Checkpoints, EncoderTraining, seed_all
+from piiloom.detection.encoder.training import Checkpoints, EncoderTraining
 from piiloom.detection.token_decoding import Decoded, decode
 from piiloom.detection.training.training_data import TrainingData
 from piiloom.detection.training.training_options import EncoderSettings, TrainingHistory, TrainingProgress
@@ -189,7 +190,8 @@ class TrainingSession:
         self._data, self._settings, self._facts = data, settings, facts
         self._device = torch.device(chosen_device(settings.device))
         self._dtype = chosen_precision(settings.precision, self._device)
-        seed_all(settings.seed)
+        random.seed(settings.seed)
+        torch.manual_seed(settings.seed)
         body = load_body(base, eager=self._device.type == "cpu" and self._dtype is not None)
         self._tokenizer = fast_tokenizer(base)
         self._pad = int(self._tokenizer.pad_token_id or 0)

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 from piiloom.corpus.mention_search import SearchableText, exact_mentions, stands_alone, without_quotes
 from piiloom.corpus.normalising import fold
@@ -48,11 +48,8 @@ _UNCASED: Final = frozenset({"ar", "hi"})
 _FAMILY_FIRST: Final = frozenset({"vi"})
 
 
-class FindingRule(Protocol):
-    """A rule that finds values in a text."""
-
-    def read(self, text: str) -> Iterator[RuleFinding]:
-        """Yield what it finds; findings may overlap."""
+# Yields what a rule finds in a text; findings may overlap.
+FindingRule = Callable[[str], Iterator[RuleFinding]]
 
 
 def read_by_rules(under_way: TextUnderWay, piece: Range | None = None) -> list[EntityCandidate]:
@@ -75,16 +72,16 @@ class RuleReader:
         cues = language_cues(locale[:2])
         self._entities = asked.entities
         self._rules: tuple[FindingRule, ...] = (
-            LabelReader(asked),
+            LabelReader(asked).read,
             *_names(locale, cues),
-            AddressRules(cues, locale),
-            WordLists(cues, asked.catalogue),
+            AddressRules(cues, locale).read,
+            WordLists(cues, asked.catalogue).read,
         )
 
     def read(self, text: str) -> Iterator[RuleFinding]:
         """Yield what the rules find in *text*, each only as whole words."""
         for rule in self._rules:
-            for one in rule.read(text):
+            for one in rule(text):
                 if one.entity_id in self._entities and one.start < one.end and stands_alone(text, one.start, one.end):
                     yield one
 
@@ -94,13 +91,13 @@ def _names(locale: str, cues: LanguageCues) -> Iterator[FindingRule]:
     language = locale[:2]
     known = known_names(locale[3:], language)
     if language in _UNCASED:
-        yield UncasedNames(known, cues, fathers_names=language == "ar")
+        yield UncasedNames(known, cues, fathers_names=language == "ar").read
     if language == "zh":
         # Chinese names are written the same everywhere; the index has them for China only.
-        yield HanNames(known_names("CN", language), cues)
+        yield HanNames(known_names("CN", language), cues).read
     most_particles = 1 if language == "nl" else 3  # "Joke van den Berg van Garage …"
-    yield CasedNames(known, cues, family_first=language in _FAMILY_FIRST, most_particles=most_particles)
-    yield Handles(known)
+    yield CasedNames(known, cues, family_first=language in _FAMILY_FIRST, most_particles=most_particles).read
+    yield Handles(known).read
 
 
 @lru_cache(maxsize=64)
@@ -225,11 +222,7 @@ _SCHEMAS: Final[Mapping[str, JsonSchema]] = {
 }
 
 
-class Read(NamedTuple):
-    """What came of a piece: candidates, and what is set aside."""
-
-    candidates: list[EntityCandidate]
-    set_aside: list[SetAside]
+Read = tuple[list[EntityCandidate], list[SetAside]]  # what came of a piece, and what is set aside
 
 
 class _Asked:
@@ -262,7 +255,7 @@ class _Asked:
         def read(data: Any) -> Read:
             claims, unknown = read_claims(data, asked)
             candidates, missing = candidates_of(text, piece, claims)
-            return Read(candidates, [*unknown, *missing])
+            return candidates, [*unknown, *missing]
 
         return await self._ask(ZERO_SHOT, variables, start, read, SamplingSettings(max_output_tokens=_LEAST_TOKENS + end - start))
 

@@ -20,7 +20,7 @@ from piiloom.detection.detector import Findings, ModelDetector, SetAside, librar
 from piiloom.detection.detector_settings import DetectorSettings, Service
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.limits.limiter import Limiter, LimiterSlot
+from piiloom.execution.limits.limiter import Limiter
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.providers.errors import ENDS_RUN, AuthFailed, InvalidRequest, ProviderUnavailable, RateLimited
@@ -79,7 +79,10 @@ class ServiceCaller:
                 slot.refused(retry_after=error.retry_after)
                 raise
             except ProviderUnavailable as error:
-                _report(slot, error)
+                if error.overloaded:
+                    slot.refused(retry_after=error.retry_after)
+                else:
+                    slot.failed(timed_out=error.timed_out)
                 raise
             slot.answered(tokens=None, latency_s=time.monotonic() - began, stage="")
             return answer
@@ -92,13 +95,6 @@ class ServiceCaller:
         if not self.totals.answered_now and isinstance(error, RateLimited | ProviderUnavailable):
             return error
         return TextRefused(error.message)
-
-
-def _report(slot: LimiterSlot, error: ProviderUnavailable) -> None:
-    if error.overloaded:
-        slot.refused(retry_after=error.retry_after)
-    else:
-        slot.failed(timed_out=error.timed_out)
 
 
 OUTSIDE: Final = "outside_text"  # the service gave a place that the text does not have, or another value than stands there

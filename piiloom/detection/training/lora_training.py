@@ -37,7 +37,7 @@ from piiloom.foundation.whole_files import output_errors
 from piiloom.foundation.words import counted
 from piiloom.providers.local.loading import ModelFolder, library, load_base, load_tokenizer, open_folder, out_of_memory
 from piiloom.providers.local.prompt_layout import PromptLayout
-from piiloom.tagging.model_card import CARD, About, write_about
+from piiloom.tagging.model_card import CARD, write_about
 
 TARGETS: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 ALL_LINEAR: Final = "all-linear"
@@ -292,7 +292,9 @@ def train_lora(
     session.save(place.out)
     figures = session.figures(in_force) | {"seconds": round(time.monotonic() - began, 1), "device": hardware.device, "notes": notes}
     unfinished.finish()
-    write_about(place.out, _about(data, settings, folder, figures, hardware))
+    shown = settings.to_json() | {"precision": hardware.precision, "optimizer": hardware.optimizer, "device": hardware.device}
+    base = {"name": folder.name, "sha256": folder.digest}
+    write_about(place.out, data.card(FAMILY, base, shown, figures))
     return TrainedReport(out=place.out, base=folder.name, task=settings.task, figures=figures, notes=tuple(notes))
 
 
@@ -325,7 +327,9 @@ class _LoraSession:
             else:
                 return note
             self._trainer = None  # what it holds on to is free only behind the block
-            _empty_cache()
+            torch = library("torch")
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
             batch = note.in_force["batch"]
             if batch == 1:
                 raise RunError(
@@ -403,15 +407,3 @@ def _told(train: TokenExamples, validation: TokenExamples, most: int, layout: Pr
     if not validation.kept:
         notes.append("no validation loss: there are no validation examples")
     return notes
-
-
-def _about(data: TrainingData, settings: LoraSettings, folder: ModelFolder, figures: dict[str, Any], hardware: Hardware) -> About:
-    shown = settings.to_json() | {"precision": hardware.precision, "optimizer": hardware.optimizer, "device": hardware.device}
-    base = {"name": folder.name, "sha256": folder.digest}
-    return About(family=FAMILY, types=data.types, base=base, data=data.about, settings=shown, figures=figures, own_types=data.own_types)
-
-
-def _empty_cache() -> None:
-    torch = library("torch")
-    if torch.cuda.is_available():
-        torch.cuda.empty_cache()

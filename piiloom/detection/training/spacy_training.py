@@ -34,7 +34,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
 from piiloom.foundation.whole_files import output_errors
 from piiloom.foundation.words import counted
-from piiloom.tagging.model_card import CARD, About, write_about
+from piiloom.tagging.model_card import CARD, write_about
 from piiloom.taxonomy.entity_types import Taxonomy
 
 RECOGNIZER: Final = "ner"
@@ -184,7 +184,7 @@ def train_spacy(
         state = session.train()
     except KeyboardInterrupt:
         raise Interrupted("the training is stopped", remedy="Go on from its last epoch: the same command with --resume") from None
-    nlp = session.best(state)
+    nlp = made.nlp.from_disk(unfinished.checkpoints / f"{_BEST}-{state.best_epoch}")
     figures = {
         "epochs": state.epoch,
         "best_epoch": state.best_epoch,
@@ -197,18 +197,8 @@ def train_spacy(
     with output_errors(place.out):
         nlp.to_disk(place.out)
     unfinished.finish()
-    write_about(
-        place.out,
-        About(
-            family=FAMILY,
-            types=data.types,
-            base=about_base,
-            data=data.about,
-            settings=settings.identity | {"language": nlp.lang, "labels": {label_of(one): one for one in data.types}},
-            figures=figures,
-            own_types=data.own_types,
-        ),
-    )
+    shown = settings.identity | {"language": nlp.lang, "labels": {label_of(one): one for one in data.types}}
+    write_about(place.out, data.card(FAMILY, about_base, shown, figures))
     return TrainedReport(out=place.out, base=str(about_base["name"]), figures=figures, notes=tuple(notes))
 
 
@@ -251,10 +241,6 @@ class _SpacySession:
                 )
             )
         return state
-
-    def best(self, state: _State) -> Any:
-        """Return the pipeline of the best epoch."""
-        return self._nlp.from_disk(self._unfinished.checkpoints / f"{_BEST}-{state.best_epoch}")
 
     def _is_stale(self, state: _State) -> bool:
         # A recognizer finds nothing at all in its first epochs, which is no reason to stop.

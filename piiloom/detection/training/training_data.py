@@ -40,6 +40,7 @@ from piiloom.foundation.whole_files import check_folder, drafted, output_errors,
 from piiloom.foundation.words import counted
 from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message
+from piiloom.tagging.model_card import About
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended, only
 
@@ -231,6 +232,12 @@ class TrainingData:
     def taxonomy(self) -> Taxonomy:
         """The types that ship and ``own_types``."""
         return extended(self.own_types)
+
+    def card(self, family: str, base: Mapping[str, Any], settings: Mapping[str, Any], figures: Mapping[str, Any]) -> About:
+        """Return the card of the model that is trained on them from *base*."""
+        return About(
+            family=family, types=self.types, own_types=self.own_types, base=base, data=self.about, settings=settings, figures=figures
+        )
 
     @property
     def digest(self) -> str:

@@ -9,7 +9,7 @@ from piiloom.foundation.settings import names_that_count
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.pii_values.any_locale import versions
 from piiloom.prompts.library import PromptTemplate, open_library
-from piiloom.screening.unlisted import detector_digest
+from piiloom.screening.gates import detector_digest
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest

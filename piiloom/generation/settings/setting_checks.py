@@ -14,8 +14,8 @@ from piiloom.generation.settings.sampling import STAGES_OF, check_stages, check_
 from piiloom.pii_values.any_locale import locale_description
 from piiloom.prompts.library import open_library
 from piiloom.providers.factory import KINDS as PAID_PROVIDERS
+from piiloom.screening.gates import trained_detector
 from piiloom.screening.screen import stepping_aside
-from piiloom.screening.unlisted import trained_detector
 from piiloom.taxonomy.locales import get_locale, load_locales
 
 

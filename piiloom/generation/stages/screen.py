@@ -14,9 +14,8 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.stage import ItemRejected
 from piiloom.prompts.library import open_library
-from piiloom.screening.gates import ANYBODYS, Expectations, ExpectedValue
+from piiloom.screening.gates import ANYBODYS, Expectations, ExpectedValue, TrainedDetector, trained_detector
 from piiloom.screening.screen import default_screen
-from piiloom.screening.unlisted import TrainedDetector, trained_detector
 from piiloom.tagging.model_folder import FAMILY
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.scenarios import Bank, Scenario

@@ -18,8 +18,7 @@ from piiloom.corpus.record import Record
 from piiloom.execution.calls import Calls, FailureLimit, Fault, Lost, ask_model
 from piiloom.foundation.words import WORD, any_of, whole_word
 from piiloom.providers.protocol import PromptCall
-from piiloom.screening.gates import Expectations, RefusalsGate
-from piiloom.screening.unlisted import find_identifiers
+from piiloom.screening.gates import Expectations, RefusalsGate, find_identifiers
 from piiloom.surrogates.by_model.value_requests import CallTerms, GapRequest, model_kinds
 from piiloom.surrogates.fitting import VOWEL, sounds, takes_genitive
 from piiloom.surrogates.known_names import unaccented as plain

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import regex
 import yaml
@@ -39,11 +39,7 @@ _CLOSING: Final = " \t.,;:，；、\"'”’»)"
 _KNOWN: Final = 10_000
 
 
-class _Label(NamedTuple):
-    """A context word, and what it announces; None: something that patterns find by its shape."""
-
-    phrase: str
-    entity: Entity | None
+_Label = tuple[str, Entity | None]  # a context word, and what it announces; None: something that patterns find by its shape
 
 
 class LabelReader:
@@ -75,8 +71,7 @@ class LabelReader:
         if label not in self._known:
             if len(self._known) > _KNOWN:
                 self._known.clear()
-            found = next((one for one in self._labels if _has(label, one.phrase)), None)
-            self._known[label] = found.entity if found is not None else None
+            self._known[label] = next((entity for phrase, entity in self._labels if _has(label, phrase)), None)
         return self._known[label]
 
 
@@ -84,7 +79,7 @@ def _labels_of(asked: AskedTypes) -> tuple[_Label, ...]:
     """The context words of a catalogue, the longest first; of equal ones, that of the entity with the higher priority first."""
     entries = [(phrase, entity) for entity in asked.catalogue.entities.values() for phrase in entity.context]
     entries.sort(key=lambda entry: (-len(entry[0]), entry[1].id not in asked.entities, -entry[1].priority, entry[1].id))
-    return tuple(_Label(phrase, asked.entities.get(entity.id)) for phrase, entity in entries)
+    return tuple((phrase, asked.entities.get(entity.id)) for phrase, entity in entries)
 
 
 def _shapes_of(entity: Entity) -> Sequence[regex.Pattern[str]]:
