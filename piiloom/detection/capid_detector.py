@@ -18,8 +18,7 @@ from piiloom.corpus.formats.row_reading import find_values
 from piiloom.corpus.mention_search import FoundValue, SearchableText, without_overlaps
 from piiloom.corpus.record import Relevance
 from piiloom.detection.asking import MODEL_SCORE, AskingDetector, all_of, why_lost
-from piiloom.detection.chunking import Sentences, sentence_pieces
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside, TextDetector
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, Sentences, SetAside, TextDetector, sentence_pieces
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.families import CAPID, REFORMULATING, STAND_IN
 from piiloom.detection.hybrid.hybrid_detectors import OfflineDetector

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.chunking import Sentences
+from piiloom.detection.detector import Sentences
 from piiloom.detection.hybrid.phases import (
     MARGIN,
     ambiguities,

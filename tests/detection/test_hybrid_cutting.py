@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.detection.chunking import REACH, Sentences, cut_text
+from piiloom.detection.detector import REACH, Sentences, cut_text
 from tests.longer import case_by_case
 
 TEXTS = st.text(st.sampled_from("ab Ż.!?…。؟।\n\t\u0301漢字5 '\"»"), max_size=120)

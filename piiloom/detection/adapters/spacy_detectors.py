@@ -19,8 +19,7 @@ from piiloom.detection.adapters.label_targets import (
     spacy_language,
     unusable,
 )
-from piiloom.detection.chunking import cut_text
-from piiloom.detection.detector import DetectorText, Findings, TextDetector, library
+from piiloom.detection.detector import DetectorText, Findings, TextDetector, cut_text, library
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
 from piiloom.detection.token_decoding import with_whole_characters
 from piiloom.execution.call_channel import CallPolicy

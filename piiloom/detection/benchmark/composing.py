@@ -188,29 +188,22 @@ class DocumentClock:
         self._ahead, self._times, self._entries = 0, 0, False
 
     def told(self, what: str) -> str:
-        """One of ``MOMENTS``."""
-        told = {"date": self.date, "time": self.time, "due_date": self.due_date, "due_time": self.due_time, "case_date": self.past_date}
-        return told[what]()
-
-    def date(self) -> str:
-        """The day of the entry; each further one in it is some days later, as of an appointment."""
-        day = self._now + timedelta(days=self._ahead)
-        self._ahead += self._rng.randint(2, 20)
+        """One of ``MOMENTS``: a time of day, or a date."""
+        match what:
+            case "time":
+                return self._time()
+            case "due_time":  # a quarter of an hour of the day, as of an appointment
+                return f"{self._rng.randint(8, 18):02}:{self._rng.choice((0, 0, 15, 30, 30, 45)):02}"
+            case "due_date":  # of the next weeks, as of an appointment or the end of a term
+                day = self._now + timedelta(days=self._rng.randint(3, 25))
+            case "case_date":  # of the last two months
+                day = self._now - timedelta(days=self._rng.randint(1, 60))
+            case _:  # the day of the entry; each further one in it is some days later, as of an appointment
+                day = self._now + timedelta(days=self._ahead)
+                self._ahead += self._rng.randint(2, 20)
         return day.strftime(self._form)
 
-    def due_date(self) -> str:
-        """A day of the next weeks, as of an appointment or the end of a term."""
-        return (self._now + timedelta(days=self._rng.randint(3, 25))).strftime(self._form)
-
-    def due_time(self) -> str:
-        """A quarter of an hour of the day, as of an appointment."""
-        return f"{self._rng.randint(8, 18):02}:{self._rng.choice((0, 0, 15, 30, 30, 45)):02}"
-
-    def past_date(self) -> str:
-        """A day of the last two months."""
-        return (self._now - timedelta(days=self._rng.randint(1, 60))).strftime(self._form)
-
-    def time(self) -> str:
+    def _time(self) -> str:
         """The time of day, a few minutes after the last one; each further one in an entry is that of an appointment later that day."""
         self._times += 1
         if self._entries and self._times > 1:

@@ -26,7 +26,7 @@ from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Provenance, Record, SourceReference, Span
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.carriers import Carrier, Length, read_own_carriers, shipped_carriers, word_count
-from piiloom.detection.benchmark.composing import Composed, ValuePlace, compose
+from piiloom.detection.benchmark.composing import ValuePlace, compose
 from piiloom.foundation.errors import DataError, OutputError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
@@ -257,7 +257,9 @@ def _document(
     rng = derive_rng(BENCHMARK, options.seed, carrier.locale, number)
     composed = compose(carrier, length, catalogue, rng)
     perturbation = options.perturbations[number % len(options.perturbations)] if options.perturbations else None
-    text, values, look_alikes = _perturbed(composed, perturbation, rng)
+    text, values, look_alikes = composed.text, composed.values, composed.look_alikes
+    if perturbation is not None:
+        text, (values, look_alikes) = perturb(perturbation, text, (values, look_alikes), carrier.locale, rng)
     counts.lost_values += len(composed.values) - len(values)
     record = Record(
         id=f"{carrier.locale}-{carrier.domain}-{length}-{number:05d}{f'-{perturbation}' if perturbation else ''}",
@@ -277,16 +279,6 @@ def _document(
         perturbation=perturbation,
         words=word_count(text, carrier.locale),
     )
-
-
-def _perturbed(
-    composed: Composed, perturbation: str | None, rng: random.Random
-) -> tuple[str, tuple[ValuePlace, ...], tuple[ValuePlace, ...]]:
-    if perturbation is None:
-        return composed.text, composed.values, composed.look_alikes
-    listed = (composed.values, composed.look_alikes)
-    text, (values, look_alikes) = perturb(perturbation, composed.text, listed, composed.carrier.locale, rng)
-    return text, values, look_alikes
 
 
 def _spans(text: str, values: Sequence[ValuePlace], catalogue: LocaleCatalogue) -> Iterator[Span]:

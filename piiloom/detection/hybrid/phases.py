@@ -13,8 +13,7 @@ from functools import cached_property, lru_cache
 from operator import attrgetter
 from typing import Final, Self
 
-from piiloom.detection.chunking import Sentences, cut_text
-from piiloom.detection.detector import Findings, ScoredSpan, SetAside
+from piiloom.detection.detector import Findings, ScoredSpan, Sentences, SetAside, cut_text
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.words import Range

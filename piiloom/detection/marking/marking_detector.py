@@ -22,8 +22,7 @@ from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.markers import TYPES, MarkerSet, marked_text
 from piiloom.corpus.record import Record
 from piiloom.detection.asking import MODEL_SCORE, AskingDetector, all_of, why_lost
-from piiloom.detection.chunking import Sentences, cut_text
-from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, SetAside
+from piiloom.detection.detector import DetectorText, Findings, ScoredSpan, Sentences, SetAside, cut_text
 from piiloom.detection.detector_settings import DetectorSettings, ModelSettings
 from piiloom.detection.marking.answer_alignment import AlignedAnswer, PlacedMark, align_answer
 from piiloom.detection.registry import PatternDetector

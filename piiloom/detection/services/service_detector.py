@@ -15,8 +15,7 @@ from tenacity import RetryCallState
 
 from piiloom.detection.adapters.label_targets import WITHOUT_PHASES, LabelledRange, label_targets, locale_language, mapped_findings
 from piiloom.detection.asking import all_of
-from piiloom.detection.chunking import sentence_pieces
-from piiloom.detection.detector import Findings, ModelDetector, SetAside, library
+from piiloom.detection.detector import Findings, ModelDetector, SetAside, library, sentence_pieces
 from piiloom.detection.detector_settings import DetectorSettings, Service
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_totals import CallTotals
