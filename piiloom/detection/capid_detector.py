@@ -3,6 +3,18 @@
 It asks in a form in which exports train (``corpus.formats.instruction_tuning``), for plain text: a tuned model answers with what it
 learnt, and a schema would be another form. The form "list" is that of the exports alpaca and chat; "capid" is that of the export
 capid-alpaca and of the published CAPID models, whose answer is an object that names each value once.
+
+Read the entries that a model lists, in any spelling of the form that was asked for, and bring them back to exact places of the text.
+
+Asked for is a list of ``{"value", "type", "relevance"}``. Also read are objects one after another, a list within an object, and objects
+whose keys are the values, as in CAPID's files: ``{"asthma": {"type": "health", "relevance": "1"}}`` or ``{"asthma": "health"}``. A key that
+repeats in such an object is an entry each time.
+
+Entries stand in the order of the text, so each gets the first mention of its value behind the entry before it, or the first that no other
+one has.
+Then every other whole-word mention of what was found is taken, too, with what was said of the mention before it: a value means the same
+everywhere. Function words and numbers of less than five characters do not; of these, only those count that are listed, unless the form of
+the answer names each value once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Make detectors from their settings; the detector "patterns"."""
+"""Make detectors from their settings; the detectors "patterns" and "probe"."""
 
 from __future__ import annotations
 

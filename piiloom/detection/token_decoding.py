@@ -10,6 +10,8 @@ Schemes are found in the labels themselves: BIO (also IOB1, where B is seldom), 
 
 Windows overlap; each token is judged in the window where it has more around it. They begin where a word does, unless a word is longer than
 a window. A text that fits is one window.
+
+``decode`` does the same for the tags of our own encoder: spans with exact offsets, at word boundaries.
 """
 
 from __future__ import annotations

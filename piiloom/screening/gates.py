@@ -1,8 +1,40 @@
-"""The interface of a gate, its input (``Expectations``) and its result (``GateVerdict``).
+"""The interface of a gate, its input (``Expectations``) and its result (``GateVerdict``); the gates of questions, refusals, unlisted PII.
 
 A gate judges a finished record by the record and the expectations alone; it does not use provider or stage results. Reason
 codes are stable strings, ``<gate>.<fault>``; they are used in rejects, in statistics and in the prompt of a retry. A
 verdict's detail names ids, types and offsets and never quotes the text.
+
+The question gate, which refuses questions that reveal values of the context, and its light stemmer for English.
+
+A question is refused if it contains a whole value of any relevance, in any case and typography. So is a question with a word that
+names a type of the pair ("health" for health: the taxonomy's ``type_words``). So is one with a content word of a high-relevance value,
+also in another number or tense. The expected spelling and the one in the context are both checked.
+
+Rules of the stemmer, in order, on a case-folded word: remove a possessive; replace "ies" and "ied" by "y"; remove a plural "s" (not in
+"ss" or "us"), with the "e" before it after s, x, z, ch, sh; remove "ing" and "ed" (not in "eed") if at least three letters with a
+vowel remain, and then the second of a doubled consonant; remove a final "e". Words of up to three letters and words with a
+digit stay unchanged. Derived nouns ("teacher" from "teach") are not reduced.
+
+Refusal gate: text in which the model talks about its task instead of doing it, and leftovers of a template.
+
+The patterns match only wording that does not occur in a forum post: "as an AI", a refusal of *this request*, an introduction
+such as "Here is the rewritten text" at the very start, mention marks, unfilled slots and placeholders. "I cannot help my sister
+with her rent" passes.
+
+Unlisted gate: identifiers that a pattern finds in the text must be covered by spans; so must the findings of a trained detector.
+
+A match is covered if it lies in a span, or in neighboring spans with only punctuation or spaces between them. A match that is
+outside of spans, or extends beyond its span, is unmarked personal information, unless it is public: the mailbox of an office
+(``support@…``) or a toll-free number. The question must contain only public ones.
+
+A detector trained by ``piiloom probe --out`` finds values without a form, which no pattern describes ("my girlfriend", "a nurse"), but
+nothing beyond its training; what it finds in the context must overlap a span. It errs more often than a pattern; ``docs/probe.md`` gives
+the rate by threshold.
+
+Identifiers in a text, intended or not: e-mail, URL, IP, card, IBAN, SSN, phone, by the patterns of the entity catalogue.
+
+They are strict: "7:45 pm", "$14,300", 5'7", "2012-2019" and order numbers do not match. What a match is, the catalogue says
+(``piiloom entities show email``); the words around it do not count, since a record may hold a number without any label.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@ A label means one of the types, and the entity of the catalogue, if it is just t
 the taxonomy; only the first, or the second where an entity has the same name and type, becomes the subtype of a span. Maps are laid over
 each other: those of ``taxonomy/label_maps``, which imports use too, then those of ``label_maps`` here, then a user's own. A label that none
 has may still be spelled as a type, or as an alias of one.
+
+Languages and countries of locales as libraries name them, and models loaded from local files without network and progress bars.
 """
 
 from __future__ import annotations

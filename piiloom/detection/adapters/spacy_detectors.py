@@ -1,4 +1,14 @@
-"""The detector "spacy": any spaCy pipeline that finds entities, with its labels brought to our types."""
+"""The detectors "spacy" (any spaCy pipeline that finds entities) and "presidio", with their labels brought to our types.
+
+The detector "presidio": presidio-analyzer with any pipeline of spaCy, or its patterns alone, with its entities brought to our types.
+
+An analyzer is what ``AnalyzerEngine()`` makes with its own settings files, but for the regions of its phone recognizer: its predefined
+recognizers of the language, and of the names that a model finds those that ``conf/default.yaml`` has (no organizations, say: presidio finds
+them too often wrong). A model whose labels presidio does not know ("persName" of the Polish ones) gets these from ``spacy_labels.yaml``.
+
+A user's own recognizers have the form of presidio's settings files: ``recognizers:`` with a list of patterns or deny lists. An entry with
+``type: predefined`` switches on one that presidio has but leaves out by default, such as ``UkNinoRecognizer``.
+"""
 
 from __future__ import annotations
 

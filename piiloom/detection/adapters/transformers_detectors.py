@@ -1,6 +1,10 @@
-"""The detector "huggingface": a token classifier of transformers in a local folder, with its labels brought to our types.
+"""The detectors "huggingface" (a token classifier of transformers) and "gliner" (a GLiNER model), with their labels brought to our types.
 
 Nothing is ever downloaded, and no code of the folder is run. Texts are read in windows, in batches of about equal length.
+
+The detector "gliner": a GLiNER model, which gets its labels in words.
+
+The labels are the keys of the label map ``gliner``, or of the user's own map. User-defined types of the taxonomy are asked for by name.
 """
 
 from __future__ import annotations

@@ -3,6 +3,11 @@
 The folder has ``benchmark.jsonl`` (native rows), ``look_alikes.jsonl`` and ``benchmark.json`` (options and counts). The same seed and
 counts give the same bytes. A document depends only on the seed, its locale and its number, so a larger benchmark begins with the smaller
 one.
+
+Spoil documents as everyday life does: spacing, case, transliteration, errors of character recognition, other digits.
+
+Each perturbation rewrites a text code point by code point, so the places of values move along exactly; values change like all else and
+keep their labels. A value of which nothing is left keeps no place; those are counted.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
-"""Judge what a model has written as a carrier: it becomes one, or its fault is named so that the model can mend it.
+"""Carriers that a model writes: the orders for them, and what is judged before one becomes a carrier, so that the model can mend a fault.
 
 What is personal beside the slots would stand in every document of a carrier, without a label.
+
+What a model is asked to write: so many carriers of a locale, over domains and lengths in turn, each with a handful of entities.
+
+An order depends only on the seed, the locale, the domains and lengths asked for and its number: more documents begin with fewer.
 """
 
 from __future__ import annotations

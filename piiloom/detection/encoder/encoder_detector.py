@@ -1,4 +1,4 @@
-"""The detector ``encoder``: a trained folder, run by PyTorch or, where the folder has an ONNX file, by ONNX Runtime."""
+"""The detector ``encoder``: a folder, run by PyTorch or ONNX Runtime; and the way from records to such a folder (``train_on_data``)."""
 
 from __future__ import annotations
 

@@ -6,6 +6,10 @@ question would move with its length.) A text without a question has an empty one
 
 The relevance head sees the mean of the span's tokens, the mean of the question's, their elementwise product (in which what both have in
 common stands out) and the state of the window's first token. It is small, so that it runs in NumPy, whatever runs the encoder itself.
+
+Records as a training reads them: windows with the tag of each token, spans with a known relevance, and batches of examples.
+
+Tag 0 is outside of all spans, 2t + 1 begins a span of the t-th type, and 2t + 2 goes on with it.
 """
 
 from __future__ import annotations

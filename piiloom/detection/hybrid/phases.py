@@ -1,6 +1,11 @@
 """One text on its way through the three phases: the questions of each phase, and the effect of the answers.
 
 It asks nobody itself, so that the way is the same whoever answers, and whether answers are waited for or not.
+
+Candidates for personal information, and the choices among them: ambiguous places, overlaps, and short numbers.
+
+Phase II asks about places that may be several things. Phase III keeps one of candidates that overlap, and asks about numbers so short that
+only the words around them say what they are.
 """
 
 from __future__ import annotations

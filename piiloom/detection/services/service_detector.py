@@ -1,4 +1,7 @@
-"""Detectors that are services: limits, retries and the end of a run, long texts in pieces, and texts that are refused."""
+"""Detectors that are services: limits, retries and the end of a run, long texts in pieces, and texts that are refused; the detector "aws".
+
+The detector "aws": ``DetectPiiEntities`` of AWS Comprehend, a request a text. Needs the extra ``aws``.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
-"""The records that a detector is trained on, those of a release in a store or of files, and the local model that a training starts from.
+"""The records that a detector is trained on, as rows and tokens, the local model that a training starts from, and its unfinished folder.
 
 Validation records come from the release or from a file, or are taken from the training records. Then they are chosen as a release chooses
 its test split: groups (contrast groups, stories, persons, near-duplicates) stay together, so that validation measures what is new.
+
+A detector asks with the same instruction and the same layout (``piiloom.corpus.formats.instruction_tuning``), and the same code makes the
+tokens (``piiloom.providers.local.prompt_layout``), so a trained model is asked just what it has learnt.
+
+An example of more tokens than fit is left out and counted: cut, it would teach answers whose text the model does not see.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The options of trainings: the records to train on, the folder of the result, and the settings of adapters and of spaCy pipelines.
+"""The options of trainings: records, the folder of the result, and the settings of adapters, spaCy pipelines, encoders and jobs at OpenAI.
 
 This module imports nothing heavy, so that ``--help`` is quick.
 """

@@ -1,6 +1,8 @@
 """Names of people by the built-in names index and cue words: in scripts with capitals and without, in Chinese, and in user names.
 
 The built-in index is read, whatever index the user has built: a text gives the same spans on every machine.
+
+The cues of a language (words around names and addresses, endings of companies, short word lists), and the findings of rules.
 """
 
 from __future__ import annotations
