@@ -90,11 +90,17 @@ def load_for_training(folder: ModelFolder, hardware: Hardware) -> Any:
     return load_base(folder, dtype=torch.float32 if hardware.precision == "32bit" else half)
 
 
-def targets_in(model: Any) -> list[str] | str:
-    """Return which layers get an adapter: those of ``TARGETS`` that *model* has; of another architecture all linear ones."""
+def adapter_config(settings: LoraSettings, model: Any) -> Any:
+    """Return peft's settings of an adapter to those layers of ``TARGETS`` that *model* has; of another architecture to all linear ones."""
     ends = {name.rpartition(".")[2] for name, _ in model.named_modules()}
-    found = [name for name in TARGETS if name in ends]
-    return found or ALL_LINEAR
+    return library("peft").LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules=[name for name in TARGETS if name in ends] or ALL_LINEAR,
+        bias="none",
+        task_type="CAUSAL_LM",
+    )
 
 
 def make_trainer(
@@ -149,14 +155,6 @@ def make_trainer(
     )
     if config.n_gpu > 1:
         config._n_gpu = 1  # noqa: SLF001 - with several, the trainer would put a batch on each, and a step would be another
-    adapter = library("peft").LoraConfig(
-        r=settings.rank,
-        lora_alpha=settings.alpha,
-        lora_dropout=settings.dropout,
-        target_modules=targets_in(model),
-        bias="none",
-        task_type="CAUSAL_LM",
-    )
     rows = [datasets.Dataset.from_list([one.row for one in examples]) for examples in (train, validation) if examples]
     trainer = trl.SFTTrainer(
         model=model,
@@ -164,7 +162,7 @@ def make_trainer(
         train_dataset=rows[0],
         eval_dataset=rows[1] if validation else None,
         processing_class=tokenizer,
-        peft_config=adapter,
+        peft_config=adapter_config(settings, model),
         callbacks=[callback],
     )
     trainer.remove_callback(transformers.PrinterCallback)  # it prints each step to standard output

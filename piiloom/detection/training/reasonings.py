@@ -213,8 +213,7 @@ def make_training_sets(
     """Have the reasonings written and write the files to *out*; return the counts, the files, and what was asked and paid.
 
     Without a provider nothing is sent, and rules write the reasonings. *agree* is called with a description of the texts that would be
-    sent, and raises ``UsageError`` to refuse; *watching* opens a view of
-    the progress. Faults of the options are found before anything is sent.
+    sent, and raises ``UsageError`` to refuse; *watching* opens a view of the progress. Faults of the options are found before that.
     """
     model = asked.part(ModelSettings)
     if model.provider is not None:
