@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
+from piiloom.pii_values.names.pools import NamePools
 from piiloom.pii_values.names.regions import Gender
 from piiloom.pii_values.rewriting.calendars import told_by_text
 from piiloom.surrogates.documents import Mention, Placed, Replaced
@@ -17,7 +18,6 @@ from piiloom.surrogates.known_names import unaccented
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.outputs.report_page import by_count
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread_group_count
-from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import DocumentPlan
 from piiloom.surrogates.same_values import known_report
@@ -200,7 +200,7 @@ def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> d
     }
 
 
-def known_given_names(pools: Pools, country: str) -> dict[str, Gender]:
+def known_given_names(pools: NamePools, country: str) -> dict[str, Gender]:
     """Return the genders of folded given names of *country*, the US and Great Britain, for the scan and for known names."""
     return {
         unaccented(name): gender

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +30,7 @@ from piiloom.detection.running.rows import OWN_KEYS, RELEVANCE_SCORE, Detected, 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.version import __version__
-from piiloom.foundation.whole_files import new_folders, sha256_of
+from piiloom.foundation.whole_files import new_folders, sha256_of, write_errors
 from piiloom.taxonomy.entity_types import Taxonomy
 
 ROWS, MASKED, SET_ASIDE, REJECTS = "rows.jsonl", "masked.jsonl", "set-aside.jsonl", "detect-rejects.jsonl"
@@ -248,6 +248,7 @@ SPLIT: Final = "detected"
 
 SUFFIX: Final = ".jsonl"
 NATIVE: Final = "native"
+_ELSEWHERE: Final = "Name another folder with --out"
 _BESIDE: Final = (MASKED, SET_ASIDE, REJECTS)
 _FILES: Final = {".json", ".csv", ".tsv", ".parquet", ".txt", ".conll", ".spacy", ".ndjson"}
 
@@ -299,7 +300,7 @@ class ExportFolder:
 
         *again*: an export of this run may be there already.
         """
-        with _output_errors(self.out):
+        with write_errors(self.out, "the export", remedy=_ELSEWHERE):
             try_out(self.format, self.options)
             check_export_folder(self.out, {self._file, *_BESIDE}, force=self.force or again)
 
@@ -313,7 +314,7 @@ class ExportFolder:
         """Write the lines of *rows* in the format, and *beside* as they are, and end the run. See ``RowsFile.finish``."""
         run.mark_exporting()
         counts = SplitCounts()
-        with _output_errors(self.out), new_folders([self.out]), ExportDrafts(self.out) as drafts:
+        with write_errors(self.out, "the export", remedy=_ELSEWHERE), new_folders([self.out]), ExportDrafts(self.out) as drafts:
             draft = drafts.folder / self._file
             if self.format.name == NativeFormat.name:
                 shutil.copyfile(rows, draft)
@@ -362,15 +363,6 @@ def _records(rows: Path, keys: dict[str, None]) -> Iterator[Record]:
             if any(RELEVANCE_SCORE in span for span in row["spans"]):
                 keys[RELEVANCE_SCORE] = None
             yield record_from(row)
-
-
-@contextmanager
-def _output_errors(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = f"the export cannot be written ({error.strerror or error})"
-        raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error
 
 
 def output_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokenizer: str, force: bool) -> RowsFile | ExportFolder:
