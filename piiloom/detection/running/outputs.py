@@ -79,12 +79,11 @@ class UnfinishedRun:
             notes = self.folder / _NOTES
             begun = self.is_published or (notes.exists() and notes.stat().st_size > 0)
             if begun and not self._force:
+                self.chunks = 1  # not to be removed
                 self._check()
             else:
                 self._empty()
-            if self.is_published:
-                self.chunks = 1  # not to be removed
-            else:
+            if not self.is_published:
                 self._open()
         except BlockingIOError as error:
             self._close()
@@ -106,7 +105,6 @@ class UnfinishedRun:
         """Raise ``UsageError`` unless the run in the folder is to be gone on with and is this one."""
         anew = "or begin anew with --force"
         if not self._resume:
-            self.chunks = 1  # not to be removed
             remedy = f"Go on with it with --resume, {anew}"
             raise UsageError("an unfinished run is there that writes this output", where=str(self._out), remedy=remedy)
         try:
@@ -115,7 +113,6 @@ class UnfinishedRun:
             known = {}
         other = [name for name, value in self._about.items() if known.get(name) != value]
         if other:
-            self.chunks = 1
             remedy = f"Give the same options to go on with it, {anew}"
             raise UsageError(f"the unfinished run has another {' and another '.join(other)}", where=str(self._out), remedy=remedy)
 
@@ -127,7 +124,7 @@ class UnfinishedRun:
     def _open(self) -> None:
         _write_whole(self.folder / _ABOUT, json.dumps(self._about, ensure_ascii=False, indent=2) + "\n")
         (self.folder / _NOTES).touch()
-        ends, size = (0,) * len(_LINES), 0
+        self.chunks, ends, size = 0, (0,) * len(_LINES), 0
         for note, end in self._sound_notes():
             self.chunks, ends, size = self.chunks + 1, note.ends, end
             self.catalogues |= note.tally.catalogues

@@ -99,21 +99,19 @@ def record_from(row: Mapping[str, Any]) -> Record:
         context=row["context"],
         locale=row["locale"],
         question=row["question"],
-        spans=tuple(_span(span) for span in row["spans"]),
+        spans=tuple(
+            Span(
+                id=span["id"],
+                start=span["start"],
+                end=span["end"],
+                entity_type=span["type"],
+                relevance=span["relevance"],
+                subtype=span.get("subtype"),
+            )
+            for span in row["spans"]
+        ),
         source=SourceReference(file=source["file"], line=source.get("line"), id=source.get("id")),
         group_keys=tuple(row["meta"].get("group_keys", ())),
-    )
-
-
-def _span(row: Json) -> Span:
-    told: Any = row
-    return Span(
-        id=told["id"],
-        start=told["start"],
-        end=told["end"],
-        entity_type=told["type"],
-        relevance=told["relevance"],
-        subtype=told.get("subtype"),
     )
 
 

@@ -134,8 +134,13 @@ class DetectionSession:
         if request.waits:
             self._detector = model_detector(request, provider)
             agree()
-            jobs = self._jobs(_MODEL_DOCUMENTS)
-            detect_waiting(self._detector, jobs, self._take_findings, self._tell, concurrency=request.concurrency)
+            detect_waiting(
+                self._detector,
+                self._jobs(_MODEL_DOCUMENTS),
+                lambda chunk, found: self._take(chunk, self._writer.written(chunk, found)),
+                self._tell,
+                concurrency=request.concurrency,
+            )
         else:
             make = partial(detection_worker, request)
             with chunk_workers(make, request.workers, here=make(), place_of=lambda chunk: chunk.place) as do_all:
@@ -157,7 +162,8 @@ class DetectionSession:
         """Yield the chunks that are still to be done; those of earlier sessions are held against their notes."""
         notes = self._kept.notes()
         for chunk in document_chunks(self._reader.read(), self._set_aside, lambda: self._reader.done, most_documents):
-            self._ids.add(*_digests(chunk))
+            digests, tildes = digests_of(one.id for one in chunk.documents)
+            self._ids.add(digests, len(chunk.documents), tildes)
             note = next(notes, None)
             if note is None:
                 yield chunk
@@ -178,9 +184,6 @@ class DetectionSession:
 
     def _set_aside(self, refused: RefusedRow) -> None:
         self._rejects.write(json.dumps(refused._asdict(), ensure_ascii=False) + "\n")
-
-    def _take_findings(self, chunk: DocumentChunk, found: list[Findings]) -> None:
-        self._take(chunk, self._writer.written(chunk, found))
 
     def _take(self, chunk: DocumentChunk, detected: Detected) -> None:
         self._kept.append(chunk, detected)
@@ -239,11 +242,6 @@ class DetectionSession:
         if self._detector is not None:
             self.model = asdict(self._detector.totals)
         return figures, files
-
-
-def _digests(chunk: DocumentChunk) -> tuple[bytes, int, int]:
-    digests, tildes = digests_of(one.id for one in chunk.documents)
-    return digests, len(chunk.documents), tildes
 
 
 def run_detection(
