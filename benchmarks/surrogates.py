@@ -68,9 +68,8 @@ def ours(count: int) -> dict[str, Any]:
     """Both passes of the engine over documents in memory."""
     from piiloom.pii_values.names.index import open_names
     from piiloom.pii_values.names.pools import NamePools
-    from piiloom.surrogates.documents import Document, Mention
+    from piiloom.surrogates.documents import Document, Mention, OffsetMap
     from piiloom.surrogates.engine import Engine
-    from piiloom.surrogates.offset_map import OffsetMap
     from piiloom.surrogates.settings import EngineSettings
 
     documents = [

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.errors import PiiloomError, RunError
 
 Job = TypeVar("Job")
 
@@ -51,10 +52,17 @@ def result_of(outcome: Any) -> Any:
     return outcome
 
 
-def place_of_error(error: BaseException) -> str:
-    """Return " in FUNCTION, FILE:LINE" of where *error* was raised, for messages that must not quote the error; "" if unknown."""
-    frames = traceback.extract_tb(error.__traceback__)
-    if not frames:
-        return ""
-    last = frames[-1]
-    return f" in {last.name}, {last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+@contextmanager
+def unexpected_errors(what: str, place: Callable[[], str], *, remedy: str) -> Iterator[None]:
+    """Turn an exception that nobody expected into a ``RunError`` about *what*, with the place in the code; it quotes nothing.
+
+    ``PiiloomError`` and ``OSError`` are passed on.
+    """
+    try:
+        yield
+    except (PiiloomError, OSError):
+        raise
+    except Exception as error:
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raised = f" in {last.name}, {last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+        raise RunError(f"{what} ({type(error).__name__}{raised})", where=place(), remedy=remedy) from error

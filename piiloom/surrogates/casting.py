@@ -123,7 +123,7 @@ class Cast:
 
     def draw(self, groups: Sequence[int], shared: Shared) -> list[People]:
         """Return the people of each cluster of the plan; arguments as for ``Replacer.replace``."""
-        draw, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
+        anchor = self._anchor
         people: list[People] = []
         joined: list[int] = []
         taken: Taken = self._originals() if self._plan.originals else {}
@@ -137,9 +137,8 @@ class Cast:
                 continue
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
-            if size == 1:
-                told = (own_seed, groups[at], anchor, value_id, taken, needs, origin)
-                people.append((self._person(cluster, *told) if self._plan.originals else draw(*told),))
+            if size == 1 and self._plan.originals:
+                people.append((self._person(cluster, own_seed, groups[at], anchor, value_id, taken, needs, self._terms.origin),))
             else:
                 people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
             at += size
@@ -277,10 +276,13 @@ class Cast:
         return "".join(written_names)
 
     def _other(self, person: FictitiousPerson, number: int) -> FictitiousPerson:
-        """Return another person beside *person*, of the other gender."""
-        group = GROUPS.index(("male" if person.gender == "female" else "female", person.region))
+        """Return another person beside *person*, of the other gender, or for the number 0 of the same."""
+        gender = person.gender
+        if number:
+            gender = "male" if gender == "female" else "female"
         taken: Taken = {person.given: None, person.family: None}
-        return self._terms.drawer.draw(mix(person.seed, _FURTHER + number), group, self._anchor, "", taken, NO_NEEDS, person.origin)
+        seed, group = mix(person.seed, _FURTHER + number), GROUPS.index((gender, person.region))
+        return self._terms.drawer.draw(seed, group, self._anchor, "", taken, NO_NEEDS, person.origin)
 
     def _further(self, person: FictitiousPerson, style: str, end: int, told: str) -> str:
         """Return a further given name ("middle", or its initial) or family name ("second", "birth") of *person*, of the same origin.
@@ -290,10 +292,7 @@ class Cast:
         known = self._families.get(unaccented(told).rpartition(" ")[2]) if style == "birth" else None
         if known is not None:
             return known.family
-        group = GROUPS.index((person.gender, person.region))
-        other = self._terms.drawer.draw(
-            mix(person.seed, _FURTHER), group, self._anchor, "", {person.given: None, person.family: None}, NO_NEEDS, person.origin
-        )
+        other = self._other(person, 0)
         if style == "middle_initial":
             return other.given[0] + "." * (self._plan.text[end : end + 1] != ".")
         return other.given if style == "middle" else other.family

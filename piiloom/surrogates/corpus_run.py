@@ -61,15 +61,17 @@ def run_corpus(source: Path, out: Path, options: SurrogateOptions, observer: Obs
     settings, inputs = _engine_settings(options), SourceSettings.of(source, options, options)
     _check_together(options, inputs)
     by_auto = options.placeholders == "auto"
-    if by_auto and options.language_words == "auto" and not inputs.use_spans:
-        _check_language(settings.language)
+    warning = _warning_of_language(settings.language)
+    if warning and by_auto and options.language_words == "auto" and not inputs.use_spans:
+        remedy = "Give a mapping with --placeholders (piiloom surrogate survey writes one), or --language-words none."
+        raise UsageError(warning, where="--locale", remedy=remedy)
     count = worker_count(options, source)
     _check_places(out, source, options.vault, force=options.force)
     scans, rows = (KeptScans(), KeptRows()) if count == 1 and not options.ray else (None, None)
     mapping = _mapping_of(options, inputs, settings.locale, scans, rows)
     if mapping is not None:
         inputs = replace(inputs, look_at_key=PlaceholderKeys(mapping))
-    if warning := _warning_of_language(settings.language):
+    if warning:
         observer.tell(warning)
     if options.vault is not None:
         observer.tell(f"{options.vault} will hold what was redacted, where it is known; keep it apart from the corpus")
@@ -166,13 +168,6 @@ def _warning_of_language(language: str) -> str:
     if language in known:
         return ""
     return f"no words are known in {language!r}: organisations, occupations and the like come in English (known: {', '.join(known)})"
-
-
-def _check_language(language: str) -> None:
-    """Raise ``UsageError`` if the tags of texts in *language* cannot be read."""
-    if warning := _warning_of_language(language):
-        remedy = "Give a mapping with --placeholders (piiloom surrogate survey writes one), or --language-words none."
-        raise UsageError(warning, where="--locale", remedy=remedy)
 
 
 def _check_places(out: Path, source: Path, vault: Path | None, *, force: bool) -> None:

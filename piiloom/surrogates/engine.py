@@ -6,18 +6,17 @@ text, and how many documents of the same text come before it; a person's group d
 
 from __future__ import annotations
 
-import gc
 import marshal
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Protocol
 
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import keyed_seeds, mix
+from piiloom.foundation.startup import collecting_at
+from piiloom.pii_values.names.pools import NamePools
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.documents import Document, Mention, Replaced, document_seeds
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
@@ -31,30 +30,24 @@ from piiloom.surrogates.persona_assignment.groups import (
     assign_groups,
     role_name,
 )
-from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
+from piiloom.surrogates.persona_assignment.personas import PersonaDrawer
 from piiloom.surrogates.placeholders.finder import Finder, FoundTags, KeptScans
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planned_people import NOBODY, Cluster
 from piiloom.surrogates.planning import PERSON, DocumentPlan, Planner, codes_of
 from piiloom.surrogates.replacing import NOTHING_GIVEN, Replacer
-from piiloom.surrogates.same_values import Entry, KnownEntry, SameValues, entries_of, merge_entries, packed_values
+from piiloom.surrogates.same_values import KnownEntry, SameValues, entries_of, merge_entries, packed_values
 from piiloom.surrogates.settings import EngineSettings, OnUnknown
 
 Given = Callable[[int], Mapping[int, str]]
 Planned = tuple[DocumentPlan, FoundTags | None]
+# Objects before a collection: replacing makes no reference cycles, and collecting took a fifth of the time.
+_NEVER = 2**31 - 1
 _STEP = 0x57E9
 _UNIT = float(1 << 64)
 _CLOSE = 3  # code points between two parts of one name
 _PER_MENTION = 100  # a mention and what is planned for it take as much as so many code points
 _ROOM = 16_000_000  # code points of plans that are kept between the passes: some 60 MB
-
-
-class PlaceholderFinder(Protocol):
-    """Finds placeholders in a text."""
-
-    def find(self, text: str, where: str = "document") -> FoundTags:
-        """Return the mentions, the unknown placeholders and the brackets that are no placeholders. *where* is for error messages."""
-        ...
 
 
 class Engine:
@@ -67,8 +60,8 @@ class Engine:
     def __init__(
         self,
         settings: EngineSettings,
-        pools: Pools,
-        finder: PlaceholderFinder | None = None,
+        pools: NamePools,
+        finder: Finder | None = None,
         *,
         genders: Mapping[str, Gender] | None = None,
         given: Given | None = None,
@@ -122,29 +115,30 @@ class Engine:
 
         One gender code and one role per document-local person, (role, index, code, size) for each person shared across the corpus, the
         known originals, and with ``groups_by`` "document" the number of people of each document. The plans of *chunk* are kept for
-        ``replace`` as long as there is room for them.
+        ``replace`` as long as there is room for them. Numbers, ordinals, lines and ids of the documents need not be known yet.
         """
+        with collecting_at(_NEVER):
+            planned = [self.plan(document) for document in documents]
+            if chunk is not None and not self.scan_needs_known:
+                pairs = zip(documents, planned, strict=True)
+                size = sum(len(document.text) + _PER_MENTION * len(plan.mentions) for document, (plan, _) in pairs)
+                if size < self._room:
+                    self._room -= size
+                    self._kept[chunk] = planned
+            return self._people_of(documents, planned)
+
+    def _people_of(self, documents: Sequence[Document], planned: Sequence[Planned]) -> bytes:
         codes, roles = bytearray(), Roles()
         shared: dict[tuple[str, str], list[int]] = {}
-        kept: list[Planned] = []
-        known: list[Entry] = []
-        sizes: list[int] = []
-        if self.scan_needs_known:
-            chunk = None
-        room = self._room if chunk is not None else 0
-        with gc_paused():
-            for document in documents:
-                planned = self.plan(document)
-                _note_people(planned[0], codes, roles, shared)
-                if self._by_document:
-                    sizes.append(len(planned[0].codes))
-                if self.same_values is not None:
-                    known += entries_of(document)
-                room -= len(document.text) + _PER_MENTION * len(planned[0].mentions)
-                if room > 0:
-                    kept.append(planned)
-        if chunk is not None and room > 0:
-            self._room, self._kept[chunk] = room, kept
+        for plan, _ in planned:
+            for cluster in plan.clusters:
+                if cluster.corpus:
+                    _note_shared(shared, cluster.key, cluster.code, cluster.size)
+                elif cluster.size:
+                    roles.add(cluster.key[0], cluster.size)
+            codes += plan.codes
+        sizes = [len(plan.codes) for plan, _ in planned] if self._by_document else []
+        known = [entry for document in documents for entry in entries_of(document)] if self.same_values is not None else []
         noted = bytes(roles.numbers), list(roles.names)
         return marshal.dumps((bytes(codes), *noted, [(*key, *entry) for key, entry in shared.items()], known, sizes))
 
@@ -157,48 +151,37 @@ class Engine:
         shared: dict[tuple[str, str], list[int]] = {}
         known: dict[int, KnownEntry] = {}
         for scan in scans:
-            codes, numbers, names, entries, originals, people = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
-            parts.append(codes)
-            documents += people
+            people, numbers, names, entries, originals, own_sizes = marshal.loads(scan)  # noqa: S302 - written by ``scan`` a moment ago
+            parts.append(people)
+            documents += own_sizes
             merge_entries(known, originals)
-            sizes.append(len(codes))
+            sizes.append(len(people))
             roles.extend(names, numbers)
             for role, index, code, size in entries:
                 _note_shared(shared, (role, index), code, size)
-        assigned = self._assign(b"".join(parts), sizes, roles, shared, known, documents)
-        if self._statistics is not None:
-            self._statistics.note_groups(assigned)
-        return assigned
-
-    def _assign(
-        self,
-        codes: bytes,
-        sizes: list[int],
-        roles: Roles,
-        shared: dict[tuple[str, str], list[int]],
-        known: Mapping[int, KnownEntry],
-        documents: Sequence[int],
-    ) -> bytes:
-        local = codes
+        local = codes = b"".join(parts)
         for (role, _), (code, size) in shared.items():
             codes += bytes([code, *[OPEN] * (size - 1)])
             roles.add(role, size)
         weights = self.settings.weights if self.settings.balance != "balanced" else None
-        seed, at = keyed_seeds(self._key, "groups")[0], sum(sizes)
+        seed, at = keyed_seeds(self._key, "groups")[0], len(local)
         of_documents = codes_of_documents = b""
         if self._by_document:
             groups, of_documents, codes_of_documents = assign_by_document(local, documents, seed, weights)
             groups += assign_groups(codes[at:], seed, weights, bytes(roles.numbers[at:]))
         else:
             groups = assign_groups(codes, seed, weights, bytes(roles.numbers))
-        people = []
+        everywhere = []
         for key, (_, size) in shared.items():
-            people.append((*key, groups[at : at + size]))
+            everywhere.append((*key, groups[at : at + size]))
             at += size
         told = Counter(zip(roles.numbers, codes, strict=True))
         starts, numbers = [0, *accumulate(sizes)], bytes(roles.numbers)
-        dealt = groups, starts, people, list(known.items()), of_documents, codes_of_documents
-        return marshal.dumps((*dealt, dict(told), numbers, roles.names))
+        dealt = groups, starts, everywhere, list(known.items()), of_documents, codes_of_documents
+        assigned = marshal.dumps((*dealt, dict(told), numbers, roles.names))
+        if self._statistics is not None:
+            self._statistics.note_groups(assigned)
+        return assigned
 
     # Pass 2
 
@@ -211,7 +194,7 @@ class Engine:
 
     def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
         """Replace the mentions of the documents of chunk number *chunk*, in the order in which ``assign`` got the scans."""
-        with gc_paused():
+        with collecting_at(_NEVER):
             planned = self._kept.pop(chunk, None) or [self.plan(document) for document in documents]
             replaced = list(self._each(documents, planned, self._starts[chunk]))
             if self.same_values is not None:
@@ -264,7 +247,7 @@ class Engine:
 
     def replace_all(self, documents: Sequence[Document]) -> Iterator[Replaced]:
         """Run both passes over documents in memory. Each is planned once, and replaced when the iterator reaches it."""
-        with gc_paused():
+        with collecting_at(_NEVER):
             yield from self._both_passes(documents)
 
     def _both_passes(self, documents: Sequence[Document]) -> Iterator[Replaced]:
@@ -279,37 +262,8 @@ class Engine:
         for document in documents:
             numbered.append(document._replace(ordinal=before[document.text]))
             before[document.text] += 1
-        codes, roles = bytearray(), Roles()
-        shared: dict[tuple[str, str], list[int]] = {}
-        for plan, _ in planned:
-            _note_people(plan, codes, roles, shared)
-        self.load(self._assign(bytes(codes), [len(codes)], roles, shared, known, [len(plan.codes) for plan, _ in planned]))
+        self.load(self.assign([self._people_of(documents, planned)]))
         yield from self._each(numbered, planned, 0)
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Disable the cyclic garbage collector in the block: replacing makes no reference cycles, and collecting took a fifth of the time."""
-    running = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if running:
-            gc.enable()
-
-
-def _note_people(plan: DocumentPlan, codes: bytearray, roles: Roles, shared: dict[tuple[str, str], list[int]]) -> None:
-    """Add the people of *plan*: document-local ones to *codes* and *roles*, those shared across the corpus to *shared*.
-
-    *shared* is key -> [code, size].
-    """
-    for cluster in plan.clusters:
-        if cluster.corpus:
-            _note_shared(shared, cluster.key, cluster.code, cluster.size)
-        elif cluster.size:
-            roles.add(cluster.key[0], cluster.size)
-    codes += plan.codes
 
 
 def _note_shared(shared: dict[tuple[str, str], list[int]], key: tuple[str, str], code: int, size: int) -> None:

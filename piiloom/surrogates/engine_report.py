@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import repeat
 from typing import Any, Final
 
+from piiloom.pii_values.names.pools import NamePools
 from piiloom.pii_values.names.regions import Gender
 from piiloom.pii_values.rewriting.calendars import told_by_text
 from piiloom.surrogates.documents import Mention, Placed, Replaced
@@ -17,7 +18,6 @@ from piiloom.surrogates.known_names import unaccented
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.outputs.report_page import by_count
 from piiloom.surrogates.persona_assignment.groups import CODES, GENDERS, GROUPS, NO_GROUP, OPEN, role_name, spread_group_count
-from piiloom.surrogates.persona_assignment.personas import Pools
 from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
 from piiloom.surrogates.planning import DocumentPlan
 from piiloom.surrogates.same_values import known_report
@@ -61,23 +61,15 @@ class EngineStatistics:
 
     def tallies(self, plan: DocumentPlan, done: Replaced) -> dict[str, int]:
         """Return the counts of one document, to be added up over all."""
-        sizes, whole, untold = [], True, 0
-        for number, cluster in enumerate(plan.clusters, 1):
-            places = cluster.places
-            if not places:
-                continue
-            sizes.append(len(places))
-            value_id = f"p{number}"
-            for place in places:
-                whole = whole and done.placed[place][7] == value_id
-            untold += len(places) == 1 and _is_untold(plan.mentions[places[0]])
+        places = [cluster.places for cluster in plan.clusters if cluster.places]
+        sizes = list(map(len, places))
         tallies = {
             "documents": 1,
             "people": len(sizes),
             "mentions": sum(sizes),
             "repeated": sum([size > 1 for size in sizes]),
-            "torn": 0 if whole else _torn(plan, done),
-            "untold": untold,
+            "torn": _torn(places, done.placed),
+            "untold": sum([len(numbers) == 1 and _is_untold(plan.mentions[numbers[0]]) for numbers in places]),
         }
         for mention in plan.mentions:
             key = _rule_key(mention[2], mention[10])
@@ -200,7 +192,7 @@ def _by_group(counts: Counter[int], told: Counter[int], *, own_names: bool) -> d
     }
 
 
-def known_given_names(pools: Pools, country: str) -> dict[str, Gender]:
+def known_given_names(pools: NamePools, country: str) -> dict[str, Gender]:
     """Return the genders of folded given names of *country*, the US and Great Britain, for the scan and for known names."""
     return {
         unaccented(name): gender
@@ -215,12 +207,9 @@ def _rule_key(kind: str, rule: str) -> str:
     return f"rule {kind} {rule}"
 
 
-def _torn(plan: DocumentPlan, done: Replaced) -> int:
-    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine.
-
-    There are none where each person's mentions have the value id of their cluster, as nearly always: that is told without many sets.
-    """
-    names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters if cluster.places]
+def _torn(people: Sequence[Sequence[int]], placed: Sequence[Placed]) -> int:
+    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine."""
+    names = [{placed[number].value_id for number in numbers} for numbers in people]
     seen = Counter(value_id for ids in names for value_id in ids)
     return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
 

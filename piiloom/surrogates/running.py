@@ -18,8 +18,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from piiloom.execution.chunk_workers import DoAll, chunk_workers
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.interrupts import held_interrupts
@@ -56,15 +57,14 @@ from piiloom.surrogates.worker import (
     ChunkReplaced,
     ChunkScanned,
     ChunkWorker,
-    Executor,
-    InlineExecutor,
     Job,
-    RayPool,
-    RunEngine,
     WorkerSettings,
     chunk_place,
     surrogate_worker,
 )
+
+if TYPE_CHECKING:
+    from piiloom.surrogates.engine import Engine
 
 SKIPPED: Final = "skipped_rows.jsonl"
 
@@ -203,7 +203,7 @@ Cautions = Callable[[Mapping[str, int]], Iterable[str]]  # what to warn of, from
 def run_surrogates(
     inputs: SourceSettings,
     out: Path,
-    factory: Callable[[], RunEngine],
+    factory: Callable[[], Engine],
     *,
     locale: str = "en_US",
     workers: int | None = 1,
@@ -237,16 +237,30 @@ def run_surrogates(
             if vault_file is not None:
                 folder.note_draft(vault_file.draft)
                 stack.enter_context(vault_file)
-        run = _SurrogateRun(settings, folder.partial, progress, stack)
-        run.prepare()
-        run.start(workers, rows, ray=ray, ray_address=ray_address)
-        run.scan()
-        run.replace(vault_file)
-        report = run.write_report(about or {}, cautions)
-        warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
-        if vault_file is not None:
-            run.write_digests(vault_file)
-        run.end()
+        with ExitStack() as open_files:
+            worker = ChunkWorker(settings, (rows or KeptRows()) if workers == 1 and not ray else None)
+            open_files.callback(worker.close)
+            run = _SurrogateRun(settings, folder.partial, progress, worker, open_files)
+            do_all = open_files.enter_context(
+                chunk_workers(
+                    partial(surrogate_worker, settings),
+                    workers,
+                    here=worker.do,
+                    place_of=lambda job: chunk_place(job.chunk),
+                    factories=(factory,),
+                    ray=ray,
+                    ray_address=ray_address,
+                )
+            )
+            run.scan(do_all)
+            run.replace(do_all, vault_file)
+            report = run.write_report(about or {}, cautions)
+            warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
+            if vault_file is not None:
+                from piiloom.surrogates.outputs.restoring import digest_lines  # noqa: PLC0415 - most runs write no vault
+
+                vault_file.write(digest_lines(run.source))
+        shutil.rmtree(run.spool)
         if vault_file is not None:
             vault_file.publish()
         if add_files is not None:
@@ -258,95 +272,72 @@ def run_surrogates(
 
 
 class _SurrogateRun:
-    """The steps of one run, in the order in which they are called."""
+    """The steps of one run, in the order in which they are called. The constructor lists, unpacks and converts the input."""
 
-    def __init__(self, settings: WorkerSettings, partial: Path, progress: OnProgress | None, stack: ExitStack) -> None:
-        self._settings, self._partial, self._progress, self._stack = settings, partial, progress, stack
-        self._spool = partial / "spool"
-        self._spool.mkdir()
-        self._source = InputSource(settings.inputs, self._spool)
+    def __init__(
+        self, settings: WorkerSettings, partial: Path, progress: OnProgress | None, worker: ChunkWorker, open_files: ExitStack
+    ) -> None:
+        self._settings, self._partial, self._progress, self._open_files = settings, partial, progress, open_files
+        self._worker = worker
+        self.tally = RunTally()
+        self.tell("preparing", 0, 0)
+        self.spool = partial / "spool"
+        self.spool.mkdir()
+        self.source = InputSource(settings.inputs, self.spool)
+        self.source.prepare()
         self._counts = InputCounts()
-        self._worker = ChunkWorker(settings)
-        self._executor: Executor = InlineExecutor(self._worker)
         self._ids: RepeatedIds | None = None
         self._texts: RepeatedIds | None = None
         self._repeated = 0
-        self._assigned = self._spool / "assigned"
+        self._assigned = self.spool / "assigned"
         self._chosen = Chosen()
-        self.tally = RunTally()
 
     def tell(self, phase: SurrogatePhase, done: int, total: int) -> None:
         """Report the progress."""
         if self._progress is not None:
             self._progress(SurrogateProgress(phase=phase, done=done, total=total, replaced=self.tally.replaced))
 
-    def prepare(self) -> None:
-        """List, unpack and convert the input."""
-        self.tell("preparing", 0, 0)
-        self._source.prepare()
-        self._stack.callback(self._worker.close)
-
-    def start(self, workers: int | None, rows: KeptRows | None, *, ray: bool, ray_address: str | None) -> None:
-        """Start the executor."""
-        if ray:
-            self._executor = RayPool(self._settings, workers, ray_address)
-        elif workers is not None and workers > 1:
-            from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
-
-            make = partial(surrogate_worker, self._settings)
-            factories = (self._settings.factory,)
-            self._executor = WorkerProcesses(make, workers, place_of=lambda job: chunk_place(job.chunk), factories=factories)
-        else:
-            self._worker.be_alone(rows or KeptRows())
-        self._stack.callback(self._executor.close)
-
-    def scan(self) -> None:
+    def scan(self, do_all: DoAll[Job, Any]) -> None:
         """Count and scan all documents in one reading, and assign what the scans ask for."""
-        engine, scans = self._worker.engine, self._scanned()
+        engine, scans = self._worker.engine, self._scanned(do_all)
         assigned = engine.assign(scans)
         deque(scans, maxlen=0)  # an engine's ``assign`` may not have consumed all scans
-        if engine.scan_needs_known:
+        if engine.scan_needs_known:  # scan again, now that the engine can load what is assigned
             known = self._assigned.with_suffix(".known")
             known.write_bytes(assigned)
-            assigned = engine.assign(self._scanned_again(known))
+            assigned = engine.assign(result.scan for _, result in do_all(self._jobs("scan", known)))
         self._assigned.write_bytes(assigned)
 
-    def _scanned_again(self, assigned: Path) -> Iterator[bytes]:
-        """Yield what the engine's scan gives for each chunk now that it can load *assigned*."""
-        for _, result in self._executor.map(self._jobs("scan", assigned)):
-            assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
-            yield result.scan
-
-    def _scanned(self) -> Iterator[bytes]:
+    def _scanned(self, do_all: DoAll[Job, Any]) -> Iterator[bytes]:
         """Count all documents, and yield what the engine's scan gave for each chunk."""
-        digests, texts = IdDigests(self._spool), IdDigests(self._spool, "texts")
-        self._stack.callback(digests.close)
-        self._stack.callback(texts.close)
-        done, total = 0, self._source.size
-        for job, result in self._executor.map(Job("scan", chunk) for chunk in self._source.chunks()):
-            assert isinstance(result, ChunkScanned)  # noqa: S101 - the result of this task
+        digests, texts = IdDigests(self.spool), IdDigests(self.spool, "texts")
+        self._open_files.callback(digests.close)
+        self._open_files.callback(texts.close)
+        done, total = 0, self.source.size
+        scanned: Iterator[tuple[Job, ChunkScanned]] = do_all(Job("scan", chunk) for chunk in self.source.chunks())
+        for job, result in scanned:
             documents = sum(part.documents for part in result.parts)
             digests.add(result.ids, documents, result.tildes)
             texts.add(result.texts, documents)
             self._counts.add(job.chunk, result.parts)
-            done += sum(map(self._source.bytes_of, job.chunk.parts))
+            done += sum(map(self.source.bytes_of, job.chunk.parts))
             self.tell("scanning", done, total)
             yield result.scan
-        self._counts.check(self._source)
+        self._counts.check(self.source)
         self._ids, self._repeated = digests.repeated(self._counts.documents)
         self._texts, _ = texts.repeated(self._counts.documents)
 
     def _jobs(self, task: Literal["scan", "replace"], assigned: Path) -> Iterator[Job]:
-        for chunk, first in self._counts.placed(self._source):
+        for chunk, first in self._counts.placed(self.source):
             yield Job(task, chunk, first, self._ids, self._texts, assigned)
 
-    def replace(self, vault: VaultFile | None) -> None:
+    def replace(self, do_all: DoAll[Job, Any], vault: VaultFile | None) -> None:
         """Replace the mentions of all documents, and write everything but the report."""
-        mirrors = MirrorFolder(self._partial / MIRROR, self._source.archives)
-        self._stack.callback(mirrors.abandon)
+        mirrors = MirrorFolder(self._partial / MIRROR, self.source.archives)
+        self._open_files.callback(mirrors.abandon)
         with (self._partial / RECORDS).open("xb") as records, (self._partial / MAP).open("xb") as maps:
-            for job, result in self._executor.map(self._jobs("replace", self._assigned)):
-                assert isinstance(result, ChunkReplaced)  # noqa: S101 - the result of this task
+            replaced: Iterator[tuple[Job, ChunkReplaced]] = do_all(self._jobs("replace", self._assigned))
+            for job, result in replaced:
                 records.writelines(result.records)
                 maps.writelines(result.maps)
                 if result.skipped:
@@ -363,7 +354,7 @@ class _SurrogateRun:
 
     def write_report(self, about: Mapping[str, object], cautions: Cautions | None) -> dict[str, Any]:
         """Write and return the report."""
-        tally, source = self.tally, self._source
+        tally, source = self.tally, self.source
         warnings = self._counts.warnings(source)
         if self._repeated:
             warnings.append(f"documents with the id of an earlier one, which got another: {self._repeated}")
@@ -400,7 +391,7 @@ class _SurrogateRun:
 
     def _count_known(self) -> list[str]:
         """Count the known originals in the names and headers of files, which nothing replaces; return the warnings of all that are left."""
-        engine, source, tally = self._worker.engine, self._source, self.tally
+        engine, source, tally = self._worker.engine, self.source, self.tally
         if engine.same_values is None:
             return []
         engine.load(self._assigned.read_bytes())
@@ -410,15 +401,3 @@ class _SurrogateRun:
         for file in source.files:
             tally.note(engine.same_values.tallies_of(HEADERS, headers_of(file)), file.name)
         return known_warnings(tally.engine, tally.first, engine.same_values.mode)
-
-    def write_digests(self, vault: VaultFile) -> None:
-        """Write to the vault what the input's files were."""
-        from piiloom.surrogates.outputs.restoring import digest_lines  # noqa: PLC0415 - most runs write no vault
-
-        vault.write(digest_lines(self._source))
-
-    def end(self) -> None:
-        """Stop the workers and remove the spool folder."""
-        self._worker.close()
-        self._executor.close()
-        shutil.rmtree(self._spool)

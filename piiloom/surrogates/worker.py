@@ -1,28 +1,19 @@
-"""Jobs over chunks of the input, the worker that does them, and the executors that share them out.
+"""Jobs over chunks of the input, and the worker that does them.
 
 A run reads the input twice: to count the documents and scan them for people, and to replace their mentions and make the output lines. The
 documents are the same each time.
-
-On Ray, jobs are done by a pool of actors (``ray.util.ActorPool``), on one machine or on a cluster. Every node must see the input and the
-output's parent folder under the same paths. Workers read the input from the one, and unpacked and assigned files from the other. Ray is
-imported when a ``RayPool`` is made, not before.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from importlib import import_module
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from piiloom.foundation.errors import DataError, PiiloomError, RunError
-from piiloom.foundation.job_window import submitted
-from piiloom.foundation.portable_errors import outcome_of, place_of_error, result_of
-from piiloom.foundation.ray_cluster import cause_of, import_ray, join, leave
+from piiloom.foundation.portable_errors import unexpected_errors
 from piiloom.foundation.repeated_ids import RepeatedIds, digests_of, ordinals_of, text_digest, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.inputs.input_settings import SourceSettings
@@ -31,56 +22,20 @@ from piiloom.surrogates.inputs.reading import KeptRows, PartReader, ReadCount, d
 from piiloom.surrogates.inputs.text_cells import parted_document, parted_texts
 from piiloom.surrogates.outputs.output_lines import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
 from piiloom.surrogates.outputs.report_page import RunTally, Sample, samples_of
-from piiloom.surrogates.same_values import FIELDS, SameValues
+from piiloom.surrogates.same_values import FIELDS
 
-_OBJECT_STORE: Final = 256 * 2**20
-
-
-class RunEngine(Protocol):
-    """What a run needs of the engine (``engine.Engine``), made in each process by a picklable factory.
-
-    Chunks may come to any process, in any order.
-    """
-
-    @property
-    def scan_needs_known(self) -> bool:
-        """Whether ``scan`` is to be called again for all documents after ``load``, when the originals of all of them are known."""
-        ...
-
-    @property
-    def same_values(self) -> SameValues | None:
-        """Finds known originals in the texts besides the documents, as soon as ``load`` was called; None if there are none."""
-        ...
-
-    def scan(self, documents: Sequence[Document], chunk: int | None = None) -> bytes:
-        """Pass 1: return what ``assign`` needs to know of this chunk. Numbers, ordinals, lines and ids are not yet known: do not use them.
-
-        *chunk* is its number if this process will also replace it: what was found may be kept until then.
-        """
-        ...
-
-    def assign(self, scans: Iterable[bytes]) -> bytes:
-        """Between the passes, in one process: combine the scans, one per chunk in input order. Return the bytes for every ``load``."""
-        ...
-
-    def load(self, assigned: bytes) -> None:
-        """In each process, before the first ``replace``: take over the result of ``assign``."""
-        ...
-
-    def replace(self, documents: Sequence[Document], chunk: int) -> list[Replaced]:
-        """Pass 2: replace the mentions of the documents of chunk number *chunk*."""
-        ...
-
-    def report(self, tallies: Counter[str]) -> dict[str, object]:
-        """Return the engine's part of ``report.json``. *tallies* are sums over all documents. Called in the process that ran ``assign``."""
-        ...
+if TYPE_CHECKING:
+    from piiloom.surrogates.engine import Engine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerSettings:
-    """Picklable settings that every worker needs. ``vault``: workers also make the lines of the vault."""
+    """Picklable settings that every worker needs. ``factory`` makes the engine of a process, to which chunks come in any order.
 
-    factory: Callable[[], RunEngine]
+    ``vault``: workers also make the lines of the vault.
+    """
+
+    factory: Callable[[], Engine]
     inputs: SourceSettings
     locale: str
     vault: bool = False
@@ -131,64 +86,34 @@ class ChunkReplaced:
     samples: Sequence[Sample] = ()
 
 
-ChunkResult = ChunkScanned | ChunkReplaced
-
-
-class Executor(Protocol):
-    """Has workers do jobs: ``InlineExecutor``, ``RayPool`` or ``worker_processes.WorkerProcesses``."""
-
-    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """Do *jobs* and yield each with its result, in their order. A bounded number of jobs is taken ahead.
-
-        An error of a job is raised when its result is due. Raises ``RunError`` when a worker dies.
-        """
-        ...
-
-    def close(self) -> None:
-        """Stop all workers at once. May be called again."""
-        ...
-
-
 class ChunkWorker:
     """Does jobs in one process. The engine is made on first use.
 
-    ``alone``: no other process does any, so that chunks that were scanned here are replaced here.
+    *kept*: no other process does any, so what is read and found for one job is kept for a later one, rows in *kept*.
     """
 
-    def __init__(self, settings: WorkerSettings) -> None:
+    def __init__(self, settings: WorkerSettings, kept: KeptRows | None = None) -> None:
         self._settings = settings
-        self._reader = PartReader(settings.inputs)
-        self._engine: RunEngine | None = None
+        self._reader = PartReader(settings.inputs, kept)
+        self._engine: Engine | None = None
         self._loaded: Path | None = None
-        self.alone = False
-
-    def be_alone(self, kept: KeptRows) -> None:
-        """Be told that no other process does jobs: what is read and found for one job is kept for a later one, rows in *kept*."""
-        self.alone = True
-        self._reader = PartReader(self._settings.inputs, kept)
+        self._alone = kept is not None
 
     @property
-    def engine(self) -> RunEngine:
+    def engine(self) -> Engine:
         """The engine of this process, made by the factory on first access."""
         if self._engine is None:
             self._engine = self._settings.factory()
         return self._engine
 
-    def do(self, job: Job) -> ChunkResult:
+    def do(self, job: Job) -> ChunkScanned | ChunkReplaced:
         """Do *job* and return its result.
 
         ``PiiloomError`` and ``OSError`` are passed on. Any other exception becomes a ``RunError`` that names file and lines, never text.
         """
-        try:
+        remedy = "Please report this as a bug in piiloom. The input can be processed without the documents named here"
+        with unexpected_errors("a part of the input could not be processed", lambda: chunk_place(job.chunk), remedy=remedy):
             return self._replace(job) if job.task == "replace" else self._scan(job)
-        except (PiiloomError, OSError):
-            raise
-        except Exception as error:
-            raise RunError(
-                f"a part of the input could not be processed ({type(error).__name__}{place_of_error(error)})",
-                where=chunk_place(job.chunk),
-                remedy="Please report this as a bug in piiloom. The input can be processed without the documents named here",
-            ) from error
 
     def close(self) -> None:
         """Close open files."""
@@ -213,7 +138,7 @@ class ChunkWorker:
 
     def _scan_people(self, job: Job, parts: Sequence[Parsed], documents: Sequence[Document]) -> bytes:
         with suppress(PiiloomError):
-            return self.engine.scan(documents, job.chunk.number if self.alone else None)
+            return self.engine.scan(documents, job.chunk.number if self._alone else None)
         # Nothing was counted yet, so the error may name a wrong line. Scan again with the right lines, so that it names the right one.
         chunk = job.chunk._replace(parts=tuple(part._replace(line=_line(part, part.start)) for part in job.chunk.parts))
         return self.engine.scan(_documents(job._replace(chunk=chunk), parts))
@@ -281,24 +206,9 @@ class ChunkWorker:
         return vault_lines(document, done) + (vault_lines(*asked, field="question") if asked else "")
 
 
-def surrogate_worker(settings: WorkerSettings) -> Callable[[Job], ChunkResult]:
+def surrogate_worker(settings: WorkerSettings) -> Callable[[Job], Any]:
     """Return what does jobs in a process of its own."""
     return ChunkWorker(settings).do
-
-
-class InlineExecutor:
-    """Does all jobs in this process, one after another."""
-
-    def __init__(self, worker: ChunkWorker) -> None:
-        self._worker = worker
-
-    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """See ``Executor``."""
-        for job in jobs:
-            yield job, self._worker.do(job)
-
-    def close(self) -> None:
-        """See ``Executor``."""
 
 
 def _documents(job: Job, parts: Sequence[Parsed]) -> list[Document]:
@@ -330,52 +240,3 @@ def _line(part: FilePart, offset: int) -> int:
     with suppress(OSError):
         return line_at(part.file.path, offset)
     return 0
-
-
-class RayWorker:
-    """A Ray actor around a ``ChunkWorker``."""
-
-    def __init__(self, settings: WorkerSettings) -> None:
-        self._worker = ChunkWorker(settings)
-
-    def do(self, job: Job) -> object:
-        """Do *job* and return its result, or its error in a form that can be pickled."""
-        return outcome_of(self._worker.do, job)
-
-
-class RayPool:
-    """*workers* Ray actors; by default one per CPU of the cluster.
-
-    A Ray connection that this process already has is used as it is. Otherwise Ray joins the cluster at *address*, or starts locally.
-    Raises ``UsageError`` if Ray is not installed, and ``RunError`` if it cannot be started or joined.
-    """
-
-    def __init__(self, settings: WorkerSettings, workers: int | None = None, address: str | None = None) -> None:
-        self._ray = import_ray("--ray")
-        self._ours = not self._ray.is_initialized()
-        if self._ours:
-            join(self._ray, address, object_store_bytes=_OBJECT_STORE)
-        count = workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        make = self._ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
-        shared = self._ray.put(settings)
-        self._actors = [make.remote(shared) for _ in range(count)]
-
-    def map(self, jobs: Iterable[Job]) -> Iterator[tuple[Job, ChunkResult]]:
-        """See ``Executor``."""
-        pool = import_module("ray.util").ActorPool(self._actors)
-        submit = partial(pool.submit, lambda actor, job: actor.do.remote(job))
-        for job, _ in submitted(jobs, submit, workers=len(self._actors)):
-            try:
-                outcome = pool.get_next()
-            except self._ray.exceptions.RayError as error:
-                raise RunError(f"a Ray worker failed ({cause_of(error)})", where=chunk_place(job.chunk), remedy="See ray status") from None
-            result: ChunkResult = result_of(outcome)
-            yield job, result
-
-    def close(self) -> None:
-        """See ``Executor``."""
-        for actor in self._actors:
-            self._ray.kill(actor)
-        self._actors = []
-        if self._ours:
-            leave(self._ray)

@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from piiloom.foundation.articles import article
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
-from piiloom.surrogates.documents import Document, Mention
+from piiloom.surrogates.documents import Document, Mention, OffsetMap
 from piiloom.surrogates.engine import Engine
 from piiloom.surrogates.engine_report import group_report
 from piiloom.surrogates.fitting import CONSONANT, VOWEL, sounds
-from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.persona_assignment.groups import CODES, GROUPS
 from piiloom.surrogates.settings import EngineSettings
 

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject, quoted
 from piiloom.corpus.formats.columns import MISSING, reached
 from piiloom.corpus.formats.comma_separated import TableRow, csv_header, csv_rows
-from piiloom.corpus.formats.native_rows import RowFault, array_rows, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import RowFault, array_rows, encodes, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows, parquet_size
 from piiloom.corpus.formats.registry import READABLE, meant
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
@@ -286,7 +286,7 @@ def _in_folder(folder: Path, told: str | None) -> Iterator[tuple[str, Path, str]
     for name, path in named:
         if not path.is_file() or any(part.startswith(".") for part in path.relative_to(folder).parts):
             continue
-        if not name.isprintable() and not _is_unicode(name):
+        if not name.isprintable() and not encodes(name):
             raise DataError("the file's name is not UTF-8", where=ascii(name), remedy="Rename it")
         empty = False
         yield name, path, wanted
@@ -296,14 +296,6 @@ def _in_folder(folder: Path, told: str | None) -> Iterator[tuple[str, Path, str]
         raise DataError(
             f"the folder has no {' or '.join(sorted(suffixes)) or wanted} file; there are: {there}", where=str(folder), remedy=remedy
         )
-
-
-def _is_unicode(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _check_settings(settings: DetectionInput, file_format: str) -> None:

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -30,7 +30,7 @@ from piiloom.detection.running.rows import OWN_KEYS, RELEVANCE_SCORE, Detected, 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
 from piiloom.foundation.version import __version__
-from piiloom.foundation.whole_files import new_folders, sha256_of
+from piiloom.foundation.whole_files import new_folders, sha256_of, write_errors
 from piiloom.taxonomy.entity_types import Taxonomy
 
 ROWS, MASKED, SET_ASIDE, REJECTS = "rows.jsonl", "masked.jsonl", "set-aside.jsonl", "detect-rejects.jsonl"
@@ -79,12 +79,11 @@ class UnfinishedRun:
             notes = self.folder / _NOTES
             begun = self.is_published or (notes.exists() and notes.stat().st_size > 0)
             if begun and not self._force:
+                self.chunks = 1  # not to be removed
                 self._check()
             else:
                 self._empty()
-            if self.is_published:
-                self.chunks = 1  # not to be removed
-            else:
+            if not self.is_published:
                 self._open()
         except BlockingIOError as error:
             self._close()
@@ -106,7 +105,6 @@ class UnfinishedRun:
         """Raise ``UsageError`` unless the run in the folder is to be gone on with and is this one."""
         anew = "or begin anew with --force"
         if not self._resume:
-            self.chunks = 1  # not to be removed
             remedy = f"Go on with it with --resume, {anew}"
             raise UsageError("an unfinished run is there that writes this output", where=str(self._out), remedy=remedy)
         try:
@@ -115,7 +113,6 @@ class UnfinishedRun:
             known = {}
         other = [name for name, value in self._about.items() if known.get(name) != value]
         if other:
-            self.chunks = 1
             remedy = f"Give the same options to go on with it, {anew}"
             raise UsageError(f"the unfinished run has another {' and another '.join(other)}", where=str(self._out), remedy=remedy)
 
@@ -127,7 +124,7 @@ class UnfinishedRun:
     def _open(self) -> None:
         _write_whole(self.folder / _ABOUT, json.dumps(self._about, ensure_ascii=False, indent=2) + "\n")
         (self.folder / _NOTES).touch()
-        ends, size = (0,) * len(_LINES), 0
+        self.chunks, ends, size = 0, (0,) * len(_LINES), 0
         for note, end in self._sound_notes():
             self.chunks, ends, size = self.chunks + 1, note.ends, end
             self.catalogues |= note.tally.catalogues
@@ -248,6 +245,7 @@ SPLIT: Final = "detected"
 
 SUFFIX: Final = ".jsonl"
 NATIVE: Final = "native"
+_ELSEWHERE: Final = "Name another folder with --out"
 _BESIDE: Final = (MASKED, SET_ASIDE, REJECTS)
 _FILES: Final = {".json", ".csv", ".tsv", ".parquet", ".txt", ".conll", ".spacy", ".ndjson"}
 
@@ -299,7 +297,7 @@ class ExportFolder:
 
         *again*: an export of this run may be there already.
         """
-        with _output_errors(self.out):
+        with write_errors(self.out, "the export", remedy=_ELSEWHERE):
             try_out(self.format, self.options)
             check_export_folder(self.out, {self._file, *_BESIDE}, force=self.force or again)
 
@@ -313,7 +311,7 @@ class ExportFolder:
         """Write the lines of *rows* in the format, and *beside* as they are, and end the run. See ``RowsFile.finish``."""
         run.mark_exporting()
         counts = SplitCounts()
-        with _output_errors(self.out), new_folders([self.out]), ExportDrafts(self.out) as drafts:
+        with write_errors(self.out, "the export", remedy=_ELSEWHERE), new_folders([self.out]), ExportDrafts(self.out) as drafts:
             draft = drafts.folder / self._file
             if self.format.name == NativeFormat.name:
                 shutil.copyfile(rows, draft)
@@ -362,15 +360,6 @@ def _records(rows: Path, keys: dict[str, None]) -> Iterator[Record]:
             if any(RELEVANCE_SCORE in span for span in row["spans"]):
                 keys[RELEVANCE_SCORE] = None
             yield record_from(row)
-
-
-@contextmanager
-def _output_errors(out: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = f"the export cannot be written ({error.strerror or error})"
-        raise OutputError(reason, where=str(out), remedy="Name another folder with --out") from error
 
 
 def output_of(out: Path, format_name: str | None, *, taxonomy: Taxonomy, tokenizer: str, force: bool) -> RowsFile | ExportFolder:

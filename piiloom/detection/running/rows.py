@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -32,8 +33,8 @@ from piiloom.detection.detector import Detector, DetectorText, Findings, ScoredS
 from piiloom.detection.registry import make_detector
 from piiloom.detection.running.documents import DocumentChunk, InputDocument, RefusedRow
 from piiloom.detection.running.request import WorkSettings
-from piiloom.foundation.errors import PiiloomError, RunError
-from piiloom.foundation.portable_errors import place_of_error
+from piiloom.foundation.errors import RunError
+from piiloom.foundation.portable_errors import unexpected_errors
 from piiloom.foundation.repeated_ids import RepeatedIds, unique_ids
 from piiloom.taxonomy.entities.entity_catalogue import load_catalogue
 from piiloom.taxonomy.own_entities import own_catalogue
@@ -98,21 +99,19 @@ def record_from(row: Mapping[str, Any]) -> Record:
         context=row["context"],
         locale=row["locale"],
         question=row["question"],
-        spans=tuple(_span(span) for span in row["spans"]),
+        spans=tuple(
+            Span(
+                id=span["id"],
+                start=span["start"],
+                end=span["end"],
+                entity_type=span["type"],
+                relevance=span["relevance"],
+                subtype=span.get("subtype"),
+            )
+            for span in row["spans"]
+        ),
         source=SourceReference(file=source["file"], line=source.get("line"), id=source.get("id")),
         group_keys=tuple(row["meta"].get("group_keys", ())),
-    )
-
-
-def _span(row: Json) -> Span:
-    told: Any = row
-    return Span(
-        id=told["id"],
-        start=told["start"],
-        end=told["end"],
-        entity_type=told["type"],
-        relevance=told["relevance"],
-        subtype=told.get("subtype"),
     )
 
 
@@ -236,26 +235,20 @@ def detection_worker(settings: WorkSettings) -> Callable[[DocumentChunk], Detect
 
     def do(chunk: DocumentChunk) -> Detected:
         nonlocal detector
-        try:
+        with unexpected_failures(lambda: chunk.place):
             detector = detector or make_detector(settings)
             return writer.written(
                 chunk, examine_texts(detector, [DetectorText(one.text, one.locale, one.question) for one in chunk.documents])
             )
-        except (PiiloomError, OSError):
-            raise
-        except Exception as error:
-            raise failed(chunk.place, error) from error
 
     return do
 
 
-def failed(place: str, error: Exception) -> RunError:
-    """Return the error for an exception that nobody expected; it quotes nothing."""
-    return RunError(
-        f"the detector failed ({type(error).__name__}{place_of_error(error)})",
-        where=place,
-        remedy="Please report this as a bug; the input can be detected without the documents named here",
-    )
+unexpected_failures = partial(
+    unexpected_errors,
+    "the detector failed",
+    remedy="Please report this as a bug; the input can be detected without the documents named here",
+)
 
 
 def masked_document(record: Record, style: str, character: str) -> Json:

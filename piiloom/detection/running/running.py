@@ -44,9 +44,10 @@ from piiloom.detection.running.rows import (
     Detected,
     SpanCounts,
     detection_worker,
-    failed,
+    unexpected_failures,
     with_unique_ids,
 )
+from piiloom.execution.chunk_workers import chunk_workers
 from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
 from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
@@ -82,12 +83,8 @@ def detect_waiting(
 
     async def examined(item: tuple[DocumentChunk, InputDocument]) -> tuple[DocumentChunk, Findings]:
         chunk, one = item
-        try:
+        with unexpected_failures(lambda: one.where):
             return chunk, await detector.examine_async(one.text, one.locale, one.question, item_id=one.id, group_keys=one.group_keys)
-        except (PiiloomError, OSError):
-            raise
-        except Exception as error:
-            raise failed(one.where, error) from error
 
     def consume(outcome: tuple[DocumentChunk, Findings]) -> None:
         chunk, findings = outcome
@@ -137,20 +134,18 @@ class DetectionSession:
         if request.waits:
             self._detector = model_detector(request, provider)
             agree()
-            jobs = self._jobs(_MODEL_DOCUMENTS)
-            detect_waiting(self._detector, jobs, self._take_findings, self._tell, concurrency=request.concurrency)
-        elif request.workers > 1:
-            from piiloom.foundation.worker_processes import WorkerProcesses  # noqa: PLC0415 - one worker needs no other processes
-
-            make = partial(detection_worker, request)
-            workers: WorkerProcesses[DocumentChunk, Detected] = WorkerProcesses(make, request.workers, place_of=lambda chunk: chunk.place)
-            self._stack.callback(workers.close)
-            for chunk, detected in workers.map(self._jobs(MOST_DOCUMENTS)):
-                self._take(chunk, detected)
+            detect_waiting(
+                self._detector,
+                self._jobs(_MODEL_DOCUMENTS),
+                lambda chunk, found: self._take(chunk, self._writer.written(chunk, found)),
+                self._tell,
+                concurrency=request.concurrency,
+            )
         else:
-            do = detection_worker(request)
-            for chunk in self._jobs(MOST_DOCUMENTS):
-                self._take(chunk, do(chunk))
+            make = partial(detection_worker, request)
+            with chunk_workers(make, request.workers, here=make(), place_of=lambda chunk: chunk.place) as do_all:
+                for chunk, detected in do_all(self._jobs(MOST_DOCUMENTS)):
+                    self._take(chunk, detected)
 
     def _check_catalogues(self) -> None:
         """Raise ``ConfigError`` for a fault in a user's catalogue, and ``UsageError`` if one has changed since the run was begun."""
@@ -167,7 +162,8 @@ class DetectionSession:
         """Yield the chunks that are still to be done; those of earlier sessions are held against their notes."""
         notes = self._kept.notes()
         for chunk in document_chunks(self._reader.read(), self._set_aside, lambda: self._reader.done, most_documents):
-            self._ids.add(*_digests(chunk))
+            digests, tildes = digests_of(one.id for one in chunk.documents)
+            self._ids.add(digests, len(chunk.documents), tildes)
             note = next(notes, None)
             if note is None:
                 yield chunk
@@ -188,9 +184,6 @@ class DetectionSession:
 
     def _set_aside(self, refused: RefusedRow) -> None:
         self._rejects.write(json.dumps(refused._asdict(), ensure_ascii=False) + "\n")
-
-    def _take_findings(self, chunk: DocumentChunk, found: list[Findings]) -> None:
-        self._take(chunk, self._writer.written(chunk, found))
 
     def _take(self, chunk: DocumentChunk, detected: Detected) -> None:
         self._kept.append(chunk, detected)
@@ -249,11 +242,6 @@ class DetectionSession:
         if self._detector is not None:
             self.model = asdict(self._detector.totals)
         return figures, files
-
-
-def _digests(chunk: DocumentChunk) -> tuple[bytes, int, int]:
-    digests, tildes = digests_of(one.id for one in chunk.documents)
-    return digests, len(chunk.documents), tildes
 
 
 def run_detection(

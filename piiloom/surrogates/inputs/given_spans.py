@@ -11,14 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from piiloom.surrogates.documents import Mention, Replaced
+from piiloom.surrogates.documents import Mention, OffsetMap, Replaced
 from piiloom.surrogates.inputs.input_settings import KindOf
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, FileChange, Notes, Parsed
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.wording import told_by_original
 from piiloom.surrogates.known_names import family_told
-from piiloom.surrogates.offset_map import OffsetMap
 from piiloom.surrogates.time_cues import role_before
 
 START_KEYS: Final = ("start", "start_position", "start_offset", "begin")

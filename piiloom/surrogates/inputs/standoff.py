@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import Range
-from piiloom.surrogates.documents import Replaced
+from piiloom.surrogates.documents import OffsetMap, Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
 from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
@@ -32,7 +32,6 @@ from piiloom.surrogates.inputs.parts import (
     undecodable,
     with_changes,
 )
-from piiloom.surrogates.offset_map import OffsetMap
 
 _FIRSTS: Final = (0, 1, -1)  # what a file may call the first character; -1 where it left one out
 

@@ -34,8 +34,9 @@ from numpy.typing import NDArray
 
 from piiloom.foundation.seeding import below, mix, pick
 from piiloom.pii_values.names.index import NamesIndex
+from piiloom.pii_values.names.pools import NamePools
 from piiloom.surrogates.persona_assignment.groups import GROUPS
-from piiloom.surrogates.persona_assignment.personas import PersonaDrawer, Pools
+from piiloom.surrogates.persona_assignment.personas import PersonaDrawer
 
 STRATEGIES: Final = ("consistent", "per-mention", "markov")
 _UNUSUAL: Final = 0.05  # the share of a chain's runs that count as unusually long
@@ -77,7 +78,7 @@ def longest_usual_run(keep: float) -> int:
 
 
 def family_attack(
-    pools: Pools, ranked: NamesIndex, country: str, seed: int, originals: Sequence[str] = (), *, own_country: bool = False
+    pools: NamePools, ranked: NamesIndex, country: str, seed: int, originals: Sequence[str] = (), *, own_country: bool = False
 ) -> dict[str, float | int]:
     """Attack family names: they occur alone most often, and then no given name hints at their language.
 
@@ -141,7 +142,7 @@ def _drawn(shares: dict[str, float], seed: int) -> str:
     return next(reversed(shares))
 
 
-def _evenly(pools: Pools, seed: int, only: str | None) -> tuple[list[str], dict[str, float]]:
+def _evenly(pools: NamePools, seed: int, only: str | None) -> tuple[list[str], dict[str, float]]:
     """Draw family names of surrogates. Return them, and the probability of each possible name; if given, *only* is their country."""
     shares: Counter[str] = Counter()
     for gender, region in GROUPS:
@@ -158,7 +159,7 @@ def _evenly(pools: Pools, seed: int, only: str | None) -> tuple[list[str], dict[
     return drawn, dict(shares)
 
 
-def collision_report(pools: Pools, people: int, seed: int) -> dict[str, Any]:
+def collision_report(pools: NamePools, people: int, seed: int) -> dict[str, Any]:
     """Compare expected with observed pairs of people with the same name, among *people* drawn with *seed* in equal groups.
 
     Also gives the number of possible full names per group, and the probability of any such pair (a Poisson approximation).
@@ -194,7 +195,7 @@ def observed_pairs(counts: Mapping[str, int]) -> int:
     return sum(math.comb(count, 2) for count in counts.values())
 
 
-def agreement_of(pools: Pools) -> Matrix:
+def agreement_of(pools: NamePools) -> Matrix:
     """Return, for each pair of groups, the probability that a person of each have the same full name; shape (10, 10)."""
     entries = [
         (group, number / len(countries), pools.given(country, gender), pools.family(country, gender))

@@ -22,7 +22,7 @@ from piiloom.surrogates.inputs.parts import FoundText, SourceFile, ParquetLayout
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.source import InputSource, open_source
 from piiloom.surrogates.inputs.text_cells import CellsSlot, joined_texts, joined_ranges, question_start
-from piiloom.surrogates.offset_map import OffsetMap
+from piiloom.surrogates.documents import OffsetMap
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
 

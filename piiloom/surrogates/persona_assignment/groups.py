@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import accumulate
-from typing import Final, Literal
+from typing import Final
 
 from pydantic import Field
 
@@ -26,14 +26,12 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import mix
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_data, load_yaml
-from piiloom.pii_values.names.regions import Gender
+from piiloom.pii_values.names.regions import REGIONS, Gender, Region
 from piiloom.surrogates.documents import Mention
 
-WorldRegion = Literal["Africa", "Americas", "Asia", "Europe", "Oceania"]
-REGIONS: Final[tuple[WorldRegion, ...]] = ("Africa", "Americas", "Asia", "Europe", "Oceania")
 GENDERS: Final[tuple[Gender, ...]] = ("female", "male")
 # A group's number is its index here. With equal weights, each group gets the same number of people.
-GROUPS: Final[tuple[tuple[Gender, WorldRegion], ...]] = tuple((gender, region) for gender in GENDERS for region in REGIONS)
+GROUPS: Final[tuple[tuple[Gender, Region], ...]] = tuple((gender, region) for gender in GENDERS for region in REGIONS)
 OPEN, FEMALE, MALE = 0, 1, 2
 OF_DOCUMENT: Final = "group"  # names the group of a document beside the roles of its people
 NO_GROUP: Final = 255  # of a document without people

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from functools import cache
 from itertools import islice
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -22,31 +22,16 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import below, mix, part_seed
 from piiloom.foundation.words import with_capital
 from piiloom.foundation.yaml_files import FileModel, load_data
+from piiloom.pii_values.names.pools import NamePools
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.fitting import ANY, sounds, takes_genitive
 from piiloom.surrogates.kinds.kind import FictitiousPerson
 from piiloom.surrogates.known_names import NamedPart, is_family_alone, parts_of
-from piiloom.surrogates.persona_assignment.groups import GROUPS, WorldRegion
+from piiloom.surrogates.persona_assignment.groups import GROUPS
 
 _TRIES: Final = 48  # names of one country that are tried until one is free and fits everywhere
 _MOST_TAKEN: Final = 1000  # at this size the older half of a document's used names is forgotten, so that enough names are left
 _COUNTRIES: Final = 8  # draws of a country in the region; after that, sound and genitive are ignored
-
-
-class Pools(Protocol):
-    """The interface that names are read from; implemented by ``piiloom.pii_values.names.pools.NamePools``."""
-
-    def countries(self, region: WorldRegion) -> tuple[str, ...]:
-        """Return the countries of a region; a country is repeated according to its weight in the draw."""
-        ...
-
-    def given(self, country: str, gender: Gender) -> tuple[str, ...]:
-        """Return the given names; each entry is equally likely to be drawn."""
-        ...
-
-    def family(self, country: str, gender: Gender | None = None) -> tuple[str, ...]:
-        """Return the family names in the forms for *gender*; each entry is equally likely to be drawn."""
-        ...
 
 
 class NameNeeds(NamedTuple):
@@ -71,7 +56,7 @@ _Names = tuple[str, Sequence[str], Sequence[str], int, int]
 class PersonaDrawer:
     """Draws people from the name pools. *country* (ISO 3166 alpha-2) is where they live."""
 
-    def __init__(self, pools: Pools, country: str) -> None:
+    def __init__(self, pools: NamePools, country: str) -> None:
         self._pools = pools
         self._country = country
         # The countries of each group, repeated by weight. Their names are looked up on first use.

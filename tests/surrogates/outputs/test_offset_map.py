@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.offset_map import OffsetMap
+from piiloom.surrogates.documents import OffsetMap
 
 PARTS = st.lists(
     st.tuples(st.text("abc", max_size=3), st.text("xyz", min_size=1, max_size=3), st.text("XYZ", min_size=1, max_size=4)), max_size=6

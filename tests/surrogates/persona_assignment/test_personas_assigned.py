@@ -16,12 +16,12 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import mix
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.names.pools import NamePools
+from piiloom.pii_values.names.regions import REGIONS
 from piiloom.surrogates.persona_assignment.groups import (
     FEMALE,
     GROUPS,
     MALE,
     OPEN,
-    REGIONS,
     Roles,
     Weights,
     _shuffled,
