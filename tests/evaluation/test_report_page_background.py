@@ -14,9 +14,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.runs import RejectRow, create_run, save_rejects
-from piiloom.evaluation.report.advice import citation, how_to_make_again, limits, uses
 from piiloom.evaluation.report.figures import measure
-from piiloom.evaluation.report.page import page_contents
+from piiloom.evaluation.report.page import citation, how_to_make_again, limits, page_contents, uses
 from piiloom.evaluation.report.page_figures import agreement_table, costs_table, leakage_tables, rejects_table, withheld_table
 from piiloom.evaluation.report.sources import (
     Background,

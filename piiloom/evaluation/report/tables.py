@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, short, with_share
+from piiloom.evaluation.pages.parts import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, short, with_share
 from piiloom.evaluation.report.counts import FEWEST_WORDS, KIND_SHARE, TypeFigures
-from piiloom.evaluation.report.figures import ReportFigures, SplitFigures
-from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.figures import CHANCE, ReportFigures, SplitFigures
 from piiloom.evaluation.report.sources import FileReading, ReportSource
 from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, LengthBin, SelfBleu, TextFigures
 

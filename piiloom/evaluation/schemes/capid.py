@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs
 from piiloom.evaluation.inputs.sides import SideSummary
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, Undefined
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, count_pairs
 from piiloom.evaluation.schemes.precision_recall import ratio
-from piiloom.evaluation.schemes.span_pairs import place_pairs
+from piiloom.evaluation.schemes.span_pairs import PAIR_COUNTS, MentionPair, count_pairs, place_pairs
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
