@@ -28,7 +28,7 @@ from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, Pair
-from piiloom.evaluation.schemes.precision_recall import ratio
+from piiloom.evaluation.schemes.precision_recall import by_column, ratio
 from piiloom.evaluation.schemes.span_pairs import PAIR_COUNTS, count_pairs
 from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.evaluation.scoring.resampling import Interval, resampled_totals
@@ -291,7 +291,7 @@ class ProbeScheme:
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the five figures."""
-        at = {name: totals[..., number] for number, name in enumerate(self.columns)}
+        at = by_column(self.columns, totals)
         return {
             "span_f1_exact": ratio(2 * at["gold_exact"], at["found"] + at["gold"]),
             "span_f1_overlap": ratio(2 * at["gold_overlap"], at["found"] + at["gold"]),

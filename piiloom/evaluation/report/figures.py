@@ -61,6 +61,7 @@ _PLACES = 10
 _FOLDS = 5
 _PARTS = 4
 FeatureRow = dict[str, float]
+_PREDICTORS = ("type", "position", "word_overlap", "type_and_position", "story_and_slot")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,35 +151,11 @@ class Guessability:
     story_and_slot: Guess
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Clue:
-    """The features of one span. ``place``: in which tenth of the record's spans it is, in text order."""
-
-    high: bool
-    entity_type: str
-    place: int
-    overlaps: bool
-    slot: tuple[str, str, str] | None
-
-
 def measure_guessability(records: Iterable[Record], *, seed: int) -> Guessability:
     """Measure all predictors; *seed* determines the shuffled labels."""
     clues = [clue for record in records for clue in _clues(record)]
-    planned = [clue for clue in clues if clue.slot is not None]
-
-    def guess(known: Sequence[_Clue], knows: Callable[[_Clue], object]) -> Guess:
-        keys = [str(knows(clue)) for clue in known]
-        numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
-        return _guess([numbers[key] for key in keys], np.array([clue.high for clue in known], dtype=np.int64), seed)
-
-    return Guessability(
-        spans=len(clues),
-        type=guess(clues, lambda clue: clue.entity_type),
-        position=guess(clues, lambda clue: clue.place),
-        word_overlap=guess(clues, lambda clue: clue.overlaps),
-        type_and_position=guess(clues, lambda clue: (clue.entity_type, clue.place)),
-        story_and_slot=guess(planned, lambda clue: clue.slot),
-    )
+    guesses = {name: _guess([(keys[name], high) for high, keys in clues if keys[name] is not None], seed) for name in _PREDICTORS}
+    return Guessability(spans=len(clues), **guesses)
 
 
 def balanced_accuracy(keys: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
@@ -189,31 +166,36 @@ def balanced_accuracy(keys: NDArray[np.int64], labels: NDArray[np.int64]) -> flo
     return float(shares.max(axis=0).sum() / 2)
 
 
-def _clues(record: Record) -> list[_Clue]:
+def _clues(record: Record) -> Iterator[tuple[bool, dict[str, object]]]:
+    """Yield for each judged span whether it is high, and its keys by predictor. Places are tenths of the record's spans, in text order."""
     asked = judged_words(record.question or "")
     total, story = len(record.spans), record.plan.scenario if record.plan else None
-    return [
-        _Clue(
-            high=span.relevance == "high",
-            entity_type=span.entity_type,
-            place=min(_PLACES - 1, _PLACES * number // total),
-            overlaps=not asked.isdisjoint(judged_words(span.text_in(record.context))),
-            slot=(story, span.entity_type, span.subtype or "") if story else None,
-        )
-        for number, span in enumerate(record.spans)
-        if span.relevance is not None
-    ]
+    for number, span in enumerate(record.spans):
+        if span.relevance is not None:
+            place = min(_PLACES - 1, _PLACES * number // total)
+            yield (
+                span.relevance == "high",
+                {
+                    "type": span.entity_type,
+                    "position": place,
+                    "word_overlap": not asked.isdisjoint(judged_words(span.text_in(record.context))),
+                    "type_and_position": (span.entity_type, place),
+                    "story_and_slot": (story, span.entity_type, span.subtype or "") if story else None,
+                },
+            )
 
 
-def _guess(keys: Sequence[int], labels: NDArray[np.int64], seed: int) -> Guess:
+def _guess(known: Sequence[tuple[object, bool]], seed: int) -> Guess:
+    """Measure the guess of labels from the keys beside them."""
+    labels = np.array([high for _, high in known], dtype=np.int64)
     if len(set(labels.tolist())) < 2:
         return Guess(accuracy=None, shuffled=None)
-    known = np.array(keys, dtype=np.int64)
-    order = np.lexsort((labels, known))  # so that the shuffles do not depend on the order of records
-    known, labels = known[order], labels[order]
+    _, keys = np.unique([str(key) for key, _ in known], return_inverse=True)
+    order = np.lexsort((labels, keys))  # so that the shuffles do not depend on the order of records
+    keys, labels = keys[order], labels[order]
     rng = np.random.default_rng(derive_seed(seed, "guessability"))
-    shuffled = [balanced_accuracy(known, rng.permutation(labels)) for _ in range(_SHUFFLES)]
-    return Guess(accuracy=balanced_accuracy(known, labels), shuffled=float(np.mean(shuffled)))
+    shuffled = [balanced_accuracy(keys, rng.permutation(labels)) for _ in range(_SHUFFLES)]
+    return Guess(accuracy=balanced_accuracy(keys, labels), shuffled=float(np.mean(shuffled)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

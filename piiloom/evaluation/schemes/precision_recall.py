@@ -40,13 +40,12 @@ from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMent
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, type_key
 from piiloom.evaluation.schemes.span_pairs import (
     Placed,
-    add_by_type,
     compared,
+    count_types,
     greatest_weight,
     in_common,
     overlap_edges,
     overlap_groups,
-    types_at,
 )
 
 COUNTS: tuple[str, ...] = ("tp", "fp", "fn")
@@ -90,6 +89,11 @@ def ratio(part: NDArray[np.float64], whole: NDArray[np.float64]) -> NDArray[np.f
     return result
 
 
+def by_column(columns: Sequence[str], totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+    """Return the sums of counts by the name of their column. *totals* has the shape (…, columns)."""
+    return dict(zip(columns, np.moveaxis(np.asarray(totals, dtype=float), -1, 0), strict=True))
+
+
 class ExactScheme(PrecisionRecall):
     """The scheme; see the module docstring. A predicted mention without a place is a false positive."""
 
@@ -99,10 +103,7 @@ class ExactScheme(PrecisionRecall):
     def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type."""
         same, missed, spurious = compared(gold, found)
-        counts: dict[str, list[float]] = {OVERALL: [0, 0, 0]}
-        for column, mentions in enumerate((same, spurious, missed)):
-            add_by_type(counts, column, types_at(mentions), 3)
-        return counts
+        return count_types((same, spurious, missed), len(COUNTS))
 
 
 class PartialScheme(PrecisionRecall):
@@ -114,9 +115,7 @@ class PartialScheme(PrecisionRecall):
     def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return tp, fp and fn by type, in halves."""
         same, missed, spurious = compared(gold, found)
-        counts: dict[str, list[float]] = {OVERALL: [0, 0, 0]}
-        for column, mentions in enumerate((same, spurious, missed)):
-            add_by_type(counts, column, types_at(mentions), 3)
+        counts = count_types((same, spurious, missed), len(COUNTS))
         for name, pairs in _partial_pairs(missed, spurious).items():
             for row in (counts[OVERALL], counts[name]):
                 for column, worth in enumerate(_PARTIAL):
@@ -128,7 +127,7 @@ def _partial_pairs(gold: Sequence[Placed], found: Sequence[Placed]) -> dict[str,
     """Return the number of pairs by type."""
     pairs: dict[str, int] = {}
     for wanted, given in overlap_groups(gold, found):
-        for name in set(types_at(wanted)).intersection(types_at(given)):
+        for name in {one[0] for one in wanted} & {one[0] for one in given}:
             edges = overlap_edges([one for one in wanted if one[0] == name], [one for one in given if one[0] == name])
             pairs[name] = pairs.get(name, 0) + greatest_weight(edges)
     return pairs
@@ -284,11 +283,8 @@ class NervaluateScheme:
 
     def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return the sums by type."""
-        width = len(_COLUMNS)
-        counts: dict[str, list[float]] = {OVERALL: [0] * width}
         groups = compared(gold, found)
-        for column, mentions in enumerate(groups):
-            add_by_type(counts, column, types_at(mentions), width)
+        counts = count_types(groups, len(_COLUMNS))
         for wanted, given in overlap_groups(*groups[1:]):
             self._count_overlaps(counts, wanted, given)
         return counts
@@ -314,7 +310,7 @@ class NervaluateScheme:
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return tp, fp, fn, precision, recall, F and the five counts of ``strict``, and as ``exact_tp`` and so on those of the others."""
-        sums = dict(zip(_COLUMNS, np.moveaxis(np.asarray(totals, dtype=float), -1, 0), strict=True))
+        sums = by_column(_COLUMNS, totals)
         figures: dict[str, NDArray[np.float64]] = {}
         for mode in MODES:
             prefix = "" if mode == "strict" else f"{mode}_"

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
 from math import fsum, lcm
 from operator import attrgetter
 from typing import TypeVar
@@ -28,39 +27,15 @@ _SUMS = {
 }
 
 
-@dataclass(slots=True)
-class _TypeCounts:
-    """The counts of one type in one document.
-
-    ``gold`` to ``high_right`` are of gold mentions of the type, ``found`` to ``found_exact`` of predicted ones that say the type.
-    ``…_exact``: of the same place; ``similarity``: the sum over matched ones; ``…_right``: matched and equal; ``low`` and ``high``: gold
-    mentions of that relevance; ``relevance_right``: of any.
-    """
-
-    samples: int = 1
-    malformed: int = 0
-    gold_malformed: int = 0
-    gold: int = 0
-    gold_matched: int = 0
-    gold_exact: int = 0
-    similarity: float = 0
-    type_right: int = 0
-    relevance_right: int = 0
-    low: int = 0
-    low_matched: int = 0
-    low_right: int = 0
-    high: int = 0
-    high_matched: int = 0
-    high_right: int = 0
-    found: int = 0
-    found_matched: int = 0
-    found_exact: int = 0
-
-
-_FIELDS = tuple(field.name for field in fields(_TypeCounts))
-_values = attrgetter(*_FIELDS)
-_MALFORMED, _GOLD_MALFORMED = _FIELDS.index("malformed"), _FIELDS.index("gold_malformed")
-_SUMMED = tuple((_FIELDS.index(one), _FIELDS.index(other)) for one, other in _SUMS.values())
+# What is counted of one type in one document. The first three are of the document; ``gold`` to ``high_right`` are of gold mentions of the
+# type, ``found`` to ``found_exact`` of predicted ones that say the type. ``…_exact``: of the same place; ``similarity``: the sum over
+# matched ones; ``…_right``: matched and equal; ``low`` and ``high``: gold mentions of that relevance; ``relevance_right``: of any.
+_FIELDS = (
+    *("samples", "malformed", "gold_malformed"),
+    *("gold", "gold_matched", "gold_exact", "similarity", "type_right", "relevance_right"),
+    *("low", "low_matched", "low_right", "high", "high_matched", "high_right"),
+    *("found", "found_matched", "found_exact"),
+)
 PAIR_COUNTS: tuple[str, ...] = (*_FIELDS, *_SUMS)
 
 
@@ -77,54 +52,34 @@ def count_pairs(
     *malformed*: how many entries of the gold and of the predicted document are no mention. A type or a relevance that the prediction does
     not state is never right. *relevance_of* returns "high", "low", another word that counts as neither, or None.
     """
-    types: dict[str, _TypeCounts] = {}
+    types: defaultdict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(_FIELDS, 0.0) | {"samples": 1.0})
     for mention in gold:
-        row = _row(types, mention)
-        row.gold += 1
+        row = types[type_key(mention)]
+        row["gold"] += 1
         said = relevance_of(mention)
-        row.low += said == "low"
-        row.high += said == "high"
+        if said in ("low", "high"):
+            row[said] += 1
     for mention in found:
-        _row(types, mention).found += 1
+        types[type_key(mention)]["found"] += 1
     for one, other, similarity in pairs:
         exact = one.place is not None and one.place == other.place
-        row, answer = _row(types, one), _row(types, other)
-        row.gold_matched += 1
-        answer.found_matched += 1
-        row.gold_exact += exact
-        answer.found_exact += exact
-        row.similarity += similarity
-        row.type_right += other.entity_type is not None and other.entity_type == one.entity_type
+        row, answer = types[type_key(one)], types[type_key(other)]
+        row["gold_matched"] += 1
+        answer["found_matched"] += 1
+        row["gold_exact"] += exact
+        answer["found_exact"] += exact
+        row["similarity"] += similarity
+        row["type_right"] += other.entity_type is not None and other.entity_type == one.entity_type
         said = relevance_of(one)
         right = said is not None and said == relevance_of(other)
-        row.relevance_right += right
-        if said == "low":
-            row.low_matched += 1
-            row.low_right += right
-        elif said == "high":
-            row.high_matched += 1
-            row.high_right += right
-    counts = {name: _listed(row) for name, row in types.items()}
-    return {OVERALL: _overall(counts.values(), malformed), **counts}
-
-
-def _row(types: dict[str, _TypeCounts], mention: AnnotatedMention) -> _TypeCounts:
-    key = type_key(mention)
-    if key not in types:
-        types[key] = _TypeCounts()
-    return types[key]
-
-
-def _listed(row: _TypeCounts) -> list[float]:
-    values: list[float] = list(_values(row))
-    return values + [values[one] + values[other] for one, other in _SUMMED]
-
-
-def _overall(rows: Iterable[list[float]], malformed: tuple[int, int]) -> list[float]:
-    total = list(map(fsum, zip(*rows, strict=True))) or [0.0] * len(PAIR_COUNTS)
-    total[0] = 1
-    total[_GOLD_MALFORMED], total[_MALFORMED] = malformed
-    return total
+        row["relevance_right"] += right
+        if said in ("low", "high"):
+            row[f"{said}_matched"] += 1
+            row[f"{said}_right"] += right
+    counts = {name: [*row.values(), *(row[one] + row[other] for one, other in _SUMS.values())] for name, row in types.items()}
+    total = dict.fromkeys(PAIR_COUNTS, 0.0) | dict(zip(PAIR_COUNTS, map(fsum, zip(*counts.values(), strict=True)), strict=False))
+    total |= {"samples": 1, "malformed": malformed[1], "gold_malformed": malformed[0]}
+    return {OVERALL: list(total.values()), **counts}
 
 
 # The key of the type, start, end.
@@ -166,19 +121,17 @@ def in_common(gold: Iterable[Placed], found: Iterable[Placed]) -> tuple[list[Pla
     return same, [one for one, left in free.items() for _ in range(left)], spurious
 
 
-def add_by_type(counts: dict[str, list[float]], column: int, types: Iterable[str], columns: int) -> None:
-    """Add 1 in *column* to the counts of each of *types* and to those over all."""
+def count_types(groups: Sequence[Sequence[Placed]], columns: int) -> dict[str, list[float]]:
+    """Return counts by type and over all, of so many *columns*; the first ones have the numbers of mentions of *groups*."""
+    counts: dict[str, list[float]] = {OVERALL: [0] * columns}
     overall = counts[OVERALL]
-    for name in types:
-        overall[column] += 1
-        if name not in counts:
-            counts[name] = [0] * columns
-        counts[name][column] += 1
-
-
-def types_at(mentions: Sequence[Placed]) -> Iterable[str]:
-    """Return the type of each of *mentions*."""
-    return (name for name, _, _ in mentions)
+    for column, mentions in enumerate(groups):
+        for name, _, _ in mentions:
+            overall[column] += 1
+            if name not in counts:
+                counts[name] = [0] * columns
+            counts[name][column] += 1
+    return counts
 
 
 def _placed(document: AnnotatedDocument) -> tuple[list[Placed], list[Placed]]:

@@ -121,12 +121,9 @@ def _numbered(digests: Sequence[NDArray[np.uint64]]) -> list[NDArray[np.int64]]:
 
     Numbers follow the order of the digests.
     """
-    whole, nth = np.concatenate(digests), np.concatenate([_occurrence(one) for one in digests])
-    order = np.lexsort((nth, whole))
-    new = np.ones(len(order), dtype=np.int64)
-    new[1:] = (np.diff(whole[order]) != 0) | (np.diff(nth[order]) != 0)
-    numbers = np.empty(len(order), dtype=np.int64)
-    numbers[order] = np.cumsum(new) - 1
+    _, ranks = np.unique(np.concatenate(digests), return_inverse=True)
+    nth = np.concatenate([_occurrence(one) for one in digests])
+    _, numbers = np.unique(ranks * (1 + nth.max(initial=0)) + nth, return_inverse=True)
     return _split_like(numbers, digests)
 
 
