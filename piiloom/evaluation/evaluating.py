@@ -314,91 +314,78 @@ def _evaluated(
     for need in NEEDS:
         wanted = [scheme for scheme in schemes if scheme.needs == need]
         if wanted or collectors[need]:
-            passes.append(_Pass(wanted, collectors[need], settings))
-            passes[-1].read(gold, found, need, watch)
-    first = next((each for each in passes if each.has_schemes), passes[0])
-    by_name = {one.scheme.name: one for each in passes for one in each.figures()}
+            passes.append(_Pass(gold, found, need, wanted, collectors[need], settings, watch))
+    first = next((each for each in passes if each.tables), passes[0])
+    by_name = {table.scheme.name: each.figures(table) for each in passes for table in each.tables}
     return Evaluation(
         inputs=first.summary,
         settings=settings,
         documents=len(first.clusters.documents),
-        clusters=first.count_clusters(),
+        clusters=1 + int(first.cluster_of.max(initial=-1)),
         keyed=first.clusters.keyed,
         without_group=first.groups.without if first.groups else 0,
         schemes=tuple(by_name[scheme.name] for scheme in schemes),
-        contrast=next((each.contrast_figures() for each in passes if each.contrast is not None), None),
+        contrast=next((_contrast(each.contrast, settings) for each in passes if each.contrast is not None), None),
     )
+
+
+def _contrast(held: ContrastGroups, settings: EvaluationSettings) -> ContrastFigures | None:
+    if not len(held.rows):
+        return None
+    figures = figures_of(held, held.rows.sum(axis=0))
+    return ContrastFigures(figures=figures, intervals=intervals(held, held.rows, settings), groups=len(held.rows))
 
 
 class _Pass:
     """One pass over both files."""
 
-    summary: InputsSummary
-
-    def __init__(self, schemes: Sequence[Scheme], others: Sequence[Collector], settings: EvaluationSettings) -> None:
+    def __init__(
+        self,
+        gold: Path,
+        found: Path,
+        needs: Needs,
+        schemes: Sequence[Scheme],
+        others: Sequence[Collector],
+        settings: EvaluationSettings,
+        watch: DocumentWatch | None,
+    ) -> None:
         self._settings = settings
-        self._tables = [CountTable(scheme) for scheme in schemes]
+        self.tables = [CountTable(scheme) for scheme in schemes]
         self.clusters = Clusters(settings.cluster)
         self.groups = None if settings.by is None else Groups(settings.by)
         self.contrast = ContrastGroups() if any(scheme.name == "privacy" for scheme in schemes) else None
         own = (self.clusters, self.groups, self.contrast)
-        self._collectors: list[Collector] = [*self._tables, *(one for one in own if one is not None), *others]
-
-    @property
-    def has_schemes(self) -> bool:
-        return bool(self._tables)
-
-    def read(self, gold: Path, found: Path, needs: Needs, watch: DocumentWatch | None) -> None:
-        matter = any(table.scheme.name in BY_TYPE for table in self._tables)
-        placed = needs == "places" and bool(self._tables)
-        settings = self._settings
-        if not self._tables:  # values that are not in the text can't be shown there; the schemes had them as values
+        collectors: list[Collector] = [*self.tables, *(one for one in own if one is not None), *others]
+        if not schemes:  # values that are not in the text can't be shown there; the schemes had them as values
             settings = settings.model_copy(update={"skip_values": True})
+        placed, matter = needs == "places" and bool(schemes), any(scheme.name in BY_TYPE for scheme in schemes)
         pairs, self.summary = open_pairs(gold, found, settings, needs, offsets=placed, types_matter=matter)
         for number, pair in enumerate(pairs, start=1):
-            for collector in self._collectors:
+            for collector in collectors:
                 collector.add(pair)
             if watch is not None and number % _TOLD_EVERY == 0:
                 watch(number)
-        self._cluster_of = self.clusters.numbers()
+        self.cluster_of = self.clusters.numbers()
 
-    def count_clusters(self) -> int:
-        return int(self._cluster_of.max()) + 1 if len(self._cluster_of) else 0
-
-    def figures(self) -> list[SchemeFigures]:
-        return [self._figures(table) for table in self._tables]
-
-    def contrast_figures(self) -> ContrastFigures | None:
-        held = self.contrast
-        if held is None or not len(held.rows):
-            return None
-        return ContrastFigures(
-            figures=figures_of(held, held.rows.sum(axis=0)),
-            intervals=intervals(held, held.rows, self._settings),
-            groups=len(held.rows),
-        )
-
-    def _of_type(self, name: str, figures: Mapping[str, float]) -> Mapping[str, float | None]:
-        """Return *figures* of the type *name*, without those that no prediction can have if none of them states a type."""
-        if name == NO_TYPE:
-            return figures
-        untyped = self.summary.found.untyped
-        return {one: None if untyped and asks_predicted_types(one) else value for one, value in self._of_all(figures).items()}
-
-    def _of_all(self, figures: Mapping[str, T]) -> dict[str, T | None]:
-        """Return *figures*, without those of types if no prediction states a type."""
-        return {one: None if self.summary.found.untyped and asks_types(one) else value for one, value in figures.items()}
-
-    def _figures(self, table: CountTable) -> SchemeFigures:
+    def figures(self, table: CountTable) -> SchemeFigures:
+        """Return the figures of one scheme."""
         scheme, settings = table.scheme, self._settings
         groups: tuple[GroupFigures, ...] = ()
         if self.groups is not None:
-            groups = self.groups.figures(scheme, table.rows, clusters=self._cluster_of, resampling=settings)
+            groups = self.groups.figures(scheme, table.rows, clusters=self.cluster_of, resampling=settings)
+        by_type = {name: figures_of(scheme, row) for name, row in table.by_type.items()}
         return SchemeFigures(
             scheme=scheme,
-            overall=self._of_all(table.overall()),
-            by_type={name: self._of_type(name, figures_of(scheme, row)) for name, row in table.by_type.items()},
-            intervals=self._of_all(intervals(scheme, cluster_sums(table.rows, self._cluster_of), settings)),
+            overall=self._stated(table.overall(), asks_types),
+            by_type={
+                name: figures if name == NO_TYPE else self._stated(self._stated(figures, asks_types), asks_predicted_types)
+                for name, figures in by_type.items()
+            },
+            intervals=self._stated(intervals(scheme, cluster_sums(table.rows, self.cluster_of), settings), asks_types),
             groups=groups,
             mean=mean_over_groups(scheme, groups, settings.weight),
         )
+
+    def _stated(self, figures: Mapping[str, T], asks: Callable[[str], bool]) -> dict[str, T | None]:
+        """Return *figures*, without those of which *asks* says that they need types, if no prediction states one."""
+        return {name: None if self.summary.found.untyped and asks(name) else value for name, value in figures.items()}

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.releases.release_options import RecordChoice, SplitSettings, settings_json
 from piiloom.corpus.store.judgements import JudgementRow
+from piiloom.corpus.store.runs import RunRow
 from piiloom.evaluation.pages.parts import LABEL, ReportTable, Shown, as_decimal, as_percent, count, printable, render_page, short
 from piiloom.evaluation.report.figures import ReportFigures
 from piiloom.evaluation.report.page_figures import (
@@ -32,7 +33,7 @@ from piiloom.evaluation.report.page_figures import (
     verdicts_table,
     withheld_table,
 )
-from piiloom.evaluation.report.sources import NO_LOCALE, Background, Corpus, ReportSource, RunFacts, Sampled, StatedRelease, draw_samples
+from piiloom.evaluation.report.sources import NO_LOCALE, Background, Corpus, ReportSource, Sampled, StatedRelease, draw_samples
 from piiloom.evaluation.report.tables import (
     leaks_table,
     openers_table,
@@ -71,7 +72,7 @@ def how_to_make_again(corpus: Corpus, *, seed: int) -> dict[str, Any]:
     It ``asks_models`` if the texts come from a model that may answer otherwise the next time.
     """
     background, source = corpus.background, corpus.source
-    files = [_run_file(run, number, len(background.runs)) for number, run in enumerate(background.runs, start=1)]
+    files = [_run_file(run.row, number, len(background.runs)) for number, run in enumerate(background.runs, start=1)]
     store = ["--store", _STORE]
     lines = [["piiloom", "generate", "--config", file["name"], *store] for file in files]
     if background.imported:
@@ -92,7 +93,7 @@ def how_to_make_again(corpus: Corpus, *, seed: int) -> dict[str, Any]:
     return {
         "files": files,
         "commands": "\n".join(shlex.join(line) for line in lines),
-        "asks_models": any(run.provider != "composer" for run in background.runs),
+        "asks_models": any(run.row.provider != "composer" for run in background.runs),
         "imported": background.imported,
     }
 
@@ -110,16 +111,16 @@ def citation(title: str, version: str | None, content_sha256: str | None, licens
     return f"@misc{{{key},\n" + ",\n".join(fields) + "\n}"
 
 
-def _run_file(run: RunFacts, number: int, runs: int) -> dict[str, Any]:
+def _run_file(run: RunRow, number: int, runs: int) -> dict[str, Any]:
     """Return a run file (YAML for ``piiloom generate --config``), and the files of one's own that the run had and that are not in it."""
-    kept: dict[str, Any] = {name: run.settings[name] for name in _SETTINGS if _is_set(run.settings.get(name))}
+    kept: dict[str, Any] = {name: run.config[name] for name in _SETTINGS if _is_set(run.config.get(name))}
     kept |= {"samples": run.samples, "seed": run.seed}
     kept = {
         name: {key: each for key, each in value.items() if _is_set(each)} if isinstance(value, dict) else value
         for name, value in kept.items()
     }
     content = yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None)
-    own = [name for name in _OF_ONE_S_OWN if _is_set(run.settings.get(name))]
+    own = [name for name in _OF_ONE_S_OWN if _is_set(run.config.get(name))]
     return {"name": "run.yaml" if runs == 1 else f"run{number}.yaml", "content": content, "own": own}
 
 

@@ -67,11 +67,11 @@ def runs_table(background: Background) -> ReportTable:
     """The runs that made the records."""
     rows = [
         (
-            Quoted(run.id),
-            Quoted(run.model or run.provider),
-            Quoted(str(run.settings.get("recipe") or NOTHING)),
-            str(run.seed),
-            count(run.samples),
+            Quoted(run.row.id),
+            Quoted(run.row.model or run.row.provider),
+            Quoted(str(run.row.config.get("recipe") or NOTHING)),
+            str(run.row.seed),
+            count(run.row.samples),
             count(run.records),
         )
         for run in background.runs

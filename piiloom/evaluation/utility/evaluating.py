@@ -106,7 +106,9 @@ class MeanTable:
         totals = sums.sum(axis=0)
         means = np.full((0, len(self._names)), np.nan)
         if len(sums) > 1:
-            means = _means(resampled_totals(sums, rounds=resampling.resamples, seed=resampling.seed))
+            drawn = resampled_totals(sums, rounds=resampling.resamples, seed=resampling.seed)
+            values, counts = drawn[:, 0::2], drawn[:, 1::2]
+            means = np.divide(values, counts, out=np.full(values.shape, np.nan), where=counts > 0)
         return {
             name: MeanFigure(
                 value=float(totals[2 * column] / totals[2 * column + 1]) if totals[2 * column + 1] else None,
@@ -123,13 +125,6 @@ class MeanTable:
             for column, pair in self._rows[document].items():
                 sums[number, column] = pair
         return sums.reshape(len(self._rows), 2 * len(self._names))
-
-
-def _means(totals: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the means of each round, shape (rounds, means): NaN where there is nothing to count."""
-    values, counts = totals[:, 0::2], totals[:, 1::2]
-    means: NDArray[np.float64] = np.divide(values, counts, out=np.full(values.shape, np.nan), where=counts > 0)
-    return means
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -476,10 +471,6 @@ def judge_utility(
 ) -> UtilityResult:
     """Have the models of *settings* answer and judge (``ask_models``); without a provider, a rule stands in for them."""
     asked = None if settings.provider == OFFLINE else ask_models(read.cases, settings, watch=watch, retry=retry, agree=agree)
-    return _result(read, settings, asked)
-
-
-def _result(read: ReadCases, settings: UtilitySettings, asked: AskedModels | None) -> UtilityResult:
     outcomes = UtilityOutcomes() if asked is None else asked.outcomes
     variants, seed = settings.variants, settings.seed
     second = None if asked is None or asked.second is None else _pair_of(asked, second=True)
