@@ -35,11 +35,6 @@ def shares_of(shares: Iterable[float | None] | None) -> str:
     return NOTHING if shares is None else "/".join(NOTHING if share is None else f"{share:.3f}".removeprefix("0") for share in shares)
 
 
-def counts_listed(counts: Iterable[tuple[str, int]]) -> str:
-    """``forum post: 1,200, letter: 300``."""
-    return ", ".join(f"{name}: {number:,}" for name, number in counts)
-
-
 def all_tables(source: ReportSource, figures: ReportFigures) -> list[ReportTable]:
     """Return the tables in reading order, without empty ones."""
     found = [
@@ -329,7 +324,7 @@ def plan_table(figures: ReportFigures) -> ReportTable:
             ("topics, subtopics, scenarios", f"{count(plan.topics)}, {count(plan.subtopics)}, {count(plan.scenarios)}"),
         ]
     groups = (("registers", plan.registers), ("cue levels", plan.cue_levels), ("locales", plan.locales), ("origin", plan.producers))
-    rows += [(name, Quoted(counts_listed(counts.items()))) for name, counts in groups if counts]
+    rows += [(name, Quoted(", ".join(f"{each}: {number:,}" for each, number in counts.items()))) for name, counts in groups if counts]
     return ReportTable(title="plan and origin", columns=("what", "records"), rows=tuple(rows), texts=2)
 
 

@@ -82,16 +82,13 @@ class WordedTexts:
 
     def beginning(self, order: Iterable[int], size: int) -> WordedTexts:
         """Return the texts with the numbers in *order*, up to *size* words in total; the last text may be cut."""
-        parts: list[NDArray[np.int64]] = []
-        bounds = [0]
-        for number in order:
-            if bounds[-1] >= size:
-                break
-            part = self.ids[self.bounds[number] : self.bounds[number + 1]][: size - bounds[-1]]
-            parts.append(part)
-            bounds.append(bounds[-1] + part.size)
-        ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-        return WordedTexts(vocabulary=self.vocabulary, ids=ids, bounds=np.array(bounds, dtype=np.int64))
+        chosen = list(order)
+        ends = np.cumsum(self.lengths()[chosen])
+        needed = int(np.searchsorted(ends, size)) + 1
+        parts = (self.ids[self.bounds[number] : self.bounds[number + 1]] for number in chosen[:needed])
+        ids = np.concatenate([self.ids[:0], *parts])[:size]
+        bounds = np.minimum(np.concatenate([[0], ends[:needed]]), size)
+        return WordedTexts(vocabulary=self.vocabulary, ids=ids, bounds=bounds)
 
 
 def distinct_shares(texts: WordedTexts) -> tuple[float | None, ...]:

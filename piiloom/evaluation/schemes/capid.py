@@ -174,7 +174,8 @@ def _similarity(one: _NormalisedValue, other: _NormalisedValue) -> float:
     if one.is_word and other.is_word:
         if one.text == other.text:
             return 1.0
-        shared, here, there = _shared_characters(one.text, other.text), len(one.text), len(other.text)
+        shared = sum([min(one.text.count(letter), other.text.count(letter)) for letter in set(one.text)])
+        here, there = len(one.text), len(other.text)
     else:
         shared, here, there = len(one.words & other.words), len(one.words), len(other.words)
     if not shared:
@@ -195,10 +196,6 @@ def _normalised(text: str) -> _NormalisedValue:
     text = text.strip().lower().translate(_PUNCTUATION)
     words = text.split()
     return _NormalisedValue(text, frozenset(words), len(words) == 1)
-
-
-def _shared_characters(one: str, other: str) -> int:
-    return sum([min(one.count(char), other.count(char)) for char in set(one)])
 
 
 class CapidStrictScheme(SampleMeans):
