@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.registry import make_scheme
-from piiloom.evaluation.scoring.clusters import Clusters
+from piiloom.evaluation.scoring.counts import Clusters
 from piiloom.evaluation.scoring.resampling import ResamplingSettings, cluster_sums, intervals, permutation_p
 
 Counts = NDArray[np.float64]

@@ -49,11 +49,11 @@ from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.families import FAMILIES
 from piiloom.detection.running.request import DetectionReport, DetectionRequest, DetectionSettings, DetectionWatch
 from piiloom.detection.training.training_options import EncoderOptions, TrainingProgress
-from piiloom.evaluation.comparison.comparing import Comparison
+from piiloom.evaluation.comparison import Comparison
 from piiloom.evaluation.comparison_run import ComparisonSettings, named_systems
 from piiloom.evaluation.comparison_run import run_comparison as compared
+from piiloom.evaluation.evaluating import Evaluation, EvaluationSettings
 from piiloom.evaluation.evaluating import run_evaluation as evaluated
-from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings
 from piiloom.evaluation.probe.files import ProbeSettings
 from piiloom.evaluation.probe.files import probe_files as run_probe
 from piiloom.evaluation.report.folder import ReportSettings, make_report

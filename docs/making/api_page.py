@@ -21,8 +21,8 @@ from piiloom.corpus.releases.exporting import ExportReport
 from piiloom.corpus.store.releases import ReleaseRow
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.running.request import DetectionReport
-from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
-from piiloom.evaluation.evaluation_figures import Evaluation, SchemeFigures
+from piiloom.evaluation.comparison import Comparison, RankedSystem
+from piiloom.evaluation.evaluating import Evaluation, SchemeFigures
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.running.progress import RunProgress
 from piiloom.surrogates.running import RunReport

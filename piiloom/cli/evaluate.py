@@ -12,18 +12,16 @@ from piiloom.cli.progress import shown
 from piiloom.cli.terminal import examples, rate_text, say, say_json, say_result, say_table, table_of
 from piiloom.detection.families import FAMILIES
 from piiloom.evaluation.bias import bias_table
-from piiloom.evaluation.comparison.comparing import Comparison, RankedSystem
-from piiloom.evaluation.comparison.table import difference_of, interval_of, notes_on, p_of, rank_of
+from piiloom.evaluation.comparison import Comparison, RankedSystem, difference_of, interval_of, notes_on, p_of, rank_of
 from piiloom.evaluation.comparison_run import ComparisonSettings, TableForm, in_form, named_systems
 from piiloom.evaluation.comparison_run import run_comparison as compared
 from piiloom.evaluation.cost import COLUMNS
-from piiloom.evaluation.evaluating import PLOTS
+from piiloom.evaluation.evaluating import PLOTS, Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.evaluating import run_evaluation as evaluated
-from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.inputs.sides import SideSummary
-from piiloom.evaluation.pages.tables import NOTHING
+from piiloom.evaluation.pages.parts import NOTHING
 from piiloom.evaluation.schemes.base import is_count
-from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme
+from piiloom.evaluation.schemes.precision_recall import MODES, NervaluateScheme
 from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting

@@ -8,7 +8,7 @@ from piiloom.annotation_app.figures.agreement import agreement_among
 from piiloom.cli.options import AsJson, say_sight
 from piiloom.cli.progress import shown
 from piiloom.cli.terminal import console, examples, is_quiet, say, say_aside, say_json, say_table, table_of
-from piiloom.evaluation.pages.tables import ReportTable
+from piiloom.evaluation.pages.parts import ReportTable
 from piiloom.evaluation.reidentification.folder import AttackSettings, attack_corpus, attack_tables
 from piiloom.evaluation.report.folder import Report, ReportSettings, make_report
 from piiloom.evaluation.report.tables import all_tables

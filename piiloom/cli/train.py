@@ -164,7 +164,7 @@ def _plotted(out: Path, history: TrainingHistory) -> bool:
     from piiloom.foundation.whole_files import write_folder
 
     with suppress(ImportError):
-        from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, draw_plot
+        from piiloom.evaluation.plots import BLUE, GREY, ORANGE, draw_plot
 
         measures = (("span_f1_typed", "span F1 (exact, with type)", BLUE), ("relevance_balanced", "relevance (balanced accuracy)", ORANGE))
 

@@ -8,10 +8,9 @@ from piiloom.cli.options import json_setting, say_sight
 from piiloom.cli.progress import asking
 from piiloom.cli.terminal import agree_to_send, cost_line, count_text, dollars, examples, in_columns, say_result
 from piiloom.evaluation.utility.asking import UtilityEstimate, estimate_utility
-from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.evaluating import UtilityResult, judge_utility, read_cases
 from piiloom.evaluation.utility.files import remarks, utility_tables, write_result
-from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilitySettings
+from piiloom.evaluation.utility.options import OFFLINE, ModelChoice, UtilityCase, UtilitySettings
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted

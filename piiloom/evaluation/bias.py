@@ -16,19 +16,24 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
-from piiloom.evaluation.pages.tables import NOTHING, ReportTable, as_decimal, count
+from piiloom.evaluation.pages.parts import NOTHING, ReportTable, as_decimal, count, short
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, ends, percentiles, resampled_multiples
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.classifying import female_share, shares_by_country
 from piiloom.pii_values.names.index import NamesIndex, open_names
 from piiloom.pii_values.names.parsing import parted
 from piiloom.pii_values.names.regions import REGIONS, region_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from piiloom.evaluation.plots import Plot
 
 Axis = Literal["gender", "region"]
 AXES: Final[dict[Axis, tuple[str, ...]]] = {"gender": ("male", "female"), "region": REGIONS}
@@ -313,3 +318,29 @@ def _cells(one: GroupRecall) -> tuple[str, ...]:
 
 def _interval(ci: Interval | None) -> str:
     return NOTHING if ci is None else f"{ci.low:.3f} to {ci.high:.3f}"
+
+
+def bias_plot(figures: BiasFigures) -> Plot:
+    """Return recall with its interval by group, a panel an axis; the line is the recall of all names. Needs matplotlib."""
+    from matplotlib.ticker import PercentFormatter
+
+    from piiloom.evaluation.plots import BLUE, ORANGE, draw_plot
+
+    def fill(figure: Figure) -> None:
+        widths = [1 + len(groups) for groups in figures.groups.values()]
+        panels = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)[0]
+        for panel, (axis, groups) in zip(panels, figures.groups.items(), strict=True):
+            for place, one in enumerate(groups.values()):
+                if one.recall is not None and one.ci is not None:
+                    panel.plot([place, place], [one.ci.low, one.ci.high], color=BLUE, lw=2.2, solid_capstyle="butt")
+                    panel.plot([place], [one.recall], "o", color=BLUE)
+            panel.set_xticks(range(len(groups)), [f"{name}\n{one.total:,}" for name, one in groups.items()], fontsize=9)
+            panel.set_xlim(-0.6, len(groups) - 0.4)
+            panel.set_title(axis)
+            if figures.overall.recall is not None:
+                panel.axhline(figures.overall.recall, color=ORANGE, ls="--", lw=1.4)
+        panels[0].set_ylim(0, 1.05)
+        panels[0].set_ylabel(f"recall of {short(figures.entity_type, 24)}")
+        panels[0].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+
+    return draw_plot("bias", f"Recall of {short(figures.entity_type)} by group ({figures.match})", 3.2, fill)

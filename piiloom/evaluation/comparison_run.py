@@ -17,12 +17,15 @@ from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import field_validator
 
-from piiloom.evaluation.comparison.comparing import Comparison, RankingSettings, check_ranking, compare_systems
-from piiloom.evaluation.comparison.table import (
+from piiloom.evaluation.comparison import (
     ECE_NOTE,
     NOTE,
+    Comparison,
     ComparisonTable,
     MeasuredRun,
+    RankingSettings,
+    check_ranking,
+    compare_systems,
     comparison_table,
     html_page,
     latex_table,

@@ -1,24 +1,89 @@
-"""The plots of ``piiloom evaluate`` and ``piiloom compare``. Needs matplotlib (the extra ``report``); import it only if they are wanted."""
+"""Draw plots as PNG and SVG. Needs matplotlib (the extra ``report``); import this module only if plots are wanted.
+
+It uses neither pyplot nor global state: each plot is its own ``Figure``. The same figures give the same bytes (no dates, no random
+ids). Labels with text of the corpus are never parsed as math markup.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import io
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Final
 
+import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from piiloom.evaluation.bias import BiasFigures, GroupRecall
-from piiloom.evaluation.comparison.comparing import Comparison
-from piiloom.evaluation.comparison.table import MeasuredRun
+from piiloom.evaluation.comparison import Comparison, MeasuredRun
 from piiloom.evaluation.gallery.counts import CLASSES, DIMENSIONS, TITLES, ErrorCounts, Matrix, matrix, rows_in_classes
-from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot, write_plot
-from piiloom.evaluation.pages.tables import printable, short
+from piiloom.evaluation.pages.parts import printable, short
 from piiloom.evaluation.scoring.counts import CalibrationFigures
+from piiloom.foundation.whole_files import drafted
 
-__all__ = ["bias_plot", "error_plots", "quality_plot", "reliability_plot", "write_plot"]
+_DPI = 130
+BLUE, ORANGE, GREY = "#3b6ea8", "#d98232", "#b5b5b5"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """One plot: its name (also the base name of its files), caption and images."""
+
+    name: str
+    caption: str
+    png: bytes
+    svg: bytes
+
+    def files(self) -> dict[str, bytes]:
+        """Return the images by file name."""
+        return {f"{self.name}.png": self.png, f"{self.name}.svg": self.svg}
+
+
+def draw_plot(name: str, caption: str, height: float, fill: Callable[[Figure], None]) -> Plot:
+    """Return the plot that *fill* draws on a figure of *height* inches."""
+    with _style(), warnings.catch_warnings():
+        # Characters missing from the font are drawn as boxes; no warning is needed.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        layout = ConstrainedLayoutEngine()
+        figure = Figure(figsize=(8.6, height), layout=layout, dpi=_DPI)
+        fill(figure)
+        layout.execute(figure)
+        figure.set_layout_engine("none")  # each file that is saved would lay it out twice again, which takes as long as drawing
+        images = {}
+        for kind, metadata in (("png", {"Software": None}), ("svg", {"Date": None})):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, dpi=_DPI, metadata=metadata)
+            images[kind] = buffer.getvalue()
+    return Plot(name=name, caption=caption, png=images["png"], svg=images["svg"])
+
+
+def _style() -> AbstractContextManager[None]:
+    return mpl.rc_context(
+        {
+            "font.size": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "svg.hashsalt": "piiloom",  # without it, ids in the file are random
+            "text.parse_math": False,  # "$" in a text of the corpus is a dollar
+        }
+    )
+
+
+def write_plot(folder: Path, plot: Plot) -> list[Path]:
+    """Write *plot* to *folder* as PNG and SVG, and return the files. Raises ``OutputError``."""
+    for name, image in plot.files().items():
+        with drafted(folder / name) as file:
+            file.write(image)
+    return [folder / name for name in plot.files()]
+
 
 _TYPES = 30  # of the matrix
 # Colour and hatching of each of CLASSES.
@@ -64,34 +129,6 @@ def _confusion(figure: Figure, held: Matrix) -> None:
     axes.set_yticks(range(len(held.rows)), [short(name, 20) for name, _ in held.rows], fontsize=8)
     axes.set_xlabel("predicted")
     axes.set_ylabel("gold")
-
-
-def bias_plot(figures: BiasFigures) -> Plot:
-    """Return recall with its interval by group, a panel an axis; the line is the recall of all names."""
-    caption = f"Recall of {short(figures.entity_type)} by group ({figures.match})"
-    return draw_plot("bias", caption, 3.2, lambda figure: _fill(figure, figures))
-
-
-def _fill(figure: Figure, figures: BiasFigures) -> None:
-    widths = [1 + len(groups) for groups in figures.groups.values()]
-    panels = figure.subplots(1, len(widths), sharey=True, squeeze=False, width_ratios=widths)[0]
-    for panel, (axis, groups) in zip(panels, figures.groups.items(), strict=True):
-        _panel(panel, groups)
-        panel.set_title(axis)
-        if figures.overall.recall is not None:
-            panel.axhline(figures.overall.recall, color=ORANGE, ls="--", lw=1.4)
-    panels[0].set_ylim(0, 1.05)
-    panels[0].set_ylabel(f"recall of {short(figures.entity_type, 24)}")
-    panels[0].yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-
-
-def _panel(panel: Axes, groups: Mapping[str, GroupRecall]) -> None:
-    for place, one in enumerate(groups.values()):
-        if one.recall is not None and one.ci is not None:
-            panel.plot([place, place], [one.ci.low, one.ci.high], color=BLUE, lw=2.2, solid_capstyle="butt")
-            panel.plot([place], [one.recall], "o", color=BLUE)
-    panel.set_xticks(range(len(groups)), [f"{name}\n{one.total:,}" for name, one in groups.items()], fontsize=9)
-    panel.set_xlim(-0.6, len(groups) - 0.4)
 
 
 def quality_plot(comparison: Comparison, measured: Mapping[str, MeasuredRun]) -> Plot:

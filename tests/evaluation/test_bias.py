@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.bias import AXES, REASONS, BiasCollector, NameGroups, bias_table
-from piiloom.evaluation.evaluation_figures import EvaluationSettings
+from piiloom.evaluation.evaluating import EvaluationSettings
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings
 from piiloom.foundation.errors import UsageError

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.scoring import resampling as bootstrap
-from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.counts import CountTable
+from piiloom.evaluation.scoring.counts import Clusters, CountTable
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, cluster_sums, intervals, resampled_totals
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_seed

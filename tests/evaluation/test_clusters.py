@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
-from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
+from piiloom.evaluation.scoring.counts import Clusters, count_documents, joint_numbers
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case, few
 

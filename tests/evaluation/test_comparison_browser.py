@@ -7,7 +7,7 @@ from importlib.resources import files
 
 import pytest
 
-from piiloom.evaluation.comparison.table import comparison_table, html_page
+from piiloom.evaluation.comparison import comparison_table, html_page
 from tests.evaluation.test_comparison_forms import HOSTILE, comparison
 
 

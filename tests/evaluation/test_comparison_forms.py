@@ -9,8 +9,15 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.comparison.comparing import RankingSettings, compare_systems
-from piiloom.evaluation.comparison.table import comparison_table, html_page, latex, latex_table, markdown_table
+from piiloom.evaluation.comparison import (
+    RankingSettings,
+    compare_systems,
+    comparison_table,
+    html_page,
+    latex,
+    latex_table,
+    markdown_table,
+)
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair
 from tests.longer import case_by_case, few
 

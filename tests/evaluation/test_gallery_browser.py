@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.evaluation.gallery.collector import GalleryCollector
-from piiloom.evaluation.gallery.page import write_gallery
+from piiloom.evaluation.gallery.page import GalleryCollector, write_gallery
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of
 from tests.evaluation.opened_page import OpenedPage, opened_page, serious_violations
 from tests.evaluation.page_corpora import ATTACK

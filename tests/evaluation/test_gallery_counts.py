@@ -12,19 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.evaluation.bias import BiasCollector
-from piiloom.evaluation.gallery.collector import LONGEST, GalleryCollector
 from piiloom.evaluation.gallery.counts import (
     CLASSES,
     DIMENSIONS,
+    KINDS,
     OTHERS,
     ErrorCounts,
+    aligned_rows,
     bin_label,
     charts,
     matrix,
     rows_in_classes,
     write_confusion,
 )
-from piiloom.evaluation.gallery.errors import KINDS, aligned_rows
+from piiloom.evaluation.gallery.page import LONGEST, GalleryCollector
 from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
 from piiloom.foundation.whole_files import drafted
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of, some_pairs
@@ -207,7 +208,8 @@ def test_the_matrix_as_csv(tmp_path):
 @pytest.mark.long
 def test_plots_of_errors_and_bias_are_files_and_the_same_each_time(tmp_path):
     pytest.importorskip("matplotlib", reason="the extra report is not installed")
-    from piiloom.evaluation.plots import bias_plot, error_plots, write_plot
+    from piiloom.evaluation.bias import bias_plot
+    from piiloom.evaluation.plots import error_plots, write_plot
 
     counts = collected([*some_pairs(), *hostile_pairs()]).counts
     names = BiasCollector("name")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.gallery.errors import KINDS, MEANING, Row, aligned_rows
+from piiloom.evaluation.gallery.counts import KINDS, MEANING, Row, aligned_rows
 from piiloom.evaluation.inputs.documents import AnnotatedMention, Pair
 from tests.evaluation.gallery_pairs import mention, pair_of
 from tests.longer import case_by_case, few

@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.gallery.collector import GalleryCollector
-from piiloom.evaluation.gallery.errors import aligned_rows
-from piiloom.evaluation.gallery.page import gallery_page, write_gallery
+from piiloom.evaluation.gallery.counts import aligned_rows
+from piiloom.evaluation.gallery.page import GalleryCollector, gallery_page, write_gallery
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.foundation.errors import OutputError
 from tests.evaluation.gallery_pairs import hostile_pairs, mention, pair_of, some_pairs

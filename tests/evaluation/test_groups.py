@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from piiloom.evaluation.scoring.clusters import Clusters
-from piiloom.evaluation.scoring.counts import CountTable, Groups, mean_over_groups
+from piiloom.evaluation.scoring.counts import Clusters, CountTable, Groups, mean_over_groups
 from piiloom.evaluation.scoring.resampling import ResamplingSettings, intervals
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, scored_pair

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from piiloom.evaluation.probe.data import ProbeRecord
-from piiloom.evaluation.probe.scores import TestedRecord, count_table, error_rows, record_intervals, type_scores
+from piiloom.evaluation.probe.data import ProbeRecord, TestedRecord, count_table, error_rows, record_intervals, type_scores
 from piiloom.tagging.examples import GoldSpan
 from piiloom.tagging.features import FoundSpan
 from tests.longer import case_by_case

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.record import RecordPlan, Span
 from piiloom.evaluation.report.counts import ValueCount, is_direct, measure_cards, measure_plan, measure_types, measure_variety
-from piiloom.evaluation.report.figures import measure, record_figures
-from piiloom.evaluation.report.guessing import (
+from piiloom.evaluation.report.figures import (
     balanced_accuracy,
+    measure,
     measure_guessability,
     measure_question_leaks,
     measure_question_use,
     measure_split_leaks,
+    record_figures,
 )
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import PLAN, marked, varied

@@ -14,9 +14,8 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.runs import RejectRow, create_run, save_rejects
-from piiloom.evaluation.report.advice import citation, how_to_make_again, limits, uses
 from piiloom.evaluation.report.figures import measure
-from piiloom.evaluation.report.page import page_contents
+from piiloom.evaluation.report.page import citation, how_to_make_again, limits, page_contents, uses
 from piiloom.evaluation.report.page_figures import agreement_table, costs_table, leakage_tables, rejects_table, withheld_table
 from piiloom.evaluation.report.sources import (
     Background,
@@ -95,7 +94,7 @@ def test_what_the_store_knows_is_told(path):
 
 def test_a_run_or_a_file_has_less_to_tell_and_nothing_is_read_unless_wanted(path, tmp_path):
     corpus = corpus_of_store(path, run="one", wanted=WANTED)
-    assert [run.id for run in corpus.background.runs] == ["one"]
+    assert [run.row.id for run in corpus.background.runs] == ["one"]
     assert (corpus.background.release, corpus.background.imported) == (None, 0)
     assert corpus_of_store(path).background == corpus_of_release(path, "v1").background == Background()
     corpus = corpus_of_file(write_native(varied(), tmp_path / "some.jsonl"))

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from piiloom.evaluation.comparison.comparing import RankingSettings, compare_systems
+from piiloom.evaluation.comparison import RankingSettings, compare_systems
 from piiloom.evaluation.scoring.resampling import permutation_p
 from piiloom.foundation.errors import UsageError
 from tests.evaluation.scored_pairs import exact_scheme, f1, random_counts, scored_pair

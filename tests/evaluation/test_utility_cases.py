@@ -7,10 +7,17 @@ from dataclasses import replace
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.evaluation.utility.cases import NO_QUESTION, NO_RELEVANCE, VARIANTS, CaseFact, checked_variants, utility_cases
 from piiloom.evaluation.utility.evaluating import ReadCases, judge_utility, prepared
-from piiloom.evaluation.utility.options import UtilitySettings
-from piiloom.evaluation.utility.outcomes import LABEL, kept_share, stand_in_pair, tells, told_share, word_overlap
+from piiloom.evaluation.utility.options import (
+    NO_QUESTION,
+    NO_RELEVANCE,
+    VARIANTS,
+    CaseFact,
+    UtilitySettings,
+    checked_variants,
+    utility_cases,
+)
+from piiloom.evaluation.utility.tasks import LABEL, kept_share, stand_in_pair, tells, told_share, word_overlap
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import ASTHMA, record

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.evaluation.scoring.resampling import ResamplingSettings
-from piiloom.evaluation.utility.cases import utility_cases
-from piiloom.evaluation.utility.figures import MeanTable, utility_figures
-from piiloom.evaluation.utility.outcomes import Disclosed, Grade, PairVerdict, UtilityOutcomes
+from piiloom.evaluation.utility.evaluating import MeanTable, utility_figures
+from piiloom.evaluation.utility.options import utility_cases
+from piiloom.evaluation.utility.tasks import Disclosed, Grade, PairVerdict, UtilityOutcomes
 from piiloom.execution.calls import Lost
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.utility_panel import asthmatics

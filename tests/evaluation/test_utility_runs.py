@@ -12,9 +12,8 @@ import pytest
 
 from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.evaluation.utility.asking import estimate_utility
-from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.files import answer_rows, as_markdown, comparison_rows, write_result
-from piiloom.evaluation.utility.options import UtilitySettings
+from piiloom.evaluation.utility.options import VARIANTS, UtilitySettings
 from piiloom.evaluation.utility.tasks import KINDS
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import Interrupted, OutputError, UsageError

@@ -10,9 +10,8 @@ from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import list_runs
-from piiloom.evaluation.utility.cases import VARIANTS
 from piiloom.evaluation.utility.evaluating import ReadCases, judge_utility, prepared
-from piiloom.evaluation.utility.options import UtilitySettings
+from piiloom.evaluation.utility.options import VARIANTS, UtilitySettings
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.providers.provider_calls import MODELS

@@ -8,8 +8,7 @@ import pytest
 
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.registry import make_detector
-from piiloom.evaluation.evaluating import run_evaluation
-from piiloom.evaluation.evaluation_figures import EvaluationSettings
+from piiloom.evaluation.evaluating import EvaluationSettings, run_evaluation
 from tests.detection.listing_model import QUICK, ListingBench, told
 from tests.fakes.llm_server import Fault, LLMServer
 

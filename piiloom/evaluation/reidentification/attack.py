@@ -30,43 +30,23 @@ LARGEST: Final = 3
 SEARCHED: Final = 12
 
 
-class RegisterBuilder:
-    """Takes down the values of persons, by key. The same person may come up again; what is left anywhere of a value is left."""
-
-    def __init__(self) -> None:
-        self._persons: dict[int, int] = {}
-        self._values: dict[int, int] = {}
-        self._rows = array("I"), array("I"), array("B")
-
-    def person(self, key: int) -> int:
-        """Return the number of the person with *key*."""
-        return self._persons.setdefault(key, len(self._persons))
-
-    def add(self, person: int, value: int, left: int) -> None:
-        """Take down that *person* has the value with this key; the bits of *left* are the policies under which it can be read."""
-        for column, number in zip(self._rows, (person, self._values.setdefault(value, len(self._values)), left), strict=True):
-            column.append(number)
-
-    def register(self) -> ValueRegister:
-        """Return the register of what has been taken down."""
-        persons, values, left = (np.frombuffer(column, dtype=column.typecode) if column else np.zeros(0, int) for column in self._rows)
-        # The same for any order of the documents: values in the order of their keys.
-        keys = np.fromiter(self._values, dtype=np.uint64, count=len(self._values))
-        rank = np.empty(len(keys), dtype=np.int64)
-        rank[np.argsort(keys)] = np.arange(len(keys))
-        pairs = persons.astype(np.int64) * max(1, len(keys)) + rank[values]
-        distinct, back = np.unique(pairs, return_inverse=True)
-        bits = np.zeros(len(distinct), dtype=np.uint8)
-        np.bitwise_or.at(bits, back, left.astype(np.uint8))
-        return ValueRegister(len(self._persons), distinct // max(1, len(keys)), distinct % max(1, len(keys)), bits)
-
-
 class ValueRegister:
-    """The distinct values of ``size`` persons: rows of (person, value, bits), ascending. Values are numbered from 0."""
+    """The distinct values of persons, by key: rows of (person, value, bits), ascending, of which both are numbered from 0 on.
 
-    def __init__(self, size: int, persons: NDArray[np.int64], values: NDArray[np.int64], bits: NDArray[np.uint8]) -> None:
-        self.size = size
-        self._persons, self._values, self._bits = persons, values, bits
+    What is left anywhere of a value of a person is left. *values*: rows of (person, value, bits of the policies under which it can be
+    read), in any order. All numbers follow the order of the keys, whatever that of the documents is.
+    """
+
+    def __init__(self, persons: Collection[int], values: tuple[array[int], array[int], array[int]]) -> None:
+        self.size = len(persons)
+        known = np.sort(np.fromiter(persons, dtype=np.uint64, count=self.size))
+        of, keys, left = (np.array(column, dtype=column.typecode) for column in values)
+        distinct, numbers = np.unique(keys, return_inverse=True)
+        width = max(1, len(distinct))
+        pairs, back = np.unique(np.searchsorted(known, of) * width + numbers, return_inverse=True)
+        self._persons, self._values = np.divmod(pairs, width)
+        self._bits = np.zeros(len(pairs), dtype=np.uint8)
+        np.bitwise_or.at(self._bits, back, left)
 
     def left(self, bit: int) -> list[list[int]]:
         """Return, for each person, the values that are left under the policy of *bit*, ascending."""
@@ -223,8 +203,8 @@ def text_key(*texts: str) -> int:
     return text_hash("\0".join(texts)) or 1
 
 
-def still_read(subject: Subject, policy: MaskPolicy) -> list[bool]:
-    """Say of each mention of the document whether its true value can be read.
+def still_read(subject: Subject, policy: MaskPolicy) -> list[bool] | None:
+    """Say of each mention of the document whether its true value can be read; None if *subject* does not allow the policy.
 
     - ``none``: all can; ``all``: none can.
     - ``relevance-aware``: those of high relevance can.
@@ -235,7 +215,9 @@ def still_read(subject: Subject, policy: MaskPolicy) -> list[bool]:
     mentions = subject.document.mentions
     if policy == "none":
         return [True] * len(mentions)
-    if policy == "relevance-aware":
+    if policy == "all":
+        return [False] * len(mentions)
+    if policy == "relevance-aware" and any(one.relevance is not None for one in mentions):
         return [one.relevance == "high" for one in mentions]
     if policy == "predictions" and subject.found is not None:
         ranges, values = found_ranges(subject.found), {value_form("", one.text) for one in subject.found.mentions if one.place is None}
@@ -243,7 +225,7 @@ def still_read(subject: Subject, policy: MaskPolicy) -> list[bool]:
     if policy == "surrogates" and subject.surrogates is not None:
         forms = ((one.entity_type or "", one.text, new) for one, new in zip(mentions, subject.surrogates, strict=True))
         return [value_form(kind, text) == value_form(kind, new) for kind, text, new in forms]
-    return [False] * len(mentions)
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -356,10 +338,11 @@ class Attack:
         self._types = None if types is None else frozenset(types)
         self._name_types = frozenset(name_types)
         self._rare = rare
-        self._builder = RegisterBuilder()
+        self._persons: set[int] = set()
+        self._values = array("Q"), array("Q"), array("B")  # person and value, by key, and the bits of the policies that leave it
         self._names: set[tuple[int, int, int]] = set()  # surrogate, original (0: not known) and person
         self._records = 0
-        self._allowed: set[MaskPolicy] = {"none", "all"}
+        self._allowed: set[MaskPolicy] = set()
 
     def add(self, subject: Subject) -> None:
         """Take one document in. Documents of the same text are about the same person, and what is left in any of them is known."""
@@ -367,36 +350,26 @@ class Attack:
         document = subject.document
         # A table of entities has no text: each of its documents is a person of its own.
         named = ("document", str(self._records)) if document.text is None else ("text", document.text)
-        person = self._builder.person(text_key(*named))
-        self._allow(subject)
-        bits = self._bits(subject)
-        for number, (mention, left) in enumerate(zip(document.mentions, bits, strict=True)):
+        person = text_key(*named)
+        self._persons.add(person)
+        bits = [0] * len(document.mentions)
+        for policy in self._policies or POLICIES:
+            read = still_read(subject, policy)
+            if read is not None:
+                self._allowed.add(policy)
+                bits = [known | _BITS[policy] * left for known, left in zip(bits, read, strict=True)]
+        for place, (mention, left) in enumerate(zip(document.mentions, bits, strict=True)):
             entity_type = mention.entity_type or ""
             if self._types is not None and entity_type not in self._types:
                 continue
             value = value_key(entity_type, mention.text)
             if value:
-                self._builder.add(person, value, left)
+                for column, number in zip(self._values, (person, value, left), strict=True):
+                    column.append(number)
             if subject.surrogates is not None and entity_type in self._name_types:
-                surrogate = value_key(entity_type, subject.surrogates[number])
+                surrogate = value_key(entity_type, subject.surrogates[place])
                 if surrogate:
                     self._names.add((surrogate, value, person))
-
-    def _allow(self, subject: Subject) -> None:
-        if any(one.relevance is not None for one in subject.document.mentions):
-            self._allowed.add("relevance-aware")
-        if subject.found is not None:
-            self._allowed.add("predictions")
-        if subject.surrogates is not None:
-            self._allowed.add("surrogates")
-
-    def _bits(self, subject: Subject) -> list[int]:
-        """Return, for each mention, the bits of the policies under which it can be read."""
-        bits = [0] * len(subject.document.mentions)
-        for policy in self._policies or self._allowed:
-            for number, left in enumerate(still_read(subject, policy)):
-                bits[number] |= _BITS[policy] * left
-        return bits
 
     def figures(self) -> AttackFigures:
         """Return the figures. Raises ``DataError`` if there are no documents, ``UsageError`` for a policy that they do not allow."""
@@ -405,7 +378,7 @@ class Attack:
         for policy in self._policies or ():
             if policy not in self._allowed:
                 raise UsageError(_WHY_NOT[policy], where=f"--mask {policy}", remedy="Leave it out")
-        register = self._builder.register()
+        register = ValueRegister(self._persons, self._values)
         wanted = [policy for policy in POLICIES if policy in (self._policies or self._allowed)]
         return AttackFigures(
             records=self._records,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -21,7 +22,7 @@ from piiloom.corpus.store.opening import open_to_read
 from piiloom.corpus.store.releases import count_members, get_release, iter_release_records, types_of
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
-from piiloom.evaluation.pages.tables import ReportTable, count, with_share
+from piiloom.evaluation.pages.parts import ReportTable, count, with_share
 from piiloom.evaluation.reidentification.attack import (
     NAME_TYPES,
     POLICIES,
@@ -47,7 +48,7 @@ from piiloom.taxonomy.own_types import extended
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from piiloom.evaluation.pages.plots import Plot
+    from piiloom.evaluation.plots import Plot
 
 
 MASKED: Final = "masked"
@@ -392,26 +393,21 @@ def write_attack(out: Path, report: AttackReport) -> tuple[tuple[str, ...], str 
     Files of these names are replaced. The JSON file comes last.
     """
     figures = report.figures
-    images: dict[str, bytes] = {}
-    pictured: list[str] = []
-    install: str | None = None
-    try:
-        plot = _k_plot(figures)
-    except ImportError:
-        install = how_to_install("report")
-    else:
-        images = plot.files()
-        pictured = [f"![{plot.caption}]({plot.name}.png)"]
+    plots: list[Plot] = []
+    with suppress(ImportError):
+        plots = [_k_plot(figures)]
+    pictured = [f"![{plot.caption}]({plot.name}.png)" for plot in plots]
     parts = [f"# Re-identification: {escaped(report.title)}", *(table.markdown() for table in attack_tables(figures)), *pictured]
     texts = {TABLES_FILE: "\n\n".join(parts) + "\n", FIGURES_FILE: json.dumps(report.to_json(), ensure_ascii=False, indent=2) + "\n"}
+    images = {name: image for plot in plots for name, image in plot.files().items()}
     contents = images | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     write_folder(out, contents)
-    return tuple(contents), install
+    return tuple(contents), None if plots else how_to_install("report")
 
 
 def _k_plot(figures: AttackFigures) -> Plot:
     """Return the share of documents by k, a panel a policy; the bar of k = 1 (unique) stands out. Needs matplotlib."""
-    from piiloom.evaluation.pages.plots import BLUE, ORANGE, draw_plot
+    from piiloom.evaluation.plots import BLUE, ORANGE, draw_plot
 
     def fill(figure: Figure) -> None:
         panels = figure.subplots(len(figures.policies), 1, sharex=True, sharey=True, squeeze=False)[:, 0]

@@ -6,9 +6,9 @@ Two mentions have the same value if they have the same type and the same spellin
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 from stdnum import luhn
@@ -65,47 +65,26 @@ class PlanFigures:
     origins: tuple[Origin, ...]
 
 
-def measure_plan(records: Iterable[Record], taxonomy: Taxonomy) -> PlanFigures:
+def measure_plan(records: Sequence[Record], taxonomy: Taxonomy) -> PlanFigures:
     """Count the records; missing metadata is not counted."""
-    counts: dict[str, Counter[str]] = {}
-    topics: set[tuple[str, ...]] = set()
-    subtopics: set[tuple[str, ...]] = set()
-    origins: Counter[_Way] = Counter()
-    planned = 0
-
-    def count(name: str, value: str | None) -> None:
-        if value:
-            counts.setdefault(name, Counter())[value] += 1
-
-    for record in records:
-        count("locales", record.locale)
-        count("producers", producer_of(record))
-        origins[_way(record)] += 1
-        plan = record.plan
-        if plan is None:
-            continue
-        planned += 1
-        pair = "+".join(sorted(plan.pair))
-        count("pairs", pair)
-        count("scenarios", plan.scenario)
-        count("registers", plan.register)
-        count("cue_levels", plan.cue_level)
-        if plan.topic:
-            topics.add((pair, plan.topic))
-            if plan.subtopic:
-                subtopics.add((pair, plan.topic, plan.subtopic))
-    ranked = {name: _ranked(counts.get(name, Counter())) for name in ("pairs", "registers", "cue_levels", "locales", "producers")}
+    plans = [record.plan for record in records if record.plan is not None]
+    topics = [("+".join(sorted(plan.pair)), plan.topic, plan.subtopic) for plan in plans]
+    origins = Counter(map(_way, records))
     return PlanFigures(
-        planned=planned,
+        planned=len(plans),
         pairs_possible=len(taxonomy.pairs),
-        topics=len(topics),
-        subtopics=len(subtopics),
-        scenarios=len(counts.get("scenarios", ())),
+        pairs=_ranked(Counter(pair for pair, _, _ in topics)),
+        topics=len({(pair, topic) for pair, topic, _ in topics if topic}),
+        subtopics=len({each for each in topics if all(each)}),
+        scenarios=len({plan.scenario for plan in plans if plan.scenario}),
+        registers=_ranked(Counter(plan.register for plan in plans if plan.register)),
+        cue_levels=_ranked(Counter(plan.cue_level for plan in plans if plan.cue_level)),
+        locales=_ranked(Counter(record.locale for record in records if record.locale)),
+        producers=_ranked(Counter(map(producer_of, records))),
         origins=tuple(
             Origin(provider=provider, model=model, stage=stage, templates=templates, records=number)
             for (provider, model, stage, templates), number in sorted(origins.items(), key=lambda item: (-item[1], str(item[0])))
         ),
-        **ranked,
     )
 
 
@@ -142,27 +121,17 @@ class SpanPlaces:
     pairs: tuple[TypePair, ...]
 
 
-def measure_places(records: Iterable[Record], taxonomy: Taxonomy) -> SpanPlaces:
+def measure_places(records: Sequence[Record], taxonomy: Taxonomy) -> SpanPlaces:
     """Count the spans of *records* by place, the records by number of spans, and the pairs of types."""
-    tenths = [Counter[str | None]() for _ in range(TENTHS)]
-    sizes = Counter[int]()
-    planned, together = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    order = {name: place for place, name in enumerate(taxonomy.types)}
-
-    def rank(name: str) -> tuple[int, str]:
-        return order.get(name, len(order)), name
-
-    for record in records:
-        sizes[len(record.spans)] += 1
-        for span in record.spans:
-            tenths[TENTHS * span.start // len(record.context)][span.relevance] += 1
-        together.update(combinations(sorted({span.entity_type for span in record.spans}, key=rank), 2))
-        if record.plan is not None:
-            first, second = sorted(record.plan.pair, key=rank)
-            planned[first, second] += 1
+    rank = _rank_of_types(taxonomy)
+    tenths = Counter((TENTHS * span.start // len(record.context), span.relevance) for record in records for span in record.spans)
+    types = (sorted({span.entity_type for span in record.spans}, key=rank) for record in records)
+    together = Counter(pair for names in types for pair in combinations(names, 2))
+    ordered = (sorted(record.plan.pair, key=rank) for record in records if record.plan is not None)
+    planned = Counter((first, second) for first, second in ordered)
     return SpanPlaces(
-        tenths=tuple({"high": counts["high"], "low": counts["low"], "unjudged": counts[None]} for counts in tenths),
-        per_record=tuple(sorted(sizes.items())),
+        tenths=tuple({"high": tenths[at, "high"], "low": tenths[at, "low"], "unjudged": tenths[at, None]} for at in range(TENTHS)),
+        per_record=tuple(sorted(Counter(len(record.spans) for record in records).items())),
         pairs=tuple(
             TypePair(first=a, second=b, planned=planned[a, b], together=together[a, b])
             for a, b in sorted(planned.keys() | together.keys(), key=lambda pair: (rank(pair[0]), rank(pair[1])))
@@ -207,25 +176,24 @@ class CardFigures:
     passing_luhn: int
 
 
-@dataclass(slots=True)
-class _TypeTally:
-    relevance: Counter[str | None] = field(default_factory=Counter)
-    values: Counter[str] = field(default_factory=Counter)
-    records: int = 0
-
-
 def measure_types(records: Iterable[Record], taxonomy: Taxonomy) -> tuple[TypeFigures, ...]:
     """Measure all types that occur, in the order of *taxonomy*; unknown types follow, sorted by name."""
-    tallies: dict[str, _TypeTally] = {}
+    relevances: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
+    values: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    held = Counter[str]()  # records by type
     for record in records:
         for span in record.spans:
-            tally = tallies.setdefault(span.entity_type, _TypeTally())
-            tally.relevance[span.relevance] += 1
-            tally.values[span.text_in(record.context).lower()] += 1
-        for name in {span.entity_type for span in record.spans}:
-            tallies[name].records += 1
+            relevances[span.entity_type][span.relevance] += 1
+            values[span.entity_type][span.text_in(record.context).lower()] += 1
+        held.update({span.entity_type for span in record.spans})
+    names = sorted(held, key=_rank_of_types(taxonomy))
+    return tuple(_figures(name, relevances[name], values[name], held[name], taxonomy) for name in names)
+
+
+def _rank_of_types(taxonomy: Taxonomy) -> Callable[[str], tuple[int, str]]:
+    """Return a key that sorts names of types in the order of *taxonomy*, unknown ones after these by name."""
     order = {name: place for place, name in enumerate(taxonomy.types)}
-    return tuple(_figures(name, tallies[name], taxonomy) for name in sorted(tallies, key=lambda name: (order.get(name, len(order)), name)))
+    return lambda name: (order.get(name, len(order)), name)
 
 
 def measure_cards(records: Iterable[Record]) -> CardFigures:
@@ -235,22 +203,23 @@ def measure_cards(records: Iterable[Record]) -> CardFigures:
     return CardFigures(numbers=len(cards), passing_luhn=sum(luhn.is_valid(card) for card in cards))
 
 
-def _figures(name: str, tally: _TypeTally, taxonomy: Taxonomy) -> TypeFigures:
-    mentions = tally.values.total()
+def _figures(name: str, relevances: Counter[str | None], values: Counter[str], records: int, taxonomy: Taxonomy) -> TypeFigures:
+    mentions = values.total()
     known = taxonomy.types.get(name)
-    ranked = sorted(tally.values.items(), key=lambda item: (-item[1], item[0]))
     return TypeFigures(
         type=name,
         open=known is not None and known.open,
         mentions=mentions,
-        high=tally.relevance["high"],
-        low=tally.relevance["low"],
-        unjudged=tally.relevance[None],
-        records=tally.records,
-        distinct=len(tally.values),
-        distinct_share=len(tally.values) / mentions,
-        top=tuple(ValueCount(value=value, mentions=count, share=count / mentions) for value, count in ranked[:TOP_VALUES]),
-        repeats=tuple(sorted(Counter(tally.values.values()).items())),
+        high=relevances["high"],
+        low=relevances["low"],
+        unjudged=relevances[None],
+        records=records,
+        distinct=len(values),
+        distinct_share=len(values) / mentions,
+        top=tuple(
+            ValueCount(value=value, mentions=count, share=count / mentions) for value, count in [*_ranked(values).items()][:TOP_VALUES]
+        ),
+        repeats=tuple(sorted(Counter(values.values()).items())),
     )
 
 

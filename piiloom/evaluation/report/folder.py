@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from pydantic import model_validator
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.store import StoreSettings
-from piiloom.evaluation.pages.tables import count
+from piiloom.evaluation.pages.parts import count
 from piiloom.evaluation.report.figures import DEFAULT_SEED, ReportFigures, StepWatch, measure
 from piiloom.evaluation.report.page import dataset_page
 from piiloom.evaluation.report.sources import (
@@ -42,6 +43,9 @@ from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.version import __version__
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.taxonomy.own_types_file import read_types_file
+
+if TYPE_CHECKING:
+    from piiloom.evaluation.plots import Plot
 
 FIGURES_FILE = "report.json"
 CARD_FILE = "report.md"
@@ -154,24 +158,17 @@ def write_report(out: Path, corpus: Corpus, figures: ReportFigures, *, force: bo
     *force*: an earlier report there is replaced, other files stay. Raises ``OutputError``.
     """
     check_folder(out, force=force)
-    plots, captions, install = _plots(figures)
+    plots: list[Plot] = []
+    install: str | None = INSTALL
+    with suppress(ImportError):
+        from piiloom.evaluation.report.plots import report_plots
+
+        plots, install = list(report_plots(figures)), None
+    captions = [(f"{plot.name}.png", plot.caption) for plot in plots]
     card, page = dataset_card(corpus.source, figures, captions), dataset_page(corpus, figures)
     data = json.dumps(report_json(corpus.source, figures), ensure_ascii=False, indent=2) + "\n"
     texts = {PAGE_FILE: page, CARD_FILE: card, FIGURES_FILE: data}
-    contents = plots | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
+    images = {name: image for plot in plots for name, image in plot.files().items()}
+    contents = images | {name: text.encode("utf-8", "replace") for name, text in texts.items()}
     write_folder(out, contents, stale=[f"{plot}.{kind}" for plot in _PLOTS for kind in ("png", "svg")])
     return tuple(contents), install
-
-
-def _plots(figures: ReportFigures) -> tuple[dict[str, bytes], list[tuple[str, str]], str | None]:
-    """Return the plot files by name, (file, caption) pairs for the card, and what to install if matplotlib is missing (else None)."""
-    try:
-        from piiloom.evaluation.report.plots import report_plots
-    except ImportError:
-        return {}, [], INSTALL
-    files: dict[str, bytes] = {}
-    captions: list[tuple[str, str]] = []
-    for plot in report_plots(figures):
-        files |= plot.files()
-        captions.append((f"{plot.name}.png", plot.caption))
-    return files, captions, None

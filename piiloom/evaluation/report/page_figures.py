@@ -6,11 +6,24 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from piiloom.evaluation.pages.charts import Chart, Series, bars_from_base, column_chart, heat_map, stacked_bars, step_lines
-from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, with_share
+from piiloom.evaluation.pages.parts import (
+    NOTHING,
+    Chart,
+    Quoted,
+    ReportTable,
+    Series,
+    as_decimal,
+    as_percent,
+    bars_from_base,
+    column_chart,
+    count,
+    heat_map,
+    stacked_bars,
+    step_lines,
+    with_share,
+)
 from piiloom.evaluation.report.counts import TENTHS
-from piiloom.evaluation.report.figures import ReportFigures
-from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.figures import CHANCE, ReportFigures
 from piiloom.evaluation.report.sources import Background
 from piiloom.evaluation.report.tables import guessability_table, relevance_table, span_of_bin
 from piiloom.evaluation.report.wording import Lengths
@@ -54,11 +67,11 @@ def runs_table(background: Background) -> ReportTable:
     """The runs that made the records."""
     rows = [
         (
-            Quoted(run.id),
-            Quoted(run.model or run.provider),
-            Quoted(str(run.settings.get("recipe") or NOTHING)),
-            str(run.seed),
-            count(run.samples),
+            Quoted(run.row.id),
+            Quoted(run.row.model or run.row.provider),
+            Quoted(str(run.row.config.get("recipe") or NOTHING)),
+            str(run.row.seed),
+            count(run.row.samples),
             count(run.records),
         )
         for run in background.runs

@@ -8,11 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from piiloom.evaluation.pages.plots import BLUE, GREY, ORANGE, Plot, draw_plot
-from piiloom.evaluation.pages.tables import as_percent, short
+from piiloom.evaluation.pages.parts import as_percent, short
+from piiloom.evaluation.plots import BLUE, GREY, ORANGE, Plot, draw_plot
 from piiloom.evaluation.report.counts import TypeFigures
-from piiloom.evaluation.report.figures import ReportFigures
-from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.figures import CHANCE, ReportFigures
 from piiloom.evaluation.report.tables import span_of_bin
 from piiloom.evaluation.report.wording import Opener, TextFigures
 

@@ -24,7 +24,7 @@ from piiloom.corpus.store.judgements import JudgedCount, JudgementRow, judged_am
 from piiloom.corpus.store.opening import Sight, open_to_read
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, iter_release_records, types_of, withheld_of
-from piiloom.corpus.store.runs import count_reasons, get_run, records_by_origin
+from piiloom.corpus.store.runs import RunRow, count_reasons, get_run, records_by_origin
 from piiloom.foundation.errors import DataError, ReleaseError, StoreError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -107,12 +107,7 @@ class StatedRelease:
 class RunFacts:
     """A run that made some of the records. ``records``: how many of them. ``rejects``: counts of the run by stage and reason."""
 
-    id: str
-    provider: str
-    model: str | None
-    seed: int
-    samples: int
-    settings: Json
+    row: RunRow
     records: int
     rejects: Mapping[str, Mapping[str, int]]
     costs: tuple[ReplyCosts, ...]
@@ -172,18 +167,8 @@ def read_background(store: Store, splits: Mapping[str, list[Record]], wanted: Wa
 
 
 def _run_facts(store: Store, run_id: str, records: int) -> RunFacts:
-    run = get_run(store, run_id)
-    return RunFacts(
-        id=run.id,
-        provider=run.provider,
-        model=run.model,
-        seed=run.seed,
-        samples=run.samples,
-        settings=run.config,
-        records=records,
-        rejects=count_reasons(store, run.id),
-        costs=tuple(reply_costs(store, run.id)),
-    )
+    costs = tuple(reply_costs(store, run_id))
+    return RunFacts(row=get_run(store, run_id), records=records, rejects=count_reasons(store, run_id), costs=costs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from piiloom.evaluation.pages.tables import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, short, with_share
+from piiloom.evaluation.pages.parts import NOTHING, Quoted, ReportTable, as_decimal, as_percent, count, short, with_share
 from piiloom.evaluation.report.counts import FEWEST_WORDS, KIND_SHARE, TypeFigures
-from piiloom.evaluation.report.figures import ReportFigures, SplitFigures
-from piiloom.evaluation.report.guessing import CHANCE
+from piiloom.evaluation.report.figures import CHANCE, ReportFigures, SplitFigures
 from piiloom.evaluation.report.sources import FileReading, ReportSource
 from piiloom.evaluation.report.wording import OPENER_WORDS, ORDERS, SAMPLE_TEXTS, SAMPLE_WORDS, LengthBin, SelfBleu, TextFigures
 
@@ -34,11 +33,6 @@ def bleu(score: SelfBleu) -> str:
 def shares_of(shares: Iterable[float | None] | None) -> str:
     """``.060/.274``: without leading zeros, so that two kinds of text fit side by side."""
     return NOTHING if shares is None else "/".join(NOTHING if share is None else f"{share:.3f}".removeprefix("0") for share in shares)
-
-
-def counts_listed(counts: Iterable[tuple[str, int]]) -> str:
-    """``forum post: 1,200, letter: 300``."""
-    return ", ".join(f"{name}: {number:,}" for name, number in counts)
 
 
 def all_tables(source: ReportSource, figures: ReportFigures) -> list[ReportTable]:
@@ -330,7 +324,7 @@ def plan_table(figures: ReportFigures) -> ReportTable:
             ("topics, subtopics, scenarios", f"{count(plan.topics)}, {count(plan.subtopics)}, {count(plan.scenarios)}"),
         ]
     groups = (("registers", plan.registers), ("cue levels", plan.cue_levels), ("locales", plan.locales), ("origin", plan.producers))
-    rows += [(name, Quoted(counts_listed(counts.items()))) for name, counts in groups if counts]
+    rows += [(name, Quoted(", ".join(f"{each}: {number:,}" for each, number in counts.items()))) for name, counts in groups if counts]
     return ReportTable(title="plan and origin", columns=("what", "records"), rows=tuple(rows), texts=2)
 
 

@@ -14,7 +14,8 @@ texts compared, so the sample has a fixed size: only figures of the same ``texts
 
 from __future__ import annotations
 
-from collections import Counter
+from bisect import insort
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -81,16 +82,13 @@ class WordedTexts:
 
     def beginning(self, order: Iterable[int], size: int) -> WordedTexts:
         """Return the texts with the numbers in *order*, up to *size* words in total; the last text may be cut."""
-        parts: list[NDArray[np.int64]] = []
-        bounds = [0]
-        for number in order:
-            if bounds[-1] >= size:
-                break
-            part = self.ids[self.bounds[number] : self.bounds[number + 1]][: size - bounds[-1]]
-            parts.append(part)
-            bounds.append(bounds[-1] + part.size)
-        ids = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-        return WordedTexts(vocabulary=self.vocabulary, ids=ids, bounds=np.array(bounds, dtype=np.int64))
+        chosen = list(order)
+        ends = np.cumsum(self.lengths()[chosen])
+        needed = int(np.searchsorted(ends, size)) + 1
+        parts = (self.ids[self.bounds[number] : self.bounds[number + 1]] for number in chosen[:needed])
+        ids = np.concatenate([self.ids[:0], *parts])[:size]
+        bounds = np.minimum(np.concatenate([[0], ends[:needed]]), size)
+        return WordedTexts(vocabulary=self.vocabulary, ids=ids, bounds=bounds)
 
 
 def distinct_shares(texts: WordedTexts) -> tuple[float | None, ...]:
@@ -193,32 +191,18 @@ def bleu_against_others(lines: Sequence[str]) -> Iterator[float]:
     from sacrebleu.metrics.helpers import extract_all_word_ngrams
 
     counted = [extract_all_word_ngrams(line, 1, _LONGEST_NGRAM) for line in lines]
-    most = _MostInALine([ngrams for ngrams, _ in counted])
+    often: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)  # how often each n-gram stands in which line, most first
+    for at, (ngrams, _) in enumerate(counted):
+        for ngram, count in ngrams.items():
+            insort(often[ngram], (-count, at))
     for at, (ngrams, length) in enumerate(counted):
         correct, total = [0] * _LONGEST_NGRAM, [0] * _LONGEST_NGRAM
         for ngram, count in ngrams.items():
             total[len(ngram) - 1] += count
-            correct[len(ngram) - 1] += min(count, most.outside(at, ngram))
+            correct[len(ngram) - 1] += min(count, next((-most for most, where in often[ngram] if where != at), 0))
         closest = min((abs(length - other), other) for number, (_, other) in enumerate(counted) if number != at)[1]
         # effective_order, as sacrebleu advises for single sentences: a text of three words has no 4-gram.
         yield BLEU.compute_bleu(correct, total, length, closest, smooth_method="exp", effective_order=True).score
-
-
-class _MostInALine:
-    """How often an n-gram stands in the one line of all but *at* that has it most often."""
-
-    def __init__(self, counted: Sequence[Counter[tuple[str, ...]]]) -> None:
-        # Per n-gram: its highest count, the line that has it, and the highest count in the other lines.
-        self._found: dict[tuple[str, ...], tuple[int, int, int]] = {}
-        for at, ngrams in enumerate(counted):
-            for ngram, count in ngrams.items():
-                highest, where, second = self._found.get(ngram, (0, -1, 0))
-                self._found[ngram] = (count, at, highest) if count > highest else (highest, where, max(second, count))
-
-    def outside(self, at: int, ngram: tuple[str, ...]) -> int:
-        """Return the highest count of *ngram* in a line other than the line number *at*."""
-        highest, where, second = self._found[ngram]
-        return second if where == at else highest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

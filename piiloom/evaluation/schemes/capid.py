@@ -25,9 +25,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs
 from piiloom.evaluation.inputs.sides import SideSummary
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, Undefined
-from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, MentionPair, count_pairs
-from piiloom.evaluation.schemes.precision_recall import ratio
-from piiloom.evaluation.schemes.span_pairs import place_pairs
+from piiloom.evaluation.schemes.precision_recall import by_column, ratio
+from piiloom.evaluation.schemes.span_pairs import PAIR_COUNTS, MentionPair, count_pairs, place_pairs
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
@@ -79,17 +78,12 @@ class SampleMeans:
 
     def __init__(self, ratios: Mapping[str, tuple[str, str]], undefined: Undefined) -> None:
         """*ratios*: (numerator, denominator) by the name of the figure, both names of ``PAIR_COUNTS``."""
-        counts = PAIR_COUNTS
         denominators = tuple(dict.fromkeys(below for _, below in ratios.values()))
-        self.columns = (*counts, *(f"{name}, summed" for name in ratios), *(f"samples with {name}" for name in denominators))
+        self.columns = (*PAIR_COUNTS, *(f"{name}, summed" for name in ratios), *(f"samples with {name}" for name in denominators))
         self._ratios = ratios
-        self._counts = {name: at for at, name in enumerate(counts)}
-        self._at = [(self._counts[above], self._counts[below]) for above, below in ratios.values()]
-        self._below = [self._counts[name] for name in denominators]
+        self._at = [(PAIR_COUNTS.index(above), PAIR_COUNTS.index(below)) for above, below in ratios.values()]
+        self._below = [PAIR_COUNTS.index(name) for name in denominators]
         self._parts = itemgetter(*(above for above, _ in self._at), *self._below)
-        sums = len(counts)
-        weights = {name: sums + len(ratios) + at for at, name in enumerate(denominators)}
-        self._means = {name: (sums + at, weights[below]) for at, (name, (_, below)) in enumerate(ratios.items())}
         self._default = 1.0 if undefined == "one" else 0.0
         self._skips = undefined == "skip"
 
@@ -105,20 +99,9 @@ class SampleMeans:
         ratios = [counts[above] / counts[below] if counts[below] else self._default for above, below in self._at]
         return [*counts, *ratios, *(0.0 if self._skips and not counts[at] else 1.0 for at in self._below)]
 
-    def means(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return the mean of each ratio over the samples. *totals*: sums of rows, of shape (…, columns)."""
-        return {name: ratio(totals[..., value], totals[..., weight]) for name, (value, weight) in self._means.items()}
-
-    def ratios(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-        """Return each ratio of the summed counts."""
-        return {name: ratio(self._sum(totals, above), self._sum(totals, below)) for name, (above, below) in self._ratios.items()}
-
-    def sums(self, totals: NDArray[np.float64], names: Mapping[str, str]) -> dict[str, NDArray[np.float64]]:
-        """Return the sums of counts under the names of figures; *names*: those of the counts by those of the figures."""
-        return {figure: self._sum(totals, name) for figure, name in names.items()}
-
-    def _sum(self, totals: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-        return totals[..., self._counts[name]]
+    def means(self, of: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+        """Return the mean of each ratio over the samples. *of*: sums of rows by column."""
+        return {name: ratio(of[f"{name}, summed"], of[f"samples with {below}"]) for name, (_, below) in self._ratios.items()}
 
 
 class CapidScheme(SampleMeans):
@@ -143,7 +126,8 @@ class CapidScheme(SampleMeans):
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the means over samples, and the numbers of samples, values, matches and malformed entries."""
-        return {**self.means(totals), **self.sums(totals, _COUNTS)}
+        of = by_column(self.columns, totals)
+        return {**self.means(of), **{figure: of[name] for figure, name in _COUNTS.items()}}
 
 
 def relevance_warnings(sides: Mapping[str, SideSummary]) -> tuple[str, ...]:
@@ -190,7 +174,8 @@ def _similarity(one: _NormalisedValue, other: _NormalisedValue) -> float:
     if one.is_word and other.is_word:
         if one.text == other.text:
             return 1.0
-        shared, here, there = _shared_characters(one.text, other.text), len(one.text), len(other.text)
+        shared = sum([min(one.text.count(letter), other.text.count(letter)) for letter in set(one.text)])
+        here, there = len(one.text), len(other.text)
     else:
         shared, here, there = len(one.words & other.words), len(one.words), len(other.words)
     if not shared:
@@ -213,10 +198,6 @@ def _normalised(text: str) -> _NormalisedValue:
     return _NormalisedValue(text, frozenset(words), len(words) == 1)
 
 
-def _shared_characters(one: str, other: str) -> int:
-    return sum([min(one.count(char), other.count(char)) for char in set(one)])
-
-
 class CapidStrictScheme(SampleMeans):
     """The scheme; see the module docstring. A mention without a place matches nothing."""
 
@@ -234,5 +215,7 @@ class CapidStrictScheme(SampleMeans):
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the figures of all mentions, the means over samples, and the numbers of samples, mentions, pairs and malformed entries."""
-        macro = {f"macro_{name}": value for name, value in self.means(totals).items()}
-        return {**self.ratios(totals), **macro, **self.sums(totals, _STRICT_COUNTS)}
+        of = by_column(self.columns, totals)
+        ratios = {name: ratio(of[above], of[below]) for name, (above, below) in STRICT_RATIOS.items()}
+        macro = {f"macro_{name}": value for name, value in self.means(of).items()}
+        return {**ratios, **macro, **{figure: of[name] for figure, name in _STRICT_COUNTS.items()}}

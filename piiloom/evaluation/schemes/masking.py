@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from piiloom.corpus.record import CONTRAST_GROUP
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, Pair
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings
-from piiloom.evaluation.schemes.precision_recall import ratio
+from piiloom.evaluation.schemes.precision_recall import by_column, ratio
 from piiloom.taxonomy.identifying import Identifying, identifying_table
 
 TextRange = tuple[int, int]
@@ -56,7 +56,6 @@ _COLUMNS = (
     "low",
     "low_unmasked",
 )
-_AT = {name: at for at, name in enumerate(_COLUMNS)}
 # Where they are in a row. After each of these from _SELF on comes the part of them that is found, or wrongly masked or not.
 _DOCUMENTS, _WITH_DIRECT, _LEAKING, _MENTIONS, _FOUND, _WEIGHT, _WEIGHT_FOUND = range(7)
 _SELF, _OTHERS, _UNSTATED, _HIGH, _LOW = range(7, len(_COLUMNS), 2)
@@ -151,7 +150,7 @@ class PrivacyScheme:
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the figures of the module docstring."""
-        of = {name: totals[..., at].astype(float) for name, at in _AT.items()}
+        of = by_column(self.columns, totals)
         own, others = ratio(of["self_found"], of["self"]), ratio(of["others_found"], of["others"])
         return {
             "leak_rate": ratio(of["documents_leaking"], of["documents_with_direct"]),
@@ -232,5 +231,8 @@ class ContrastGroups:
 
     def figures(self, totals: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return the shares of sums of ``rows``, of shape (…, columns). 0/0 counts as 0."""
-        groups, consistent, mentions, consistent_mentions = (totals[..., at].astype(float) for at in range(len(self.columns)))
-        return {"contrast_consistency": ratio(consistent, groups), "contrast_consistency_mentions": ratio(consistent_mentions, mentions)}
+        of = by_column(self.columns, totals)
+        return {
+            "contrast_consistency": ratio(of["consistent_groups"], of["groups"]),
+            "contrast_consistency_mentions": ratio(of["consistent_mentions"], of["mentions"]),
+        }

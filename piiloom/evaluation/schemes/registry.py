@@ -8,8 +8,7 @@ from typing import Final
 from piiloom.evaluation.schemes.base import Scheme, SchemeSettings
 from piiloom.evaluation.schemes.capid import CapidScheme, CapidStrictScheme
 from piiloom.evaluation.schemes.masking import PrivacyScheme
-from piiloom.evaluation.schemes.nervaluate_modes import NervaluateScheme
-from piiloom.evaluation.schemes.precision_recall import ExactScheme, PartialScheme, TextScheme, TokenScheme
+from piiloom.evaluation.schemes.precision_recall import ExactScheme, NervaluateScheme, PartialScheme, TextScheme, TokenScheme
 from piiloom.evaluation.schemes.tab import TabScheme
 from piiloom.foundation.errors import UsageError
 

@@ -1,15 +1,86 @@
-"""Mentions by their places: those of the same type and place on both sides, and pairs of those that overlap, one to one."""
+"""Mentions by their places: those of the same type and place on both sides, and pairs of those that overlap, one to one.
+
+Counts of mentions that were paired, by type, are shared by ``capid`` and ``capid-strict``.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
-from math import lcm
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import fsum, lcm
+from operator import attrgetter
 from typing import TypeVar
 
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.schemes.base import OVERALL, type_key
-from piiloom.evaluation.schemes.pair_counts import MentionPair
+
+# A gold mention, the predicted one that answers it, and how alike they are: over 0, up to 1.
+MentionPair = tuple[AnnotatedMention, AnnotatedMention, float]
+# Sums of two, so that every figure is a ratio of two columns.
+_SUMS = {
+    "mentions": ("gold", "found"),
+    "mentions_matched": ("gold_matched", "found_matched"),
+    "mentions_exact": ("gold_exact", "found_exact"),
+    "judged": ("low", "high"),
+    "judged_matched": ("low_matched", "high_matched"),
+    "judged_right": ("low_right", "high_right"),
+}
+
+
+# What is counted of one type in one document. The first three are of the document; ``gold`` to ``high_right`` are of gold mentions of the
+# type, ``found`` to ``found_exact`` of predicted ones that say the type. ``…_exact``: of the same place; ``similarity``: the sum over
+# matched ones; ``…_right``: matched and equal; ``low`` and ``high``: gold mentions of that relevance; ``relevance_right``: of any.
+_FIELDS = (
+    *("samples", "malformed", "gold_malformed"),
+    *("gold", "gold_matched", "gold_exact", "similarity", "type_right", "relevance_right"),
+    *("low", "low_matched", "low_right", "high", "high_matched", "high_right"),
+    *("found", "found_matched", "found_exact"),
+)
+PAIR_COUNTS: tuple[str, ...] = (*_FIELDS, *_SUMS)
+
+
+def count_pairs(
+    gold: Iterable[AnnotatedMention],
+    found: Iterable[AnnotatedMention],
+    pairs: Iterable[MentionPair],
+    *,
+    malformed: tuple[int, int] = (0, 0),
+    relevance_of: Callable[[AnnotatedMention], str | None] = attrgetter("relevance"),
+) -> dict[str, list[float]]:
+    """Return the counts, in the order of ``PAIR_COUNTS``, by type and over all types.
+
+    *malformed*: how many entries of the gold and of the predicted document are no mention. A type or a relevance that the prediction does
+    not state is never right. *relevance_of* returns "high", "low", another word that counts as neither, or None.
+    """
+    types: defaultdict[str, dict[str, float]] = defaultdict(lambda: dict.fromkeys(_FIELDS, 0.0) | {"samples": 1.0})
+    for mention in gold:
+        row = types[type_key(mention)]
+        row["gold"] += 1
+        said = relevance_of(mention)
+        if said in ("low", "high"):
+            row[said] += 1
+    for mention in found:
+        types[type_key(mention)]["found"] += 1
+    for one, other, similarity in pairs:
+        exact = one.place is not None and one.place == other.place
+        row, answer = types[type_key(one)], types[type_key(other)]
+        row["gold_matched"] += 1
+        answer["found_matched"] += 1
+        row["gold_exact"] += exact
+        answer["found_exact"] += exact
+        row["similarity"] += similarity
+        row["type_right"] += other.entity_type is not None and other.entity_type == one.entity_type
+        said = relevance_of(one)
+        right = said is not None and said == relevance_of(other)
+        row["relevance_right"] += right
+        if said in ("low", "high"):
+            row[f"{said}_matched"] += 1
+            row[f"{said}_right"] += right
+    counts = {name: [*row.values(), *(row[one] + row[other] for one, other in _SUMS.values())] for name, row in types.items()}
+    total = dict.fromkeys(PAIR_COUNTS, 0.0) | dict(zip(PAIR_COUNTS, map(fsum, zip(*counts.values(), strict=True)), strict=False))
+    total |= {"samples": 1, "malformed": malformed[1], "gold_malformed": malformed[0]}
+    return {OVERALL: list(total.values()), **counts}
+
 
 # The key of the type, start, end.
 Placed = tuple[str, int, int]
@@ -50,19 +121,17 @@ def in_common(gold: Iterable[Placed], found: Iterable[Placed]) -> tuple[list[Pla
     return same, [one for one, left in free.items() for _ in range(left)], spurious
 
 
-def add_by_type(counts: dict[str, list[float]], column: int, types: Iterable[str], columns: int) -> None:
-    """Add 1 in *column* to the counts of each of *types* and to those over all."""
+def count_types(groups: Sequence[Sequence[Placed]], columns: int) -> dict[str, list[float]]:
+    """Return counts by type and over all, of so many *columns*; the first ones have the numbers of mentions of *groups*."""
+    counts: dict[str, list[float]] = {OVERALL: [0] * columns}
     overall = counts[OVERALL]
-    for name in types:
-        overall[column] += 1
-        if name not in counts:
-            counts[name] = [0] * columns
-        counts[name][column] += 1
-
-
-def types_at(mentions: Sequence[Placed]) -> Iterable[str]:
-    """Return the type of each of *mentions*."""
-    return (name for name, _, _ in mentions)
+    for column, mentions in enumerate(groups):
+        for name, _, _ in mentions:
+            overall[column] += 1
+            if name not in counts:
+                counts[name] = [0] * columns
+            counts[name][column] += 1
+    return counts
 
 
 def _placed(document: AnnotatedDocument) -> tuple[list[Placed], list[Placed]]:

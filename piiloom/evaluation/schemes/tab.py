@@ -60,24 +60,13 @@ _FIRST_PREDICTED = 2 * len(_LEVELS) * len(_KINDS)
 _FIRST_MACRO = _FIRST_PREDICTED + 2 * len(_PREDICTED)
 _MACRO_PRECISION = _FIRST_MACRO + 2 * len(_KINDS)
 _Masked = tuple[str | None, bool, int, int]  # a mention's type, whether it is masked, its masked tokens, its tokens
+_Rows = defaultdict[str, list[float]]  # the counts of one document by type
 _Pieces = dict[TextRange, set[str]]  # what is predicted, and under which types, ``OVERALL`` among them
 
 
 def uniform(_start: int, _end: int) -> float:
     """Return 1 for every range."""
     return 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Tokens:
-    starts: Sequence[int]
-    ends: Sequence[int]
-    contents: Sequence[float]
-
-    def weigh(self, start: int, end: int) -> float:
-        """Return -ln p of the least likely token that has a part of [start, end), as the paper's script does; 0 if there is none."""
-        first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
-        return max(self.contents[first:last], default=0.0)
 
 
 class TokenInformation:
@@ -88,7 +77,7 @@ class TokenInformation:
         self._offsets: dict[str, tuple[int, int]] = {}
         for number, offset, line in _lines(path):
             where = f"{path.name}:{number}"
-            name, _ = _parsed(line, where)
+            name, *_ = _parsed(line, where)
             if name in self._offsets:
                 raise DataError(f"id {name!r} is in line {self._offsets[name][0]} already", where=where, remedy="Give each document once")
             self._offsets[name] = (number, offset)
@@ -106,11 +95,16 @@ class TokenInformation:
         number, offset = self._offsets[document.id]
         with self._path.open("rb") as file:
             file.seek(offset)
-            _, tokens = _parsed(file.readline(), f"{self._path.name}:{number}")
-        if document.text is not None and tokens.ends and tokens.ends[-1] > len(document.text):
-            what = f"a token ends at {tokens.ends[-1]}, the text of document {document.id!r} at {len(document.text)}"
+            _, starts, ends, contents = _parsed(file.readline(), f"{self._path.name}:{number}")
+        if document.text is not None and ends and ends[-1] > len(document.text):
+            what = f"a token ends at {ends[-1]}, the text of document {document.id!r} at {len(document.text)}"
             raise DataError(what, where=f"{self._path.name}:{number}", remedy="Compute the probabilities from the same texts")
-        return tokens.weigh
+
+        def weigh(start: int, end: int) -> float:
+            """Return -ln p of the least likely token that has a part of [start, end), as the paper's script does; 0 if there is none."""
+            return max(contents[bisect_right(ends, start) : bisect_left(starts, end)], default=0.0)
+
+        return weigh
 
 
 def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
@@ -125,7 +119,8 @@ def _lines(path: Path) -> Iterator[tuple[int, int, bytes]]:
         raise UsageError(f"cannot be read: {error.strerror}", where=path.name, remedy="Check the path") from error
 
 
-def _parsed(line: bytes, where: str) -> tuple[str, _Tokens]:
+def _parsed(line: bytes, where: str) -> tuple[str, list[int], list[int], list[float]]:
+    """Return the id, and the starts, the ends and the information contents of the tokens."""
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -143,7 +138,7 @@ def _parsed(line: bytes, where: str) -> tuple[str, _Tokens]:
         starts.append(start)
         ends.append(end)
         contents.append(_content(token, spot))
-    return row["id"], _Tokens(starts, ends, contents)
+    return row["id"], starts, ends, contents
 
 
 def _place(token: Any, where: str) -> tuple[int, int]:
@@ -166,17 +161,6 @@ def _content(token: dict[str, Any], where: str) -> float:
 
 def _is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-class _Rows(dict[str, list[float]]):
-    """The counts of one document by type."""
-
-    def __init__(self) -> None:
-        super().__init__({OVERALL: [0.0] * (2 * len(_SHARES))})
-
-    def __missing__(self, name: str) -> list[float]:
-        self[name] = row = [0.0] * (2 * len(_SHARES))
-        return row
 
 
 @dataclass(slots=True)
@@ -210,7 +194,8 @@ class TabScheme:
 
     def count(self, gold: AnnotatedDocument, found: AnnotatedDocument) -> Mapping[str, Sequence[float]]:
         """Return part and whole of each share by type."""
-        counts = _Rows()
+        width = len(self.columns)
+        counts: _Rows = defaultdict(lambda: [0.0] * width, {OVERALL: [0.0] * width})
         annotators = self._annotators(gold, found_ranges(found))
         for annotator in annotators:
             _count_recall(counts, annotator)

@@ -14,9 +14,7 @@ from typing import Any, Final
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunRow, asking_run
-from piiloom.evaluation.utility.cases import UtilityCase
-from piiloom.evaluation.utility.options import ModelChoice, UtilitySettings
-from piiloom.evaluation.utility.outcomes import UtilityOutcomes
+from piiloom.evaluation.utility.options import ModelChoice, UtilityCase, UtilitySettings
 from piiloom.evaluation.utility.tasks import (
     ANSWER,
     COMPLETENESS,
@@ -24,6 +22,7 @@ from piiloom.evaluation.utility.tasks import (
     KINDS,
     LONGEST_ANSWER,
     PAIR,
+    UtilityOutcomes,
     UtilityTask,
     answer_tasks,
     judge_tasks,

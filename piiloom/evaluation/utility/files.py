@@ -14,11 +14,10 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.formats.native_rows import row_line
-from piiloom.evaluation.pages.tables import NOTHING, ReportTable, as_decimal
-from piiloom.evaluation.utility.cases import UtilityCase
-from piiloom.evaluation.utility.evaluating import UtilityResult
-from piiloom.evaluation.utility.figures import ALL_PAIRS, MeanFigure, PairCounts
-from piiloom.evaluation.utility.outcomes import NAME, TIES, PairVerdict, UtilityOutcomes, kept_share, told_share
+from piiloom.evaluation.pages.parts import NOTHING, ReportTable, as_decimal
+from piiloom.evaluation.utility.evaluating import ALL_PAIRS, MeanFigure, PairCounts, UtilityResult
+from piiloom.evaluation.utility.options import UtilityCase
+from piiloom.evaluation.utility.tasks import NAME, TIES, PairVerdict, UtilityOutcomes, kept_share, told_share
 from piiloom.execution.calls import Lost
 from piiloom.foundation.markdown import escaped, pipe_table
 from piiloom.foundation.whole_files import write_folder

@@ -1,17 +1,92 @@
-"""Charts as inline SVG: stacked bars, columns, step lines, bars from a base line, a heat map. Each function returns an ``svg`` element.
+"""Parts of pages: figures as text for people to read, tables of them, charts as inline SVG, and the page that a template makes of these.
+
+A cell with text of the corpus or of the user is a ``Quoted``: the renderer must escape it, so that no markup in it takes effect.
 
 Charts have no colors of their own: marks have classes, and the page's style sheet gives these the colors of the theme.
+
+The policy of a page allows its own script and style sheet by their hashes and no other resource: what a text of the corpus might
+smuggle in would not run, and nothing is fetched.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
 
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from piiloom.evaluation.pages.tables import ReportTable, as_decimal, as_percent, count, short
+from piiloom.foundation.markdown import escaped, pipe_table
+from piiloom.foundation.version import __version__
+
+NOTHING = "–"
+# Longer names of types are cut in labels, which stay on one line.
+LABEL = 28
+# Control characters and lone surrogates, which HTML cannot hold. One stands for one, so that offsets stay.
+_UNSHOWN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+class Quoted(str):
+    """Text that piiloom did not write, which must be escaped when it is rendered."""
+
+    __slots__ = ()
+
+
+def short(text: str, limit: int = 48) -> str:
+    """Return *text*, cut to *limit* characters with "…" at the end if it is longer."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def printable(text: str) -> str:
+    """Return *text* with U+FFFD in the place of characters that a page cannot hold."""
+    return _UNSHOWN.sub("\ufffd", text)
+
+
+def count(number: int | None) -> str:
+    """``1,234``."""
+    return NOTHING if number is None else f"{number:,}"
+
+
+def as_percent(share: float | None) -> str:
+    """``12.3%``, with two places below one percent."""
+    if share is None:
+        return NOTHING
+    return f"{100 * share:.2f}%" if 0 < share < 0.00995 else f"{100 * share:.1f}%"
+
+
+def as_decimal(value: float | None) -> str:
+    """``0.581``."""
+    return NOTHING if value is None else f"{value:.3f}"
+
+
+def with_share(number: int, share: float | None) -> str:
+    """``3 (1.5%)``."""
+    return f"{count(number)} ({as_percent(share)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportTable:
+    """A table with a note on how to read it. The first ``texts`` columns hold text, the others figures."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+    texts: int = 1
+
+    def markdown(self) -> str:
+        """Return the table in Markdown with its title and note, its quoted cells escaped."""
+        rows = [[escaped(cell) if isinstance(cell, Quoted) else cell for cell in row] for row in self.rows]
+        parts = [f"## {self.title}", pipe_table(self.columns, rows, range(self.texts)), *([self.note] if self.note else [])]
+        return "\n\n".join(parts)
+
 
 # All charts are drawn this wide and scaled by the page; at a phone's width that is still readable.
 WIDTH = 380
@@ -223,3 +298,46 @@ def _upright(scale: Sequence[float], written: Callable[[float], str], unit: str)
 
 def _number(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:g}"
+
+
+Shown = dict[str, Any]  # what a template lays out, by name
+
+
+def render_page(package: str, page: object, *, script: str, style: str | None = None) -> str:
+    """Return the template ``page.html.j2`` of *package* as HTML.
+
+    It extends ``frame.html.j2`` and lays out *page*. *script* and *style* are its own script and style sheet, beside it in the folder
+    ``templates``; they follow the shared ones.
+    """
+    styled = _asset(__package__, "page.css") + (_asset(package, style) if style is not None else "")
+    scripts = _asset(__package__, "theme.js") + _asset(package, script)
+    return _filled(package, "page.html.j2", styled, scripts, page=page, piiloom=__version__)
+
+
+def render_table(template: str, style: str, table: object) -> str:
+    """Return *template* of this package with *table* as HTML; the page runs no script."""
+    return _filled(__package__, template, _asset(__package__, style), table=table)
+
+
+def _filled(package: str, template: str, style: str, script: str = "", **variables: object) -> str:
+    scripts = f" script-src '{_digest(script)}';" if script else ""
+    policy = f"default-src 'none'; style-src '{_digest(style)}';{scripts} base-uri 'none'; form-action 'none'"
+    marked = {"style": Markup(style), "script": Markup(script)}  # noqa: S704 - our own files
+    return _environment(package).get_template(template).render(policy=policy, **marked, **variables)
+
+
+@cache
+def _asset(package: str, name: str) -> str:
+    return (files(package) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _digest(content: str) -> str:
+    return "sha256-" + b64encode(sha256(content.encode()).digest()).decode()
+
+
+@cache
+def _environment(package: str) -> Environment:
+    loader = ChoiceLoader([PackageLoader(package), PackageLoader(__package__)])
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    made.filters |= {"visible": printable, "capfirst": lambda text: text[:1].upper() + text[1:]}
+    return made

@@ -1,1 +1,0 @@
-"""Several systems on the same gold: ranks, differences, and tables of them."""
