@@ -16,9 +16,17 @@ from typing import NoReturn
 
 from tenacity import AsyncRetrying, retry_if_result
 
-from piiloom.execution.call_entries import PromptNotes, Request, failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
+from piiloom.execution.call_entries import (
+    CallTotals,
+    PromptNotes,
+    Request,
+    failure_code,
+    failure_entry,
+    reply_entry,
+    sent_entry,
+    unsaid_cost,
+)
 from piiloom.execution.call_limits import CallBudget, CallLimiter, CallReservation, CallSlot
-from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.money.budget import estimated_tokens, worst_case_usd
 from piiloom.execution.retrying import RetryPolicy, last_result

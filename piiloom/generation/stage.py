@@ -1,23 +1,63 @@
-"""The ``Stage`` protocol, the context that stages get, and the error by which a stage rejects an item."""
+"""The ``Stage`` protocol, the context that stages get, and how they ask a model; the error by which a stage rejects an item."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from piiloom.corpus.store.runs import RejectRow
-from piiloom.execution.calls import Calls, FailureLimit
+from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model, prompt_call
+from piiloom.execution.calls import Fault as Fault  # noqa: PLC0414 - the stages have both from here
+from piiloom.execution.calls import Wish as Wish  # noqa: PLC0414
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.shared_work import SharedWork
 from piiloom.prompts.library import PromptLibrary, open_library
+from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale, get_locale
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
+
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class _Shared:
+    task: asyncio.Task[Any]
+    asked: int = 0
+    waiting: int = 0
+
+
+class SharedWork:
+    """Keeps running or finished tasks by key, until everyone who shares a task has asked for it."""
+
+    def __init__(self) -> None:
+        self._shared: dict[str, _Shared] = {}
+
+    async def once(self, key: str, make: Callable[[], Coroutine[Any, Any, R]], *, among: int) -> R:
+        """Run ``make()`` once for *among* callers with the same *key*; each gets its result or its exception.
+
+        A cancelled caller only stops waiting; the work itself is cancelled when no caller is waiting any more.
+        """
+        shared = self._shared.get(key)
+        if shared is None:
+            shared = self._shared[key] = _Shared(asyncio.ensure_future(make()))
+        shared.asked += 1
+        if shared.asked >= among:
+            self._shared.pop(key, None)
+        shared.waiting += 1
+        try:
+            found: R = await asyncio.shield(shared.task)
+            return found
+        finally:
+            shared.waiting -= 1
+            if not shared.waiting and not shared.task.done():
+                shared.task.cancel()
+                self._shared.pop(key, None)
 
 
 class ItemRejected(PiiloomError):
@@ -143,3 +183,63 @@ def objects_schema(key: str, properties: Mapping[str, Any], **before: Any) -> Ma
     entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     fields = {**before, key: {"type": "array", "items": entry}}
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRequest:
+    """A request to the model: its stage, template, variables, the JSON schema of the reply, and the id of the item it is made for."""
+
+    stage: str
+    template: str
+    variables: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    item_id: str
+
+    def call(self, attempt: int, fault: str | None, prompts: PromptLibrary, settings: SamplingSettings) -> PromptCall:
+        """Create the provider call of attempt number *attempt*; *fault* tells the model what was wrong with its previous reply."""
+        return prompt_call(
+            prompts.find(self.template),
+            self.variables,
+            stage=self.stage,
+            schema_name=self.template,
+            schema=self.schema,
+            item_id=self.item_id,
+            attempt=attempt,
+            fault=fault,
+            settings=settings,
+        )
+
+
+async def ask(
+    question: PromptRequest,
+    ctx: StageContext,
+    accept: Callable[[Any], R],
+    *,
+    last_resort: Callable[[Any], R] | None = None,
+    judging: bool = False,
+) -> tuple[R, int]:
+    """Ask until ``accept(data)`` raises no ``Fault``; returns its result and the number of refused replies.
+
+    *last_resort*, if given, replaces *accept* for the reply of the last attempt: it accepts what a later stage can repair. With
+    *judging*, the run's judge is asked.
+
+    Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault. Errors that would hit every item (wrong key,
+    budget used up, an endpoint that never answered) propagate and end the run.
+    """
+    drawn = ctx.drawn(question.item_id) * ctx.config.max_attempts
+    settings = ctx.config.sampling_of(question.stage)
+
+    def call(attempt: int, fault: str | None) -> PromptCall:
+        return question.call(drawn + attempt, fault, ctx.prompts, settings)
+
+    async def judged(data: Any, attempt: int) -> R:
+        return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)
+
+    calls, failure_limit = (ctx.judging, ctx.judge_failure_limit) if judging else (ctx.calls, ctx.failure_limit)
+    found = await ask_model(calls, call, judged, attempts=ctx.config.max_attempts, failure_limit=failure_limit)
+    if isinstance(found, Lost):
+        last_reply = None if found.error else found.last_reply
+        raise ItemRejected(
+            found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply, known=found.known
+        ) from found.error
+    return found

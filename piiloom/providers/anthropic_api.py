@@ -14,8 +14,8 @@ import httpx2
 
 from piiloom.providers.chat_dialects import is_certain, schema_instruction
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
+from piiloom.providers.replies import SchemaCache, as_json_types, format_name
 from piiloom.providers.sampling import with_sampling
-from piiloom.providers.schemas import SchemaCache, as_json_types, format_name
 from piiloom.providers.sdk_errors import read_error_body
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 

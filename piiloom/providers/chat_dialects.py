@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall
-from piiloom.providers.schemas import SchemaCache, as_json_types, format_name, strict_schema
+from piiloom.providers.replies import SchemaCache, as_json_types, format_name, strict_schema
 
 FormatKind = Literal["json_schema", "json_object", "json_object_bare", "plain"]
 # Value of ``--response-format`` -> the format to start with.

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from piiloom.foundation.errors import UsageError
-from piiloom.providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
+from piiloom.providers.addresses import EXAMPLES, Redactor, check_base_url, public_url, secrets_of
 from piiloom.providers.batch_api import BatchApi, BatchLimits
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.prices import ModelSpec, check_priced, load_models, parse_prices
 from piiloom.providers.protocol import Provider
-from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider
 

@@ -15,8 +15,8 @@ import openai
 
 from piiloom.providers.errors import ProviderUnavailable, RateLimited
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall, TokenUsage
+from piiloom.providers.replies import SchemaCache, format_name, strict_schema
 from piiloom.providers.sampling import with_sampling
-from piiloom.providers.schemas import SchemaCache, format_name, strict_schema
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider, SdkReply, as_count, part, parts
 
 # ``error.code`` of a response whose status is "failed" (openai.types.responses.ResponseError).

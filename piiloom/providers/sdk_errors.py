@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Protocol, cast
 
 from piiloom.foundation.errors import ProviderError
+from piiloom.providers.addresses import Redactor
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
@@ -33,7 +34,6 @@ from piiloom.providers.errors import (
     ServerPaused,
 )
 from piiloom.providers.rate_headers import read_retry_after, stated_wait
-from piiloom.providers.redaction import Redactor
 
 # Codes and phrases that mean that the account has no money or quota left, so that waiting does not help.
 _NO_MONEY = (

@@ -25,10 +25,9 @@ from piiloom.detection.benchmark.carrier_orders import CarrierOrder, carrier_ord
 from piiloom.detection.benchmark.carriers import Carrier, shipped_carriers
 from piiloom.detection.benchmark.written_carriers import carrier_of, comparable, reply_schema
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.calls import AGAIN, FailureLimit, Lost, ask_model
+from piiloom.execution.call_entries import CallTotals
+from piiloom.execution.calls import AGAIN, FailureLimit, Lost, ask_model, prompt_call
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.errors import DataError, Interrupted, OutputError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import output_errors, write_folder

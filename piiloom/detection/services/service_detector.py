@@ -18,7 +18,7 @@ from piiloom.detection.chunking import sentence_pieces
 from piiloom.detection.detector import Findings, ModelDetector, SetAside
 from piiloom.detection.detector_settings import DetectorSettings, Service
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.limits.limiter import Limiter, LimiterSlot
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError, UsageError

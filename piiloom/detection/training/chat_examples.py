@@ -1,7 +1,7 @@
 """Records as examples for a language model: the rows that ``piiloom export`` writes, as tokens, with the loss on the answer only.
 
 A detector asks with the same instruction and the same layout (``piiloom.corpus.formats.instruction_tuning``), and the same code makes the
-tokens (``piiloom.providers.local.prompt_layout``), so a trained model is asked just what it has learnt.
+tokens (``piiloom.providers.local.loading``), so a trained model is asked just what it has learnt.
 
 An example of more tokens than fit is left out and counted: cut, it would teach answers whose text the model does not see.
 """
@@ -25,7 +25,7 @@ from piiloom.corpus.record import Record
 from piiloom.detection.families import CAPID, MARKERS
 from piiloom.detection.training.training_options import CAPID_ALPACA, VERIFIER_1, VERIFIER_2
 from piiloom.foundation.errors import DataError
-from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.providers.local.loading import PromptLayout
 from piiloom.providers.protocol import Message
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -10,8 +10,7 @@ from typing import Any, Final, Literal
 
 from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.outcomes import Disclosed, Grade, PairVerdict, UtilityOutcomes
-from piiloom.execution.calls import Fault
-from piiloom.execution.prompt_calls import prompt_call
+from piiloom.execution.calls import Fault, prompt_call
 from piiloom.prompts.library import PromptLibrary
 from piiloom.providers.protocol import JsonSchema, PromptCall, SamplingSettings
 

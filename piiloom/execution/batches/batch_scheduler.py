@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch
 from piiloom.execution.batches.jobs import BatchJob, Package, Packer, QueueFull, cancelled
 from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolicy, Outcomes, entry_of, entry_owed, read_for
-from piiloom.execution.call_entries import Request
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals, Request
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.money.budget import Budget, worst_case_usd
 from piiloom.execution.watching.events import Braked, EventSink

@@ -13,8 +13,16 @@ from typing import Any
 
 from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, OwedRequest, load_batches
 from piiloom.corpus.store.call_events import CallEvent, EventKind
-from piiloom.execution.call_entries import PromptNotes, Request, failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import (
+    CallTotals,
+    PromptNotes,
+    Request,
+    failure_code,
+    failure_entry,
+    reply_entry,
+    sent_entry,
+    unsaid_cost,
+)
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.money.budget import Reservation
 from piiloom.execution.watching.events import CallAnswered, CallFailed, CallStarted, EventSink

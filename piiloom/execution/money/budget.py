@@ -18,7 +18,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.providers.errors import BudgetExceeded
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall
-from piiloom.providers.schemas import as_json_types
+from piiloom.providers.replies import as_json_types
 
 # Count the schema twice: an API may show it to the model in its own form, besides the one that it enforces.
 _SCHEMA_RENDERINGS = 2
@@ -42,7 +42,7 @@ def worst_case_usd(call: PromptCall, messages: Sequence[Message], spec: ModelSpe
 
 
 def estimated_tokens(call: PromptCall, messages: Sequence[Message]) -> int:
-    """Estimate the input plus output tokens of *call*. The limiter corrects the estimate by real usage (``limits.token_ratios``)."""
+    """Estimate the input plus output tokens of *call*. The limiter corrects the estimate by real usage (``rate_buckets``)."""
     return prompt_bytes(messages) // _BYTES_A_TOKEN + _TYPICAL_OVERHEAD + min(_TYPICAL_REPLY, call.settings.max_output_tokens)
 
 

@@ -1,6 +1,6 @@
 """The item runner, which takes plan items through their stages concurrently, and the state that earlier sessions left.
 
-The outcome of each item is stored in plan order. ``run_items`` is a session on a run; its ``Strategy`` is a whole run (``whole_run``) or
+The outcome of each item is stored in plan order. ``run_items`` is a session on a run; its ``Strategy`` is a ``WholeRun`` or
 one stage (``single_stage``). If several processes work on a run, ``through`` makes them take the items through the stages.
 """
 
@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Protocol
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import RejectRow, RunStatus, StageResultRow, load_rejects, load_stage_results, plan_indexes, set_run_status
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.committing import Batch
@@ -21,12 +22,13 @@ from piiloom.execution.watching import events
 from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.noop import noop
 from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
+from piiloom.generation.plan.planning import horizons, planned_for
 from piiloom.generation.running.progress import TRANSIENT_CODES, RunProgress, StoppedEarly, Watch, streak_of
 from piiloom.generation.running.session import OpenedRun, Session
 from piiloom.generation.running.topic_catalog import TopicCatalog
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages import screen
-from piiloom.generation.stages.pipeline import all_item_stages
+from piiloom.generation.stages.pipeline import all_item_stages, item_stages, templates_of
 from piiloom.generation.stages.screen import Screening
 
 
@@ -315,3 +317,50 @@ def _tell(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | N
         sink(events.StageEntered(screen.NAME, str(index)))
         sink(events.StagePassed(screen.NAME, str(index)))
         sink(events.RecordAccepted(str(index), record.id))
+
+
+class WholeRun:
+    """The strategy of a whole run; each round after the first replaces the items rejected in the one before. ``progress``: of records."""
+
+    def __init__(self, opened: OpenedRun) -> None:
+        self._config = config = opened.config
+        self.earlier = read_resume_state(opened.store, opened.run.id)
+        self.stages: Sequence[Stage] = item_stages(config.recipe, config.judges)
+        self.screening: Screening | None = primed_screening(opened)
+        self.progress = RunProgress(run_id=opened.run.id, wanted=config.samples, accepted=len(self.earlier.accepted))
+        for row in self.earlier.rejects:
+            self.progress.count_reject(row)
+
+    async def prepare(self, catalog: TopicCatalog, stop: StopSignal) -> None:
+        """Nothing comes before the rounds."""
+
+    def rounds(self) -> Iterator[Round]:
+        """Yield the items that are not decided yet, until enough records are accepted or the plan is exhausted."""
+        decided, missing = self.earlier.decided, self.progress.missing
+        again = [index for index in sorted(self.earlier.draws) if index not in decided]
+        if again and missing() <= 0:  # retried on request, although the run has enough records
+            planned = max(planned_for(self._config.samples, self._config.margin), again[-1] + 1)
+            yield Round(planned=planned, indexes=iter(again), still_wanted=lambda: len(again))
+        for first, end in horizons(self._config, missing):
+            open_ones = (index for index in range(first, end) if index not in decided)
+            yield Round(planned=end, indexes=open_ones, still_wanted=missing)
+
+    def ended(self, *, stopped: bool) -> RunStatus:
+        """The run is finished with all its records, interrupted, or failed: nothing is left to try."""
+        status: RunStatus = "finished" if self.progress.missing() <= 0 else "interrupted" if stopped else "failed"
+        self.progress.status = status
+        return status
+
+    def failed(self, error: BaseException) -> RunStatus:
+        """Any error interrupts the run."""
+        del error
+        return "interrupted"
+
+
+def primed_screening(opened: OpenedRun) -> Screening:
+    """Create the screening of a run and feed it the records accepted so far, so that it recognizes duplicates of them."""
+    config = opened.config
+    screening = Screening(config, opened.provider.model, templates_of(config), opened.bank)
+    for record in iter_records(opened.store, run_id=opened.run.id, status="generated"):
+        screening.prime(record)
+    return screening

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from piiloom.corpus.store.runs import RunStatus
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation.plan.horizons import horizons, planned_for
-from piiloom.generation.running.item_runner import Round, read_resume_state
+from piiloom.generation.plan.planning import horizons, planned_for
+from piiloom.generation.running.item_runner import Round, primed_screening, read_resume_state
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.running.topic_catalog import TopicCatalog
-from piiloom.generation.running.whole_run import primed_screening
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage import Stage
 from piiloom.generation.stages import screen, subtopics, topics

@@ -12,8 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from piiloom.generation.item import Item, LedgerQuestion, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.question import check_leaks
 from piiloom.generation.stages.texts import read_question, value_variables
 from piiloom.screening.question_leaks import ANYBODYS, telling_words

@@ -14,9 +14,8 @@ from typing import Any
 
 from piiloom.corpus.alignment import locate_reply
 from piiloom.generation.item import Item, ItemValue, LedgerLine, LedgerQuestion, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, objects_schema
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, objects_schema
 from piiloom.generation.stages.abstraction import Asked, abstracted, check_put
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.ledger import LINE_PROPERTIES, labelled, read_line
 from piiloom.generation.stages.sheet import MOST_MORE
 from piiloom.generation.stages.texts import SENTENCE_END, check_kind, value_variables

@@ -12,8 +12,7 @@ from typing import Any
 
 from piiloom.corpus.record import Span
 from piiloom.generation.item import Item
-from piiloom.generation.stage import Stage
-from piiloom.generation.stages.asking import Fault
+from piiloom.generation.stage import Fault, Stage
 from piiloom.generation.stages.judge_stage import LEAKED_FROM, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
 from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -14,8 +14,7 @@ from piiloom.corpus.record import Span
 from piiloom.corpus.store.judgements import Judgement, JudgementKind
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
-from piiloom.generation.stage import ItemRejected, StageContext, objects_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, StageContext, ask, objects_schema
 from piiloom.taxonomy.entity_types import Taxonomy
 
 # The highest grade of both scales; scores are stored as shares of it.

@@ -17,8 +17,7 @@ from typing import Any
 
 from piiloom.foundation.words import content_words
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
-from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask
 from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id, text_shape_of
 from piiloom.generation.stages.texts import check_no_meta, value_variables
 

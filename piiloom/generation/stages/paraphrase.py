@@ -13,8 +13,7 @@ from typing import Any
 from piiloom.corpus.marks import MarkedText, add_marks, strip_marks
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import PromptRequest, Wish, ask
+from piiloom.generation.stage import ItemRejected, PromptRequest, Stage, StageContext, Wish, ask, text_schema
 from piiloom.generation.stages.texts import check_length, read_marked, value_variables
 
 NAME = "paraphrase"

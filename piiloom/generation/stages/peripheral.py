@@ -11,8 +11,7 @@ from typing import Any
 
 from piiloom.corpus.marks import MarkedText
 from piiloom.generation.item import Item
-from piiloom.generation.stage import Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import PromptRequest, ask
+from piiloom.generation.stage import PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.texts import other_texts, read_sentences, value_variables
 from piiloom.generation.stages.values import with_values
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from piiloom.corpus.marks import MarkedText, strip_marks
 from piiloom.generation.item import Case, Item, LedgerQuestion, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.sheet import text_shape_of
 from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, read_marked, read_question, value_variables
 from piiloom.taxonomy.registers import SECOND_HAND

@@ -14,8 +14,7 @@ from typing import Any
 
 from piiloom.corpus.record import Record
 from piiloom.generation.item import Item, ItemValue, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.texts import check_first_person, read_question, value_variables
 from piiloom.screening.gate import Expectations, ExpectedValue
 from piiloom.screening.question_leaks import QuestionLeaksGate

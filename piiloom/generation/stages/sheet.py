@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from piiloom.generation.item import Case, Item, ItemValue
-from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask
 from piiloom.generation.stages.texts import check_kind, check_no_meta, value_variables
 from piiloom.generation.stages.values import fit_value
 from piiloom.taxonomy.text_shapes import Shape

@@ -16,8 +16,7 @@ from piiloom.corpus.marks import BROKEN_MARK, MarkedText
 from piiloom.corpus.record import Span
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.texts import targets_of, value_variables
 
 NAME = "spans"

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from piiloom.generation.stage import StageContext, list_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.phrases import PhraseList, clean_list
-from piiloom.generation.stages.topics import pair_key
+from piiloom.generation.stage import Fault, PromptRequest, StageContext, ask, list_schema
+from piiloom.generation.stages.topics import PhraseList, clean_list, pair_key
 from piiloom.taxonomy.entity_types import Pair
 
 NAME = "subtopics"

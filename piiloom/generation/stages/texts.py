@@ -10,8 +10,7 @@ from piiloom.corpus.marks import BROKEN_MARK, MarkedMention, MarkedText, strip_m
 from piiloom.corpus.record import Record
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band, Item, ItemValue
-from piiloom.generation.stage import StageContext
-from piiloom.generation.stages.asking import Fault
+from piiloom.generation.stage import Fault, StageContext
 from piiloom.screening.gate import Expectations
 from piiloom.screening.refusals import RefusalsGate
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -21,9 +21,8 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue, PlanItem, WantedValue
-from piiloom.generation.settings.composer_settings import ComposerSettings
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.settings.configuration import ComposerSettings
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.pii_values.any_locale import Draw, cldr_amount, draw_resident, drawers_of, entity_drawer
 from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, draw_values
 from piiloom.pii_values.entity_values.people import NamedPerson

@@ -20,9 +20,8 @@ from typing import Any
 from piiloom.corpus.record import Relevance
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation.item import Item
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, objects_schema
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, objects_schema
 from piiloom.generation.stages import judge_relevance
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.judge_stage import HIGHEST, LONGEST_REASON, judged_facts
 from piiloom.generation.stages.ledger import most_deciding
 

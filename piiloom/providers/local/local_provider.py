@@ -24,8 +24,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.chat_dialects import schema_instruction
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, Truncated
-from piiloom.providers.local.loading import LoadedModel, library, load_model, open_folder, out_of_memory
-from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.providers.local.loading import LoadedModel, PromptLayout, library, load_model, open_folder, out_of_memory
 from piiloom.providers.prices import FREE
 from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
 from piiloom.providers.replies import with_data
