@@ -1,8 +1,8 @@
 """The pipeline: the item stages of each recipe as an ordered tuple, and the judges.
 
 Judges are optional stages between ``spans`` and ``screen`` that hold a finished text against its plan: ``relevance`` asks whether each
-value matters as planned, ``leak`` whether a value is given away. Their judgements are stored beside the record, and what goes against the plan
-is flagged for annotators (``piiloom.corpus.store.judgements.disagreements``).
+value matters as planned, ``leak`` whether a value is given away. Their judgements are stored beside the record, and what goes against the
+plan is flagged for annotators (``piiloom.corpus.store.judgements.disagreements``).
 """
 
 from __future__ import annotations
