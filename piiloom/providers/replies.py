@@ -78,6 +78,12 @@ def format_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "reply"
 
 
+def schema_instruction(name: str, schema: JsonSchema) -> str:
+    """Return the prompt text that asks for one JSON object matching *schema*."""
+    wanted = json.dumps(as_json_types(schema), ensure_ascii=False, separators=(",", ":"))
+    return f"Answer with one JSON object and nothing else. It must match this JSON schema ({format_name(name)}):\n{wanted}"
+
+
 Put = Callable[[str, JsonSchema], Mapping[str, Any]]
 # Maximum number of entries, more than a run has stages. Bounds memory if a schema object is created for every call.
 _MOST = 256
