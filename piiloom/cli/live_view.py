@@ -22,7 +22,8 @@ from piiloom.cli.run_summary import Pace, cost_text
 from piiloom.cli.terminal import count_text, dollars, error_console, harmless, in_columns, is_quiet, say_aside, seconds_text
 from piiloom.execution.batches.batch_scheduler import BatchModeState
 from piiloom.execution.limits.limiter import LimiterState
-from piiloom.execution.watching.events import Braked, CallFailed, Event, EventSink, ItemRejected, RunMetrics, StageMetrics, fan_out
+from piiloom.execution.watching.events import Braked, CallFailed, Event, EventSink, ItemRejected, fan_out
+from piiloom.execution.watching.metrics import RunMetrics, StageMetrics
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
 from piiloom.generation.running.progress import RunProgress, Watch

@@ -19,7 +19,6 @@ from piiloom.corpus.store.runs import RunStatus, set_run_status
 from piiloom.execution.batches.batch_scheduler import BatchModeState, BatchScheduler
 from piiloom.execution.batches.ledger import BatchPolicy
 from piiloom.execution.call_entries import CallTotals, failure_entry
-from piiloom.execution.call_limits import CallBudget, CallLimiter
 from piiloom.execution.calls import AGAIN, Calls, Sender
 from piiloom.execution.committing import GroupCommitter, Journal
 from piiloom.execution.limits.limiter import Limiter, LimiterState
@@ -27,6 +26,7 @@ from piiloom.execution.live import LiveCalls
 from piiloom.execution.money.budget import Budget
 from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.execution.retrying import RetryPolicy
+from piiloom.execution.shared_limits import CallBudget, CallLimiter
 from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import Interrupted, RunError
 from piiloom.foundation.event_loops import run_in_own_loop

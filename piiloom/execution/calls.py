@@ -108,9 +108,8 @@ class Calls:
             events.insert(0, _event(answer.call, answer.key, "reply", entry))
         if self.provider.paid or fault is not None or unmet is not None:
             self._committer.put(Batch(calls=events))
-        if self.sink is not noop:
-            code = fault.partition(": ")[0] if fault else None
-            self.sink(CallJudged(answer.call.stage, answer.call.item_id, answer.call.attempt, fault is None, code))
+        code = fault.partition(": ")[0] if fault else None
+        self.sink(CallJudged(answer.call.stage, answer.call.item_id, answer.call.attempt, fault is None, code))
 
     async def drain(self) -> None:
         """Wait for the replies that are paid for and still to come; the next session finds them in the journal."""
@@ -132,8 +131,7 @@ class Calls:
         self.totals.replayed += 1
         if known.run_id != self._run_id:
             self._committer.put(Batch(calls=[_event(call, key, "used", {"from_run": known.run_id})]))
-        if self.sink is not noop:
-            self.sink(CallReplayed(call.stage, call.item_id, call.attempt))
+        self.sink(CallReplayed(call.stage, call.item_id, call.attempt))
         entry = known.entry
         usage = TokenUsage(input=entry["input"], cached=entry["cached"], output=entry["output"])
         plain = Completion(text=entry["reply"], data=None, model=entry["model"] or "", usage=usage, finish_reason=entry["finish_reason"])

@@ -10,8 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.execution.watching.events import (
-    LONGEST_S,
-    SHORTEST_S,
     Braked,
     CallAnswered,
     CallFailed,
@@ -19,12 +17,11 @@ from piiloom.execution.watching.events import (
     CallReplayed,
     CallStarted,
     ItemRejected,
-    LatencyHistogram,
     RecordAccepted,
-    RunMetrics,
     StageEntered,
     StagePassed,
 )
+from piiloom.execution.watching.metrics import LONGEST_S, SHORTEST_S, LatencyHistogram, RunMetrics
 
 
 def answered(stage, item="0", *, latency_s=0.2, cost_usd=0.5, retries=0):

@@ -291,8 +291,7 @@ class BatchScheduler:
         """The provider's queue is full for this account: wait, with smaller batches to follow unless other batches of ours fill it."""
         if all(other is job or other.came_to_nothing for other in self._out):
             self._packer.shrink(len(job.entries))
-        if self._sink is not noop:
-            self._sink(Braked(self._policy.longest_poll_s))
+        self._sink(Braked(self._policy.longest_poll_s))
         await self._policy.sleep(self._policy.longest_poll_s)
 
     async def _resend(self, entry: BatchEntry) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from typing import Literal
 
@@ -68,31 +68,34 @@ class BudgetReached(BudgetExceeded):
 
 
 class Reservation:
-    """Money reserved for one try of one call. End it exactly once: ``settle``, ``charge_in_full``, or ``release``."""
+    """Money reserved for one try of one call. End it exactly once: ``settle``, ``charge_in_full``, or ``release``.
 
-    __slots__ = ("_amount", "_budget", "_open")
+    *ended* is called with what is booked in USD, None: the whole amount.
+    """
 
-    def __init__(self, budget: Budget, amount: int) -> None:
-        self._budget, self._amount, self._open = budget, amount, True
+    __slots__ = ("_ended", "_open")
+
+    def __init__(self, ended: Callable[[float | None], None]) -> None:
+        self._ended, self._open = ended, True
 
     def settle(self, actual_usd: float) -> None:
         """Book *actual_usd*, the real cost. Raises ``ValueError`` if that is negative or no number, or if the reservation has ended."""
-        self._end(_picodollars(actual_usd))
+        self._end(actual_usd)
 
     def charge_in_full(self) -> None:
         """Book the whole amount, as when a call may have been answered and billed. Raises ``ValueError`` if it has ended."""
-        self._end(self._amount)
+        self._end(None)
 
     def release(self) -> None:
         """Return the money, for a call that certainly cost nothing. Does nothing if it has ended, so it is safe in a ``finally``."""
         if self._open:
-            self._end(0)
+            self._end(0.0)
 
-    def _end(self, spent: int) -> None:
+    def _end(self, usd: float | None) -> None:
         if not self._open:
             raise ValueError("the reservation has ended already")
+        self._ended(usd)
         self._open = False
-        self._budget._settled(self._amount, spent)  # noqa: SLF001 - the two are one thing in two classes
 
 
 class Budget:
@@ -159,7 +162,7 @@ class Budget:
 
     def _granted(self, amount: int) -> Reservation:
         self._reserved += amount
-        return Reservation(self, amount)
+        return Reservation(lambda usd: self._settled(amount, amount if usd is None else _picodollars(usd)))
 
     def _turned_away(self, amount: int) -> BudgetReached:
         self._reached = True

@@ -274,15 +274,13 @@ async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) 
     item, done, sink = outcome.item, outcome.done, ctx.calls.sink
     name = str(item.plan.index)
     for stage in stages:
-        if sink is not noop:
-            sink(events.StageEntered(stage.name, name))
+        sink(events.StageEntered(stage.name, name))
         try:
             item = await stage.run(item, ctx)
         except ItemRejected as rejection:
             return Outcome(item=item, done=done, rejection=rejection)
         done = stage.name
-        if sink is not noop:
-            sink(events.StagePassed(done, name))
+        sink(events.StagePassed(done, name))
     return Outcome(item=item, done=done)
 
 
@@ -309,8 +307,6 @@ def _rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, ItemRejec
 
 def _tell(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
     """Send *sink* the event for item *index*: its record in *batch* was accepted, or *rejection* says why not."""
-    if sink is noop:
-        return
     if rejection is not None:
         sink(events.ItemRejected(rejection.stage, str(index), rejection.code))
     for _, record in batch.records:
