@@ -1,11 +1,11 @@
-"""The ``Stage`` protocol, the context that stages get, and how they ask a model; the error by which a stage rejects an item."""
+"""The shape of stages, the context that stages get, and how they ask a model; the error by which a stage rejects an item."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from piiloom.corpus.store.runs import RejectRow
 from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model, prompt_call
@@ -15,7 +15,7 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.prompts.library import PromptLibrary, open_library
-from piiloom.providers.protocol import PromptCall, SamplingSettings
+from piiloom.providers.protocol import PromptCall
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale, get_locale
 from piiloom.taxonomy.own_types import OwnTypes
@@ -140,25 +140,17 @@ class StageContext:
         return [{"name": name, "definition": self.taxonomy.get(name).described()} for name in names]
 
 
-class Stage(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
     """One step of the pipeline, the same for every provider.
 
-    ``run`` returns a new item or raises ``ItemRejected``.
+    ``name``: in commands, ledgers and errors. ``templates``: the names of the prompt templates it uses. ``run`` takes an item one step
+    further: it returns a new one or raises ``ItemRejected``.
     """
 
-    @property
-    def name(self) -> str:
-        """The stage's name in commands, ledgers and errors."""
-        ...
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """Names of the prompt templates it uses."""
-        ...
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Take *item* one step further."""
-        ...
+    name: str
+    templates: tuple[str, ...]
+    run: Callable[[Item, StageContext], Coroutine[Any, Any, Item]]
 
 
 def text_schema(key: str, *, nullable: bool = False) -> Mapping[str, Any]:
@@ -195,20 +187,6 @@ class PromptRequest:
     schema: Mapping[str, Any]
     item_id: str
 
-    def call(self, attempt: int, fault: str | None, prompts: PromptLibrary, settings: SamplingSettings) -> PromptCall:
-        """Create the provider call of attempt number *attempt*; *fault* tells the model what was wrong with its previous reply."""
-        return prompt_call(
-            prompts.find(self.template),
-            self.variables,
-            stage=self.stage,
-            schema_name=self.template,
-            schema=self.schema,
-            item_id=self.item_id,
-            attempt=attempt,
-            fault=fault,
-            settings=settings,
-        )
-
 
 async def ask(
     question: PromptRequest,
@@ -230,7 +208,17 @@ async def ask(
     settings = ctx.config.sampling_of(question.stage)
 
     def call(attempt: int, fault: str | None) -> PromptCall:
-        return question.call(drawn + attempt, fault, ctx.prompts, settings)
+        return prompt_call(
+            ctx.prompts.find(question.template),
+            question.variables,
+            stage=question.stage,
+            schema_name=question.template,
+            schema=question.schema,
+            item_id=question.item_id,
+            attempt=drawn + attempt,
+            fault=fault,
+            settings=settings,
+        )
 
     async def judged(data: Any, attempt: int) -> R:
         return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)

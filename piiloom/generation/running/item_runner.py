@@ -1,6 +1,6 @@
 """The item runner, which takes plan items through their stages concurrently, and the state that earlier sessions left.
 
-The outcome of each item is stored in plan order. ``run_items`` is a session on a run; its ``Strategy`` is a ``WholeRun`` or
+The outcome of each item is stored in plan order. ``run_items`` is a session on a run; its strategy is a ``WholeRun`` or
 one stage (``single_stage``). If several processes work on a run, ``through`` makes them take the items through the stages.
 """
 
@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
@@ -99,38 +98,9 @@ class Round:
     still_wanted: Callable[[], int]
 
 
-class Strategy(Protocol):
-    """What a session works on. It is made, and reads from the store what it needs, before the session is opened.
-
-    ``earlier``: what earlier sessions left. ``stages``: what each item passes. ``screening``: makes records of the items that passed
-    them; None if they stay items. ``progress.accepted`` counts the items that got through.
-    """
-
-    progress: RunProgress
-    earlier: ResumeState
-    stages: Sequence[Stage]
-    screening: Screening | None
-
-    async def prepare(self, catalog: TopicCatalog, stop: StopSignal) -> None:
-        """Do what comes before all items; raises ``RunError`` if another stage must run first."""
-        ...
-
-    def rounds(self) -> Iterator[Round]:
-        """Yield what to work on, each round with the results of the one before; not resumed after a stop."""
-        ...
-
-    def ended(self, *, stopped: bool) -> RunStatus:
-        """Set the status of ``progress`` and return that of the run; *stopped*: before its end."""
-        ...
-
-    def failed(self, error: BaseException) -> RunStatus:
-        """Return the status that the run has after *error*."""
-        ...
-
-
 async def run_items(
     opened: OpenedRun,
-    strategy: Strategy,
+    strategy: WholeRun,
     *,
     stop: StopSignal | None = None,
     watch: Watch = noop,
@@ -316,19 +286,24 @@ def _tell(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | N
 
 
 class WholeRun:
-    """The strategy of a whole run; each round after the first replaces the items rejected in the one before. ``progress``: of records."""
+    """What a session works on: a whole run; each round after the first replaces the items rejected in the one before.
 
-    def __init__(self, opened: OpenedRun) -> None:
+    It reads from the store what it needs, so it is made before the session is opened. ``earlier``: what earlier sessions left. ``stages``:
+    what each item passes (None: all of the run). ``screening``: makes records of the items that passed them; None if they stay items.
+    ``progress.accepted`` counts the items that got through.
+    """
+
+    def __init__(self, opened: OpenedRun, stages: Sequence[Stage] | None = None, *, screens: bool = True) -> None:
         self._config = config = opened.config
         self.earlier = read_resume_state(opened.store, opened.run.id)
-        self.stages: Sequence[Stage] = item_stages(config.recipe, config.judges)
-        self.screening: Screening | None = primed_screening(opened)
+        self.stages = item_stages(config.recipe, config.judges) if stages is None else stages
+        self.screening = primed_screening(opened) if screens else None
         self.progress = RunProgress(run_id=opened.run.id, wanted=config.samples, accepted=len(self.earlier.accepted))
         for row in self.earlier.rejects:
             self.progress.count_reject(row)
 
     async def prepare(self, catalog: TopicCatalog, stop: StopSignal) -> None:
-        """Nothing comes before the rounds."""
+        """Do what comes before all items: nothing; raises ``RunError`` if another stage must run first."""
 
     def rounds(self) -> Iterator[Round]:
         """Yield the items that are not decided yet, until enough records are accepted or the plan is exhausted."""

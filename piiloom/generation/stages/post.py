@@ -42,27 +42,21 @@ PLAIN: Mapping[str, Any] = {
 }
 
 
-class PostStage:
-    """Asks for the text."""
-
-    name = NAME
-    templates = ("case_post", "case_plain")
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its passage; if it has no personal data, also with its question."""
-        case = item.case
-        key, among = f"{NAME} {item.plan.text_name}", item.plan.records
-        if not item.plan.wanted:
-            plain, refused = await ctx.shared.once(key, lambda: _plain(item, ctx), among=among)
-            own = plain.questions[item.plan.share.number if item.plan.share else 0]
-            case = Case(situation="", decisions=(), uses={}, struck={}, questions=plain.questions)
-            question = Question(draft=own.draft, personal=own.draft, abstracted=own.draft)
-            told = replace(item, case=case, question=question, passage=MarkedText(text=plain.text, mentions=()))
-            return replace(told, lookalikes=plain.lookalikes, refused=item.refused + refused)
-        if case is None:
-            raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
-        passage, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
-        return replace(item, passage=passage, refused=item.refused + refused)
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its passage; if it has no personal data, also with its question."""
+    case = item.case
+    key, among = f"{NAME} {item.plan.text_name}", item.plan.records
+    if not item.plan.wanted:
+        plain, refused = await ctx.shared.once(key, lambda: _plain(item, ctx), among=among)
+        own = plain.questions[item.plan.share.number if item.plan.share else 0]
+        case = Case(situation="", decisions=(), uses={}, struck={}, questions=plain.questions)
+        question = Question(draft=own.draft, personal=own.draft, abstracted=own.draft)
+        told = replace(item, case=case, question=question, passage=MarkedText(text=plain.text, mentions=()))
+        return replace(told, lookalikes=plain.lookalikes, refused=item.refused + refused)
+    if case is None:
+        raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
+    passage, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
+    return replace(item, passage=passage, refused=item.refused + refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,4 +144,4 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
     return await ask(question, ctx, accept, last_resort=leave_to_repair)
 
 
-STAGE: Stage = PostStage()
+STAGE = Stage(name=NAME, templates=("case_post", "case_plain"), run=run)
