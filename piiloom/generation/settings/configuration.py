@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -61,42 +61,28 @@ def check_drawable(own: OwnTypes, provider: str) -> None:
         )
 
 
-def check_writable(own: OwnTypes, taxonomy: Taxonomy, bank: Bank) -> None:
-    """Raise ``UsageError`` if *bank* lacks a pair that the types file names, or has no sentence with one of the *own* types."""
-    told = types_in_bank(bank)
-    for one in own:
-        named = one.pairs if one.pairs != ALL_TYPES else () if one.name in told else taxonomy.mates(one.name)
-        pairs = [(min(one.name, mate), max(one.name, mate)) for mate in named]
-        missing = ", ".join("+".join(pair) for pair in pairs if pair not in bank.pairs)
-        if missing or one.name not in told:
-            raise UsageError(
-                f"the bank has no scenario of {missing}" if missing else f"the bank has no sentence that holds the type {one.name!r}",
-                where="--types",
-                remedy=REMEDY,
-            )
-
-
 def types_in_bank(bank: Bank) -> set[str]:
     """Return the names of the types of which *bank* has sentences."""
     told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
     return told | {kind for frame in bank.frames for kind, _ in frame.slots}
 
 
-def check_tellable(own: OwnTypes, taxonomy: Taxonomy, stories: StoryBank, asked: Sequence[Pair] | None) -> None:
-    """Raise ``UsageError`` if *stories* lack a pair with one of the *own* types, or have no story with one of these types.
+def check_covered(
+    own: OwnTypes, taxonomy: Taxonomy, told: Collection[str], known: Collection[Pair], asked: Sequence[Pair] | None, no: tuple[str, str]
+) -> None:
+    """Raise ``UsageError`` if the *known* pairs lack one with one of the *own* types, or if one of these is not among the types *told*.
 
-    *asked*: the pairs to check; None checks all pairs that the types file names.
+    *asked*: the pairs to check; None checks all pairs that the types file names, and the types themselves. *no* begins both messages.
     """
-    told = stories.own_story_types | {one.name for one in types_for_asides(own, stories.own_story_types)}
     for one in own:
         if asked is not None:
             pairs = [pair for pair in asked if one.name in pair]
         else:
             named = one.pairs if one.pairs != ALL_TYPES else () if one.name in told else taxonomy.mates(one.name)
             pairs = [(min(one.name, mate), max(one.name, mate)) for mate in named]
-        missing = ", ".join("+".join(pair) for pair in pairs if pair not in stories.pairs)
+        missing = ", ".join("+".join(pair) for pair in pairs if pair not in known)
         if missing or (asked is None and one.name not in told):
-            said = f"there is no story of {missing}" if missing else f"there is no story that holds the type {one.name!r}"
+            said = f"{no[0]} of {missing}" if missing else f"{no[1]} that holds the type {one.name!r}"
             raise UsageError(said, where="--types", remedy=REMEDY)
 
 
@@ -411,7 +397,8 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
         if self.pairs.strip().casefold() == "all":
-            check_writable(self.types, self.taxonomy(), bank)
+            no = ("the bank has no scenario", "the bank has no sentence")
+            check_covered(self.types, self.taxonomy(), types_in_bank(bank), bank.pairs, None, no)
         elif found != wanted:
             lacking = [pair for pair in wanted if pair not in known]
             missing = ", ".join("+".join(pair) for pair in lacking)
@@ -425,7 +412,9 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         if self.bank is not None and not stories.own:
             remedy = "Write some (docs/stories.md shows how), or use --recipe staged for scenarios"
             raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
-        check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
+        told = stories.own_story_types | {one.name for one in types_for_asides(self.types, stories.own_story_types)}
+        no = ("there is no story", "there is no story")
+        check_covered(self.types, self.taxonomy(), told, stories.pairs, None if everything else wanted, no)
         return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))
 
     @property

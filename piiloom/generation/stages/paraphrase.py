@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.marks import MarkedText, add_marks, strip_marks
+from piiloom.corpus.marks import MarkedText, add_marks
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, PromptRequest, Stage, StageContext, Wish, ask, text_schema
-from piiloom.generation.stages.texts import check_length, read_marked, value_variables
+from piiloom.generation.stages.texts import check_length, read_marked, read_unmarked, value_variables
 
 NAME = "paraphrase"
 
@@ -32,10 +32,6 @@ async def run(item: Item, ctx: StageContext) -> Item:
             told = f"the value [[{first.id}|{first.text}]] must be the first one that the reader meets"
             raise Wish("wrong_lead", told, passage)
         return passage
-
-    def leave_to_repair(data: Any) -> MarkedText:
-        check_length(strip_marks(data["text"]).text, plan.context_words)
-        return strip_marks(data["text"].strip())
 
     sentences = [item.situation, *item.peripheral]
     derive_rng("sentence order", plan.seed).shuffle(sentences)
@@ -58,7 +54,7 @@ async def run(item: Item, ctx: StageContext) -> Item:
         schema=text_schema("text"),
         item_id=str(plan.index),
     )
-    passage, refused = await ask(question, ctx, accept, last_resort=leave_to_repair)
+    passage, refused = await ask(question, ctx, accept, last_resort=lambda data: read_unmarked(data["text"], plan.context_words))
     return replace(item, passage=passage, refused=item.refused + refused)
 
 

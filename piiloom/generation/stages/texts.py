@@ -53,6 +53,12 @@ def read_marked(reply: str, values: Sequence[ItemValue], *, inflects: bool = Fal
     return MarkedText(text=marked.text, mentions=mentions)
 
 
+def read_unmarked(reply: str, band: Band) -> MarkedText:
+    """Strip the marks of *reply*, whatever they are, for a later stage to repair; raises ``Fault`` unless it has *band* words."""
+    check_length(strip_marks(reply).text, band)
+    return strip_marks(reply.strip())
+
+
 def targets_of(values: Iterable[ItemValue], *, inflects: bool) -> list[AlignmentTarget]:
     """Return what a text is searched for; with *inflects*, marked values may have other endings, except for codes and account names."""
     return [

@@ -95,21 +95,29 @@ def pair_key(pair: Pair) -> str:
 async def run(pair: Pair, ctx: StageContext) -> PhraseList:
     """Ask for the topics of *pair*; raises ``ItemRejected`` if no reply is usable."""
     count = ctx.config.topics_per_pair if ctx.stories is None else len(ctx.stories.for_pair(pair))  # each story is told
+    return await list_phrases(NAME, pair, pair_key(pair), count, ctx, banned=pair)
+
+
+async def list_phrases(
+    name: str, pair: Pair, key: str, count: int, ctx: StageContext, *, banned: tuple[str, ...], **more: str
+) -> PhraseList:
+    """Ask for up to *count* phrases at the stage *name*; *more* are variables of its own. Raises ``ItemRejected`` if no reply is usable."""
 
     def accept(data: Any) -> PhraseList:
         if ctx.stories is not None:
-            return PhraseList(kept=tuple(data["topics"]))
-        topics = clean_list(data["topics"], at_most=count, banned=pair)
-        if not topics.kept:
-            raise Fault("no_topics", "none of the entries is a new topic of one to three words")
-        return topics
+            return PhraseList(kept=tuple(data[name]))
+        phrases = clean_list(data[name], at_most=count, banned=banned)
+        if not phrases.kept:
+            raise Fault(f"no_{name}", f"none of the entries is a new {name.removesuffix('s')} of one to three words")
+        return phrases
 
+    known = {"count": count, "language": ctx.locale.language_name, "seed": ctx.config.seed}
     question = PromptRequest(
-        stage=NAME,
-        template="topics",
-        variables={"types": ctx.type_variables(pair), "count": count, "language": ctx.locale.language_name, "seed": ctx.config.seed},
-        schema=list_schema("topics"),
-        item_id=pair_key(pair),
+        stage=name,
+        template=name,
+        variables={"types": ctx.type_variables(pair), **more, **known},
+        schema=list_schema(name),
+        item_id=key,
     )
-    topics, _ = await ask(question, ctx, accept)
-    return topics
+    phrases, _ = await ask(question, ctx, accept)
+    return phrases
