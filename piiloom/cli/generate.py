@@ -39,8 +39,7 @@ if TYPE_CHECKING:
 
     from piiloom.cli.live_view import Traffic
     from piiloom.execution.call_channel import CallChannel
-    from piiloom.generation.estimate.estimate_sizes import Range
-    from piiloom.generation.estimate.estimating import RunEstimate
+    from piiloom.generation.estimate.estimating import Range, RunEstimate
     from piiloom.generation.running.progress import RunProgress
     from piiloom.generation.running.session import OpenedRun
 
@@ -323,7 +322,7 @@ def _money(held: Range | None) -> str:
 
 
 def _remarks(estimate: RunEstimate, config: RunConfig) -> list[str]:
-    from piiloom.generation.estimate.estimate_sizes import THINKING
+    from piiloom.generation.estimate.estimating import THINKING
     from piiloom.generation.settings.setting_checks import notes_on_locale
 
     total = estimate.total

@@ -25,7 +25,7 @@ from piiloom.foundation.settings import AnyPath, setting
 from piiloom.foundation.words import counted
 
 if TYPE_CHECKING:
-    from piiloom.execution.batches.settling import Settled
+    from piiloom.execution.batches.jobs import Settled
     from piiloom.execution.committing import GroupCommitter
 
 _SHOW = ("piiloom journal show", "piiloom journal show --run last --json")
@@ -256,7 +256,7 @@ def cancel(asked: CancelOptions) -> None:
     It can take the provider ten minutes. After Ctrl-C the same command goes on. The run can be resumed afterwards: answered requests
     are not sent again.
     """
-    from piiloom.execution.batches.settling import forget_batches
+    from piiloom.execution.batches.jobs import forget_batches
     from piiloom.execution.committing import GroupCommitter
 
     with Store.open(asked.store, create=False) as store:
@@ -275,7 +275,7 @@ def cancel(asked: CancelOptions) -> None:
 
 
 async def _cancelled(run: RunRow, committer: GroupCommitter, batches: Sequence[OpenBatch], as_json: bool) -> list[Settled]:
-    from piiloom.execution.batches.settling import cancel_batches
+    from piiloom.execution.batches.jobs import cancel_batches
     from piiloom.generation.running.session import open_provider
     from piiloom.generation.settings.setting_checks import make_config
     from piiloom.providers.factory import make_batch_api

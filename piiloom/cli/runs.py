@@ -77,7 +77,7 @@ def show(asked: ShowRun) -> None:
     piiloom rejects lists each reject, piiloom cost the costs by stage and model, piiloom records list the records.
     """
     from piiloom.cli.stages import stages_table
-    from piiloom.generation.running.stage_report import report_stages
+    from piiloom.generation.running.tracing import report_stages
 
     with seen_store(asked.store, memory_limit=MEMORY_FOR_SUMS) as (store, place):
         run = get_run(store, asked.run)

@@ -21,11 +21,10 @@ from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import Settings, setting
 from piiloom.foundation.words import counted
-from piiloom.generation.running.opening import resumed_config
-from piiloom.generation.running.preflight import check_provider
+from piiloom.generation.running.opening import check_provider, resumed_config
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.single_stage import check_stage, check_stage_of
-from piiloom.generation.running.stage_report import StageLine, report_stages
+from piiloom.generation.running.tracing import StageLine, report_stages
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import read_config
 from piiloom.generation.stage_command import MAY_CHANGE, run_stage_command

@@ -20,7 +20,7 @@ from piiloom.foundation.words import counted
 from piiloom.generation.running.tracing import Trace, TracedCall, find_trace
 
 if TYPE_CHECKING:
-    from piiloom.generation.running.stage_report import RejectLine
+    from piiloom.generation.running.tracing import RejectLine
 
 TRACE_EXAMPLES = examples(
     "piiloom trace 3f9a0c", "piiloom trace r0001-1a2b3c4d:17", "piiloom trace last:17 --json", "piiloom trace last:age+health"
@@ -176,7 +176,7 @@ def rejects(asked: RejectsOptions) -> None:
 
     The first line is the balance: rows in = accepted + rejected + open. It is counted anew from the store each time.
     """
-    from piiloom.generation.running.stage_report import report_rejects, stages_of
+    from piiloom.generation.running.tracing import report_rejects, stages_of
 
     with store_for_reading(asked.store, memory_limit=MEMORY_FOR_SUMS) as store:
         run = get_run(store, asked.run)

@@ -14,11 +14,10 @@ from piiloom.corpus.store.runs import asking_run, set_run_status
 from piiloom.detection.detector import DetectorText, Findings, ModelDetector
 from piiloom.detection.detector_settings import ModelSettings
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
-from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
+from piiloom.execution.call_entries import CallTotals
+from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model, prompt_call
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
-from piiloom.execution.prompt_calls import prompt_call
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.seeding import digest

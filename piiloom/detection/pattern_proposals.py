@@ -24,7 +24,7 @@ from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.making import BenchmarkCounts, make_benchmark
 from piiloom.detection.catalogue_trial import NEGATIVES, POSITIVES, Trial, try_entity
 from piiloom.detection.detector_settings import ModelSettings
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.errors import ConfigError, DataError, OutputError
 from piiloom.foundation.event_loops import run_in_own_loop

@@ -1,17 +1,19 @@
 """A call that the journal has no reply to, and the entries that the journal stores about it (``piiloom.corpus.store.call_events``).
 
-The first try of each call is stored with its prompt. System prompts are stored once, since many calls share them.
+The first try of each call is stored with its prompt. System prompts are stored once, since many calls share them. ``CallTotals`` counts the
+calls of a run over all its sessions.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
 from piiloom.corpus.store.call_events import CallEvent, EventKind
+from piiloom.corpus.store.costs import Spending
 from piiloom.execution.committing import Batch
 from piiloom.foundation.errors import ProviderError
 from piiloom.providers.errors import (
@@ -151,3 +153,54 @@ class PromptNotes:
             self._known.add(name)
             batch.prompts.append((name, system))
         return name
+
+
+@dataclass(slots=True, kw_only=True)
+class CallTotals(Spending):
+    """Totals of all sessions of a run, and of the current one.
+
+    ``answered_now`` counts the answers of the current session, ``replayed`` the replies it took from the journal.
+    """
+
+    answered_now: int = 0
+    replayed: int = 0
+
+    @classmethod
+    def after(cls, earlier: Spending) -> CallTotals:
+        """Start from the totals of the earlier sessions."""
+        return cls(**asdict(earlier))
+
+    def __sub__(self, other: CallTotals) -> CallTotals:
+        return CallTotals(**{name: count - getattr(other, name) for name, count in asdict(self).items()})
+
+    def add(self, more: CallTotals) -> None:
+        """Add *more* to these totals, in place."""
+        for name, count in asdict(more).items():
+            setattr(self, name, getattr(self, name) + count)
+
+    @property
+    def spent_usd(self) -> float:
+        """What counts against the budget, in USD: the cost of replies plus charges for calls that may have been billed."""
+        return self.cost_usd + self.charged_usd
+
+    def count(self, completion: Completion, charge_usd: float = 0.0) -> None:
+        """Count an answer; *charge_usd* is added instead of its cost if that is not reported."""
+        self.answered += 1
+        self.answered_now += 1
+        self.input_tokens += completion.usage.input
+        self.cached_tokens += completion.usage.cached
+        self.output_tokens += completion.usage.output
+        if completion.cost_usd is None:
+            self.unpriced += 1
+            self.charged_usd += charge_usd
+        else:
+            self.cost_usd += completion.cost_usd
+
+    def count_failure(self, charge_usd: float, *, maybe_billed: bool, final: bool) -> None:
+        """Count a failed try: as a failure if *final*, otherwise as a retry."""
+        self.charged_usd += charge_usd
+        self.maybe_paid += maybe_billed
+        if final:
+            self.failed += 1
+        else:
+            self.retries += 1

@@ -14,17 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar
 
 from piiloom.corpus.store.call_events import CallEvent, EventKind, KnownReply, ReplyVerdict
-from piiloom.execution.call_entries import REPLY_FAULTS, Request, reply_code, reply_entry
-from piiloom.execution.call_totals import CallTotals
-from piiloom.execution.committing import Batch, GroupCommitter
-from piiloom.execution.journal import Journal
+from piiloom.execution.call_entries import REPLY_FAULTS, CallTotals, Request, reply_code, reply_entry
+from piiloom.execution.committing import Batch, GroupCommitter, Journal
 from piiloom.execution.watching.events import CallJudged, CallReplayed, EventSink
 from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.lenient_json import only_thoughts
 from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
+from piiloom.prompts.library import PromptTemplate
 from piiloom.providers.errors import ENDS_RUN, InvalidReply, InvalidRequest, RateLimited, ReplyRejected, Truncated
-from piiloom.providers.protocol import Completion, Message, PromptCall, Provider, TokenUsage
+from piiloom.providers.protocol import Completion, JsonSchema, Message, PromptCall, Provider, SamplingSettings, TokenUsage
 from piiloom.providers.replies import with_data
 
 
@@ -109,9 +108,8 @@ class Calls:
             events.insert(0, _event(answer.call, answer.key, "reply", entry))
         if self.provider.paid or fault is not None or unmet is not None:
             self._committer.put(Batch(calls=events))
-        if self.sink is not noop:
-            code = fault.partition(": ")[0] if fault else None
-            self.sink(CallJudged(answer.call.stage, answer.call.item_id, answer.call.attempt, fault is None, code))
+        code = fault.partition(": ")[0] if fault else None
+        self.sink(CallJudged(answer.call.stage, answer.call.item_id, answer.call.attempt, fault is None, code))
 
     async def drain(self) -> None:
         """Wait for the replies that are paid for and still to come; the next session finds them in the journal."""
@@ -133,8 +131,7 @@ class Calls:
         self.totals.replayed += 1
         if known.run_id != self._run_id:
             self._committer.put(Batch(calls=[_event(call, key, "used", {"from_run": known.run_id})]))
-        if self.sink is not noop:
-            self.sink(CallReplayed(call.stage, call.item_id, call.attempt))
+        self.sink(CallReplayed(call.stage, call.item_id, call.attempt))
         entry = known.entry
         usage = TokenUsage(input=entry["input"], cached=entry["cached"], output=entry["output"])
         plain = Completion(text=entry["reply"], data=None, model=entry["model"] or "", usage=usage, finish_reason=entry["finish_reason"])
@@ -306,3 +303,41 @@ def _code(error: ProviderError) -> str:
     if isinstance(error, InvalidRequest):
         return "invalid_request"
     return "rate_limited" if isinstance(error, RateLimited) else "provider_unavailable"
+
+
+def prompt_call(
+    template: PromptTemplate,
+    variables: Mapping[str, Any],
+    *,
+    stage: str,
+    schema_name: str,
+    schema: JsonSchema | None,
+    item_id: str,
+    attempt: int,
+    fault: str | None,
+    settings: SamplingSettings,
+    shown: tuple[Message, ...] = (),
+) -> PromptCall:
+    """Return the call for one *attempt* (from 0); *fault* tells the model what was wrong with its previous reply.
+
+    *shown* goes between the instruction and the question: examples with their answers. *schema* is None for a plain text.
+
+    The template is rendered when the messages are asked for: a reply that is known already needs none.
+    """
+    variables = {**variables, "fault": fault}
+
+    def rendered() -> tuple[Message, ...]:
+        prompt = template.render(variables)
+        return (Message(role="system", content=prompt.system), *shown, Message(role="user", content=prompt.user))
+
+    return PromptCall(
+        stage=stage,
+        template=template.id,
+        variables=variables,
+        render=rendered,
+        schema_name=schema_name,
+        schema=schema,
+        item_id=item_id,
+        attempt=attempt,
+        settings=settings,
+    )

@@ -16,12 +16,21 @@ from typing import NoReturn
 
 from tenacity import AsyncRetrying, retry_if_result
 
-from piiloom.execution.call_entries import PromptNotes, Request, failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
-from piiloom.execution.call_limits import CallBudget, CallLimiter, CallReservation, CallSlot
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import (
+    CallTotals,
+    PromptNotes,
+    Request,
+    failure_code,
+    failure_entry,
+    reply_entry,
+    sent_entry,
+    unsaid_cost,
+)
 from piiloom.execution.committing import Batch, GroupCommitter
-from piiloom.execution.money.budget import estimated_tokens, worst_case_usd
+from piiloom.execution.limits.limiter import LimiterSlot
+from piiloom.execution.money.budget import Reservation, estimated_tokens, worst_case_usd
 from piiloom.execution.retrying import RetryPolicy, last_result
+from piiloom.execution.shared_limits import CallBudget, CallLimiter
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink
 from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.noop import noop
@@ -40,8 +49,8 @@ class _Try:
 
     number: int
     worst_usd: float | None
-    reservation: CallReservation | None
-    slot: CallSlot
+    reservation: Reservation | None
+    slot: LimiterSlot
     first_began: float
 
 
@@ -128,7 +137,7 @@ class LiveCalls:
             raise
         return _Try(number, worst, reservation, slot, began)
 
-    async def _slot(self, request: Request) -> CallSlot:
+    async def _slot(self, request: Request) -> LimiterSlot:
         slot = self._limiter.slot(estimated_tokens(request.call, request.messages), request.call.stage)
         # No ``async with``: the slot is freed when the outcome is reported, in another task and before the reply is on disk.
         await slot.__aenter__()
@@ -154,16 +163,14 @@ class LiveCalls:
     async def _exchange(self, request: Request, attempt: _Try) -> Completion | float:
         """Send one try. Return the completion once it is on disk, or the seconds to wait before the next try."""
         call = request.call
-        if self._sink is not noop:
-            self._sink(CallStarted(call.stage, call.item_id, call.attempt, attempt.number))
+        self._sink(CallStarted(call.stage, call.item_id, call.attempt, attempt.number))
         try:
             completion = await self._provider.complete(call)
         except ReplyRejected as error:
             error.completion = replace(error.completion, retries=attempt.number - 1)
             error.retries = attempt.number - 1
             await self._keep(request, attempt, error.completion, f"{failure_code(error)}: {error}")
-            if self._sink is not noop:
-                self._sink(CallJudged(call.stage, call.item_id, call.attempt, False, failure_code(error)))
+            self._sink(CallJudged(call.stage, call.item_id, call.attempt, False, failure_code(error)))
             raise
         except ProviderError as error:
             self._leave(attempt, error)
@@ -172,8 +179,7 @@ class LiveCalls:
             attempt.slot.failed()
             if attempt.reservation is not None:
                 attempt.reservation.charge_in_full()
-            if self._sink is not noop:
-                self._sink(CallFailed(call.stage, call.item_id, call.attempt, "interrupted", True))
+            self._sink(CallFailed(call.stage, call.item_id, call.attempt, "interrupted", True))
             raise
         if attempt.number > 1:
             completion = replace(completion, retries=attempt.number - 1)
@@ -187,20 +193,19 @@ class LiveCalls:
         if attempt.reservation is not None:
             attempt.reservation.settle((completion.cost_usd or 0.0) + charge)
         self._totals.count(completion, charge)
-        if self._sink is not noop:
-            self._sink(
-                CallAnswered(
-                    call.stage,
-                    call.item_id,
-                    call.attempt,
-                    completion.latency_s,
-                    usage.input,
-                    usage.cached,
-                    usage.output,
-                    completion.cost_usd,
-                    completion.retries,
-                )
+        self._sink(
+            CallAnswered(
+                call.stage,
+                call.item_id,
+                call.attempt,
+                completion.latency_s,
+                usage.input,
+                usage.cached,
+                usage.output,
+                completion.cost_usd,
+                completion.retries,
             )
+        )
         entry = reply_entry(self._provider, request.rendered_sha256, call, attempt.number, completion, error, charge_usd=charge)
         await self._committer.commit(Batch(calls=[request.event("reply", entry)]))
 
@@ -212,7 +217,7 @@ class LiveCalls:
         wait_s = getattr(error, "retry_after", None)
         if isinstance(error, RateLimited) or (isinstance(error, ProviderUnavailable) and (error.overloaded or wait_s is not None)):
             attempt.slot.refused(retry_after=wait_s if wait_s is None or wait_s <= self._policy.patience_s else None)
-            if wait_s and self._sink is not noop:
+            if wait_s:
                 self._sink(Braked(wait_s))
         else:
             attempt.slot.failed(timed_out=isinstance(error, ProviderUnavailable) and error.timed_out)
@@ -237,8 +242,7 @@ class LiveCalls:
         self._totals.count_failure(charge, maybe_billed=maybe_billed, final=not again)
         entry = failure_entry(attempt.number, code, str(error), charge_usd=charge, maybe_billed=maybe_billed, final=not again)
         self._committer.put(Batch(calls=[request.event("failed", entry)]))
-        if self._sink is not noop:
-            self._sink(CallFailed(call.stage, call.item_id, call.attempt, code, not again))
+        self._sink(CallFailed(call.stage, call.item_id, call.attempt, code, not again))
         if not again:
             _raise_last(error, attempt.number)
         if self._closing:

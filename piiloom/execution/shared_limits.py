@@ -15,8 +15,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from piiloom.execution.limits.limiter import Limiter, LimiterSlot, LimiterState
 from piiloom.execution.money.budget import Budget, Reservation
@@ -182,9 +181,11 @@ class SharedLimits:
         with suppress(RunError):  # the coordinator is gone already
             await answer(self._coordinator.note.remote(self._worker, self._taken_notes()))
 
-    def slot(self, tokens: int, stage: str = "") -> SharedSlot:
+    def slot(self, tokens: int, stage: str = "") -> LimiterSlot:
         """Return a permit for one call of about *tokens* tokens."""
-        return SharedSlot(self, tokens, stage)
+        return LimiterSlot(
+            lambda: self.request("enter", tokens, stage), lambda ticket, how, details: self.note("end", ticket, how, details)
+        )
 
     def observe(self, rates: RateReport) -> None:
         """Apply the rate limits that a response's headers declare."""
@@ -198,10 +199,19 @@ class SharedLimits:
         """Ask for the limiter's state."""
         self._state = await answer(self._coordinator.snapshot.remote())
 
-    async def reserve(self, worst_usd: float | None) -> SharedReservation:
+    async def reserve(self, worst_usd: float | None) -> Reservation:
         """Reserve *worst_usd* as ``Budget.reserve`` does; without a limit, only what is spent is reported."""
         ticket = None if self._budget_usd is None else await self.request("reserve", worst_usd)
-        return SharedReservation(self, ticket, worst_usd or 0.0)
+
+        def ended(usd: float | None) -> None:
+            if ticket is None:
+                self.note("spend", (worst_usd or 0.0) if usd is None else usd)
+            elif usd is None:
+                self.note("end", ticket, "charge_in_full", {})
+            else:
+                self.note("end", ticket, "settle", {"actual_usd": usd})
+
+        return Reservation(ended)
 
     async def request(self, method: str, *arguments: Any) -> int:
         """Wait until the coordinator's *method* grants something, and return the ticket for it. Withdraws the request if cancelled.
@@ -242,67 +252,6 @@ class SharedLimits:
             self._coordinator.note.remote(self._worker, self._taken_notes())
 
 
-class SharedSlot:
-    """Like ``limiter.Slot``, but granted by the coordinator."""
-
-    __slots__ = ("_limits", "_request", "_ticket")
-
-    def __init__(self, limits: SharedLimits, tokens: int, stage: str) -> None:
-        self._limits, self._request = limits, (tokens, stage)
-        self._ticket: int | None = None
-
-    async def __aenter__(self) -> Self:
-        self._ticket = await self._limits.request("enter", *self._request)
-        return self
-
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.failed()
-
-    def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
-        """Report an answer after *latency_s* seconds that took *tokens* in all (None: not known)."""
-        self._end("answered", tokens=tokens, latency_s=latency_s, stage=stage)
-
-    def refused(self, *, retry_after: float | None) -> None:
-        """Report a refusal; *retry_after* is the requested wait in seconds, if any."""
-        self._end("refused", retry_after=retry_after)
-
-    def failed(self, *, timed_out: bool = False) -> None:
-        """Report any other end, such as an answer that did not come in time."""
-        self._end("failed", timed_out=timed_out)
-
-    def _end(self, how: str, **details: Any) -> None:
-        if self._ticket is not None:
-            self._limits.note("end", self._ticket, how, details)
-            self._ticket = None
-
-
-class SharedReservation:
-    """Like ``budget.Reservation``, but held by the coordinator; *ticket* None: there is no limit, and nothing was reserved."""
-
-    __slots__ = ("_limits", "_open", "_ticket", "_worst_usd")
-
-    def __init__(self, limits: SharedLimits, ticket: int | None, worst_usd: float) -> None:
-        self._limits, self._ticket, self._worst_usd = limits, ticket, worst_usd
-        self._open = True
-
-    def settle(self, actual_usd: float) -> None:
-        """Book the real cost. Raises ``ValueError`` if the reservation has ended."""
-        self._end("settle", actual_usd, actual_usd=actual_usd)
-
-    def charge_in_full(self) -> None:
-        """Book the whole amount. Raises ``ValueError`` if the reservation has ended."""
-        self._end("charge_in_full", self._worst_usd)
-
-    def release(self) -> None:
-        """Return the money; does nothing if the reservation has ended."""
-        if self._open:
-            self._end("release", 0.0)
-
-    def _end(self, how: str, usd: float, **details: Any) -> None:
-        if not self._open:
-            raise ValueError("the reservation has ended already")
-        self._open = False
-        if self._ticket is None:
-            self._limits.note("spend", usd)
-        else:
-            self._limits.note("end", self._ticket, how, details)
+# What a call needs before it is sent. Within one process the first of each; processes that share an account have ``SharedLimits``.
+CallLimiter: TypeAlias = Limiter | SharedLimits
+CallBudget: TypeAlias = Budget | SharedLimits

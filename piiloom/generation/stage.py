@@ -1,23 +1,63 @@
-"""The ``Stage`` protocol, the context that stages get, and the error by which a stage rejects an item."""
+"""The shape of stages, the context that stages get, and how they ask a model; the error by which a stage rejects an item."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from piiloom.corpus.store.runs import RejectRow
-from piiloom.execution.calls import Calls, FailureLimit
+from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model, prompt_call
+from piiloom.execution.calls import Fault as Fault  # noqa: PLC0414 - the stages have both from here
+from piiloom.execution.calls import Wish as Wish  # noqa: PLC0414
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.item import Item
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.shared_work import SharedWork
 from piiloom.prompts.library import PromptLibrary, open_library
+from piiloom.providers.protocol import PromptCall
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import Locale, get_locale
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
+
+R = TypeVar("R")
+
+
+@dataclass(slots=True)
+class _Shared:
+    task: asyncio.Task[Any]
+    asked: int = 0
+    waiting: int = 0
+
+
+class SharedWork:
+    """Keeps running or finished tasks by key, until everyone who shares a task has asked for it."""
+
+    def __init__(self) -> None:
+        self._shared: dict[str, _Shared] = {}
+
+    async def once(self, key: str, make: Callable[[], Coroutine[Any, Any, R]], *, among: int) -> R:
+        """Run ``make()`` once for *among* callers with the same *key*; each gets its result or its exception.
+
+        A cancelled caller only stops waiting; the work itself is cancelled when no caller is waiting any more.
+        """
+        shared = self._shared.get(key)
+        if shared is None:
+            shared = self._shared[key] = _Shared(asyncio.ensure_future(make()))
+        shared.asked += 1
+        if shared.asked >= among:
+            self._shared.pop(key, None)
+        shared.waiting += 1
+        try:
+            found: R = await asyncio.shield(shared.task)
+            return found
+        finally:
+            shared.waiting -= 1
+            if not shared.waiting and not shared.task.done():
+                shared.task.cancel()
+                self._shared.pop(key, None)
 
 
 class ItemRejected(PiiloomError):
@@ -100,25 +140,17 @@ class StageContext:
         return [{"name": name, "definition": self.taxonomy.get(name).described()} for name in names]
 
 
-class Stage(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
     """One step of the pipeline, the same for every provider.
 
-    ``run`` returns a new item or raises ``ItemRejected``.
+    ``name``: in commands, ledgers and errors. ``templates``: the names of the prompt templates it uses. ``run`` takes an item one step
+    further: it returns a new one or raises ``ItemRejected``.
     """
 
-    @property
-    def name(self) -> str:
-        """The stage's name in commands, ledgers and errors."""
-        ...
-
-    @property
-    def templates(self) -> tuple[str, ...]:
-        """Names of the prompt templates it uses."""
-        ...
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Take *item* one step further."""
-        ...
+    name: str
+    templates: tuple[str, ...]
+    run: Callable[[Item, StageContext], Coroutine[Any, Any, Item]]
 
 
 def text_schema(key: str, *, nullable: bool = False) -> Mapping[str, Any]:
@@ -143,3 +175,59 @@ def objects_schema(key: str, properties: Mapping[str, Any], **before: Any) -> Ma
     entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     fields = {**before, key: {"type": "array", "items": entry}}
     return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRequest:
+    """A request to the model: its stage, template, variables, the JSON schema of the reply, and the id of the item it is made for."""
+
+    stage: str
+    template: str
+    variables: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    item_id: str
+
+
+async def ask(
+    question: PromptRequest,
+    ctx: StageContext,
+    accept: Callable[[Any], R],
+    *,
+    last_resort: Callable[[Any], R] | None = None,
+    judging: bool = False,
+) -> tuple[R, int]:
+    """Ask until ``accept(data)`` raises no ``Fault``; returns its result and the number of refused replies.
+
+    *last_resort*, if given, replaces *accept* for the reply of the last attempt: it accepts what a later stage can repair. With
+    *judging*, the run's judge is asked.
+
+    Raises ``ItemRejected`` after ``max_attempts``, with the code of the last fault. Errors that would hit every item (wrong key,
+    budget used up, an endpoint that never answered) propagate and end the run.
+    """
+    drawn = ctx.drawn(question.item_id) * ctx.config.max_attempts
+    settings = ctx.config.sampling_of(question.stage)
+
+    def call(attempt: int, fault: str | None) -> PromptCall:
+        return prompt_call(
+            ctx.prompts.find(question.template),
+            question.variables,
+            stage=question.stage,
+            schema_name=question.template,
+            schema=question.schema,
+            item_id=question.item_id,
+            attempt=drawn + attempt,
+            fault=fault,
+            settings=settings,
+        )
+
+    async def judged(data: Any, attempt: int) -> R:
+        return (last_resort if last_resort and attempt == ctx.config.max_attempts - 1 else accept)(data)
+
+    calls, failure_limit = (ctx.judging, ctx.judge_failure_limit) if judging else (ctx.calls, ctx.failure_limit)
+    found = await ask_model(calls, call, judged, attempts=ctx.config.max_attempts, failure_limit=failure_limit)
+    if isinstance(found, Lost):
+        last_reply = None if found.error else found.last_reply
+        raise ItemRejected(
+            found.code, found.message, stage=question.stage, attempts=found.attempts, last_reply=last_reply, known=found.known
+        ) from found.error
+    return found

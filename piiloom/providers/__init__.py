@@ -6,19 +6,18 @@ SDKs' own retries are off, because ``execution`` retries.
 ============================  ========================================================================================
 ``protocol``, ``errors``      the interface: ``PromptCall`` in, ``Completion`` or a ``ProviderError`` out
 ``factory``                   builds a provider by name, with its key from the environment
-``openai_api``                OpenAI Responses
-``anthropic_api``             Anthropic Messages
+``openai_api``                OpenAI Responses, and its Batch API
+``anthropic_api``             Anthropic Messages, and its Message Batches API
 ``compatible_api``            chat completions at any base URL (vLLM, Ollama, llama.cpp, LM Studio, gateways …)
-``chat_dialects``             request variants for compatible servers that do not support every field
 ``format_probe``              finds the response format that such a server supports, before a run
 ``sdk_provider``              base class of these three: time limit, errors, cost, reading of the reply
 ``connections``               HTTP connection pools for many concurrent calls; time limits
 ``rate_headers``              rate limits from response headers, for the rate limiter
 ``sdk_errors``                maps SDK exceptions and HTTP status codes to ``piiloom.providers.errors``
-``replies``, ``schemas``      JSON from a reply's text; JSON schemas in the form the APIs accept (``schema_cache``)
+``replies``                   JSON from a reply's text; JSON schemas in the form the APIs accept (``SchemaCache``)
 ``local``                     a causal language model from a local folder, with or without an adapter
-``batch_api``, ``*_batches``  the vendors' batch APIs, with the same request bodies and reply parsing
+``batch_api``                 base class of the vendors' batch APIs, with the same request bodies and reply parsing
 ``prices``                    prices and limits of models (``data/models.yaml``, or the user's own file)
-``addresses``, ``redaction``  URLs without credentials; messages without keys or prompt text
+``addresses``                 URLs without credentials; messages without keys or prompt text
 ============================  ========================================================================================
 """

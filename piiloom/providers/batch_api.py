@@ -1,6 +1,6 @@
 """Common interface to the vendors' batch APIs: many requests submitted at once, answered within a day, at half the price.
 
-OpenAI and Anthropic differ in file handling, limits and naming; ``BatchApi`` is the interface that ``execution`` uses. A
+OpenAI and Anthropic differ in file handling, limits and naming; ``BatchApi`` has what they share, and is what ``execution`` uses. A
 batch can be found again by our own id, which is stored in its metadata (OpenAI) or in the ids of its requests (Anthropic). Results are read
 like the replies to single calls.
 """
@@ -8,14 +8,15 @@ like the replies to single calls.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from piiloom.foundation.errors import ProviderError
-from piiloom.providers.errors import ProviderUnavailable
-from piiloom.providers.protocol import Completion, Message, PromptCall
+from piiloom.providers.errors import InvalidRequest
+from piiloom.providers.protocol import Completion, PromptCall
 from piiloom.providers.sdk_errors import ServerFault
 from piiloom.providers.sdk_provider import SdkProvider
 
@@ -103,54 +104,109 @@ class BatchUnknown(ProviderError):
     """The provider does not have the batch, or no longer has its results."""
 
 
-class BatchApi(Protocol):
-    """Batch API client for one account and one model.
+T = TypeVar("T")
+
+_ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was cancelled"}
+
+
+class BatchApi(ABC):
+    """Batch API client for the account and the model of *provider*; *limits* None: those of the vendor.
 
     All methods may raise ``BatchUnknown`` and the errors in ``piiloom.providers.errors``.
     """
 
-    name: str
-    endpoint: str
-    model: str
     limits: BatchLimits
+    _batches: Any  # the part of the SDK's client that retrieves and cancels batches
+    _not_found: type[Exception]  # the SDK's error for a 404
 
-    def body(self, call: PromptCall, messages: Sequence[Message]) -> Mapping[str, Any]:
-        """Return the request body for *call*; raises ``InvalidRequest`` if it cannot be sent."""
-        ...
+    def __init__(self, provider: SdkProvider[Any], limits: BatchLimits | None = None) -> None:
+        self.name, self.endpoint, self.model = provider.name, provider.endpoint, provider.model
+        self.limits = limits or self.limits
+        self.body = provider.request_body
+        self._provider = provider
 
+    @abstractmethod
     def size(self, request: BatchRequest) -> int:
         """Return how many bytes *request* adds to its batch (see ``BatchLimits.bytes``)."""
-        ...
 
+    @abstractmethod
     async def create(self, batch_id: str, requests: Sequence[BatchRequest]) -> RemoteBatch:
         """Submit *requests* as one batch. *batch_id* is our own id, by which ``find`` finds the batch again."""
-        ...
 
+    @abstractmethod
     async def find(self, batch_id: str, *, requests: int, since: datetime, known: Collection[str]) -> Sighting:
         """Search the account for the batch with our id *batch_id*, for example after a crash during ``create``.
 
         It has *requests* requests and was created after *since*. *known* are provider ids of batches known to be other ones.
         """
-        ...
 
     async def look_up(self, remote_id: str) -> RemoteBatch:
-        """Return the current state of the batch with the provider's id *remote_id*."""
-        ...
+        """Return the current state of the batch; raises ``BatchUnknown`` if the account has none with this id."""
+        return self._read(await self._asked(self._batches.retrieve(remote_id), remote_id))
 
     async def cancel(self, remote_id: str) -> RemoteBatch:
-        """Cancel the batch; requests answered so far are kept and billed. Does nothing if the batch has ended."""
-        ...
+        """Cancel the batch, which takes some vendors minutes; requests answered so far are kept and billed.
 
+        Does nothing if the batch has ended or is being cancelled.
+        """
+        before = await self.look_up(remote_id)
+        if before.state != "working" or before.cancelled:
+            return before
+        try:
+            return self._read(await self._asked(self._batches.cancel(remote_id), remote_id))
+        except InvalidRequest:
+            return await self.look_up(remote_id)  # the batch ended between the two requests
+
+    @abstractmethod
     def results(self, batch: RemoteBatch) -> AsyncGenerator[BatchResult, None]:
         """Yield the results of a batch that has ended, in any order; some requests may have none."""
-        ...
 
     def read(self, result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:
         """Return the completion in *result*, at batch prices; raise a ``ProviderError`` if the request failed.
 
         If *call* is None, the reply is not validated against a schema and ``Completion.data`` is None.
         """
-        ...
+        provider = self._provider
+        if result.fate == "answered":
+            reply = provider.read_body(result.body)
+            completion = provider.completion_from(reply, call or _nobodys_call(), latency_s=latency_s, batch=True)
+            return completion if call is not None else replace(completion, data=None)
+        if result.fault is None:
+            # Such requests are not billed.
+            raise provider.translator.unavailable(f"{_ENDED_EARLY[result.fate]} before the request was answered")
+        if call is None:
+            # The prompt is not known here, so quotes of it in the server's message could not be removed.
+            raise provider.translator.from_status(replace(result.fault, message=""), model=provider.model)
+        raise provider.translator.from_status(result.fault, model=provider.model, prompt=[message.content for message in call.render()])
+
+    @abstractmethod
+    def _read(self, batch: Any) -> RemoteBatch:
+        """Convert the SDK's *batch*."""
+
+    async def _asked(self, work: Awaitable[T], name: str = "", *, timeout_s: float | None = None) -> T:
+        """Await *work*, about the existing batch or file *name* if one is given."""
+        return await self._provider.guarded(self._known(work, name) if name else work, timeout_s=timeout_s)
+
+    async def _known(self, work: Awaitable[T], name: str) -> T:
+        """Await *work*; raise ``BatchUnknown`` on a 404: *name* does not exist, no longer exists, or is not visible to this key."""
+        try:
+            return await work
+        except self._not_found:
+            pass
+        raise BatchUnknown(f"{self.name}: there is no {name} at this endpoint for this key", where=self.endpoint)
+
+    async def _streamed(self, work: Awaitable[T]) -> T:
+        """Await one part of a streamed response.
+
+        The SDKs do not wrap the HTTP errors of a broken stream, so these are turned into a ``ProviderUnavailable`` here.
+        """
+        import httpx2  # noqa: PLC0415 - the SDKs have loaded it by now; a run without batches need not import it
+
+        try:
+            return await self._asked(work, timeout_s=TRANSFER_TIMEOUT_S)
+        except httpx2.HTTPError as error:
+            failure = self._provider.translator.from_connection(error)
+        raise failure
 
 
 def custom_id(batch_id: str, ordinal: int) -> str:
@@ -161,43 +217,6 @@ def custom_id(batch_id: str, ordinal: int) -> str:
 def belongs_to(batch_id: str, request_id: str) -> bool:
     """Whether *request_id* was made by ``custom_id`` for *batch_id*."""
     return request_id.rpartition("-")[0] == batch_id
-
-
-T = TypeVar("T")
-
-_ENDED_EARLY = {"expired": "the batch expired", "cancelled": "the batch was cancelled"}
-
-
-def completion_of(provider: SdkProvider[Any], result: BatchResult, call: PromptCall | None, *, latency_s: float) -> Completion:
-    """Return the completion in *result*, at batch prices; raise a ``ProviderError`` if the request failed.
-
-    If *call* is None, the reply is not validated against a schema and ``Completion.data`` is None.
-    """
-    if result.fate == "answered":
-        reply = provider.read_body(result.body)
-        completion = provider.completion_from(reply, call or _nobodys_call(), latency_s=latency_s, batch=True)
-        return completion if call is not None else replace(completion, data=None)
-    if result.fault is None:
-        # Such requests are not billed.
-        raise ProviderUnavailable(f"{provider.name}: {_ENDED_EARLY[result.fate]} before the request was answered", where=provider.endpoint)
-    if call is None:
-        # The prompt is not known here, so quotes of it in the server's message could not be removed.
-        raise provider.translator.from_status(replace(result.fault, message=""), model=provider.model)
-    raise provider.translator.from_status(result.fault, model=provider.model, prompt=[message.content for message in call.render()])
-
-
-async def guarded_reading(provider: SdkProvider[Any], work: Awaitable[T]) -> T:
-    """Await one part of a streamed response.
-
-    The SDKs do not wrap the HTTP errors of a broken stream, so these are turned into a ``ProviderUnavailable`` here.
-    """
-    import httpx2  # noqa: PLC0415 - the SDKs have loaded it by now; a run without batches need not import it
-
-    try:
-        return await provider.guarded(work, timeout_s=TRANSFER_TIMEOUT_S)
-    except httpx2.HTTPError as error:
-        failure = provider.translator.from_connection(error)
-    raise failure
 
 
 def encoded(value: Mapping[str, Any]) -> bytes:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from piiloom.foundation.errors import UsageError
-from piiloom.providers.addresses import EXAMPLES, check_base_url, public_url, secrets_of
+from piiloom.providers.addresses import EXAMPLES, Redactor, check_base_url, public_url, secrets_of
 from piiloom.providers.batch_api import BatchApi, BatchLimits
 from piiloom.providers.errors import AuthFailed
 from piiloom.providers.prices import ModelSpec, check_priced, load_models, parse_prices
 from piiloom.providers.protocol import Provider
-from piiloom.providers.redaction import Redactor
 from piiloom.providers.sdk_errors import Translator
 from piiloom.providers.sdk_provider import SdkOptions, SdkProvider
 
@@ -30,42 +29,27 @@ COMPATIBLE_KEY = "PIILOOM_COMPATIBLE_API_KEY"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """Description of one kind of provider: where its key and base URL come from, and a loader for its class.
+    """Description of one kind of provider: its class, where its key and base URL come from, and the class of its batch API, if any.
 
-    ``load`` imports the SDK and returns the class. ``url_ends_in_v1`` is used to suggest a correction for a wrong base URL.
+    Classes are named, since importing one imports an SDK, which takes most of a second. ``url_ends_in_v1`` is used to suggest a correction
+    for a wrong base URL.
     """
 
-    load: Callable[[], Callable[[SdkOptions], SdkProvider[Any]]]
+    provider: str
     key_variable: str
     key_needed: bool
     url_variable: str | None
     default_url: str | None
     url_ends_in_v1: bool
     unreachable_remedy: str
-
-
-def _openai() -> Callable[[SdkOptions], SdkProvider[Any]]:
-    from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
-
-    return OpenAIProvider
-
-
-def _anthropic() -> Callable[[SdkOptions], SdkProvider[Any]]:
-    from piiloom.providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
-
-    return AnthropicProvider
-
-
-def _compatible() -> Callable[[SdkOptions], SdkProvider[Any]]:
-    from piiloom.providers.compatible_api import CompatibleProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
-
-    return CompatibleProvider
+    batches: str | None = None
 
 
 _NETWORK = "Check the network and the proxy settings"
 KINDS: dict[str, Kind] = {
     "openai": Kind(
-        load=_openai,
+        provider="piiloom.providers.openai_api:OpenAIProvider",
+        batches="piiloom.providers.openai_api:OpenAIBatches",
         key_variable="OPENAI_API_KEY",
         key_needed=True,
         url_variable="OPENAI_BASE_URL",
@@ -74,7 +58,8 @@ KINDS: dict[str, Kind] = {
         unreachable_remedy=_NETWORK,
     ),
     "anthropic": Kind(
-        load=_anthropic,
+        provider="piiloom.providers.anthropic_api:AnthropicProvider",
+        batches="piiloom.providers.anthropic_api:AnthropicBatches",
         key_variable="ANTHROPIC_API_KEY",
         key_needed=True,
         url_variable="ANTHROPIC_BASE_URL",
@@ -83,7 +68,7 @@ KINDS: dict[str, Kind] = {
         unreachable_remedy=_NETWORK,
     ),
     "compatible": Kind(
-        load=_compatible,
+        provider="piiloom.providers.compatible_api:CompatibleProvider",
         key_variable=COMPATIBLE_KEY,
         key_needed=False,
         url_variable=None,
@@ -136,7 +121,8 @@ def make_provider(
         http_client=http_client,
         response_format=response_format,
     )
-    return kind.load()(options)
+    made: SdkProvider[Any] = resolve_name(kind.provider)(options)
+    return made
 
 
 def make_priced_provider(
@@ -234,16 +220,8 @@ def _translator(name: str, kind: Kind, url: str, key: str | None, key_variable: 
 
 def make_batch_api(provider: Provider, limits: BatchLimits | None = None) -> BatchApi:
     """Return the batch API client for *provider*'s account; raises ``UsageError`` if the provider has no batch API."""
-    if provider.name == "openai":
-        from piiloom.providers.openai_api import OpenAIProvider  # noqa: PLC0415 - imports an SDK
-        from piiloom.providers.openai_batches import OpenAIBatches  # noqa: PLC0415 - imports an SDK
-
-        if isinstance(provider, OpenAIProvider):
-            return OpenAIBatches(provider, limits) if limits else OpenAIBatches(provider)
-    if provider.name == "anthropic":
-        from piiloom.providers.anthropic_api import AnthropicProvider  # noqa: PLC0415 - imports an SDK
-        from piiloom.providers.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - imports an SDK
-
-        if isinstance(provider, AnthropicProvider):
-            return AnthropicBatches(provider, limits) if limits else AnthropicBatches(provider)
-    raise UsageError(f"the provider {provider.name!r} has no batch API", where="--batch", remedy="Use it with openai or anthropic")
+    kind = KINDS.get(provider.name)
+    if kind is None or kind.batches is None or not isinstance(provider, SdkProvider):
+        raise UsageError(f"the provider {provider.name!r} has no batch API", where="--batch", remedy="Use it with openai or anthropic")
+    made: BatchApi = resolve_name(kind.batches)(provider, limits)
+    return made

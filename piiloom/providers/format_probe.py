@@ -17,8 +17,7 @@ from piiloom.providers.protocol import Message, PromptCall, SamplingSettings
 from piiloom.providers.replies import BadReply, read_reply
 
 if TYPE_CHECKING:
-    from piiloom.providers.chat_dialects import Dialect, FormatKind
-    from piiloom.providers.compatible_api import CompatibleProvider, FormatTrial
+    from piiloom.providers.compatible_api import CompatibleProvider, Dialect, FormatKind, FormatTrial
 
 QUESTION: Final = "Which city is the capital of France?"
 SCHEMA: Final = {

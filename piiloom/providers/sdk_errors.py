@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Any
 
 from piiloom.foundation.errors import ProviderError
+from piiloom.providers.addresses import Redactor
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
@@ -33,7 +34,6 @@ from piiloom.providers.errors import (
     ServerPaused,
 )
 from piiloom.providers.rate_headers import read_retry_after, stated_wait
-from piiloom.providers.redaction import Redactor
 
 # Codes and phrases that mean that the account has no money or quota left, so that waiting does not help.
 _NO_MONEY = (
@@ -103,27 +103,6 @@ _NOT_CONNECTED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "Pr
 _STATUS_OF = {"rate_limit": 429, "quota": 429, "overloaded": 503, "auth": 401, "not_found": 404, "invalid": 400, "validation": 422}
 
 
-class ErrorResponse(Protocol):
-    """The HTTP response of a status error."""
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """The response's headers; names in any case."""
-        ...
-
-
-class StatusError(Protocol):
-    """Common interface of the status errors of both SDKs."""
-
-    status_code: int
-    body: object
-
-    @property
-    def response(self) -> ErrorResponse:
-        """The HTTP response."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerFault:
     """An error response: HTTP status, machine-readable code, the server's message, and the wait in seconds if given.
@@ -152,7 +131,7 @@ class Translator:
     def translate(self, error: Exception, *, model: str, prompt: Sequence[str] = ()) -> ProviderError:
         """Return the error to raise for *error*, an SDK's exception or a ``ValueError`` from parsing the response."""
         if hasattr(error, "status_code") and hasattr(error, "response"):
-            return self.from_status(read_fault(cast("StatusError", error)), model=model, prompt=prompt)
+            return self.from_status(read_fault(error), model=model, prompt=prompt)
         if isinstance(error, ValueError):
             return self.unavailable("the server's answer is not JSON", maybe_billed=True)
         return self.from_connection(error)
@@ -280,7 +259,7 @@ def status_of(error: Mapping[str, object]) -> int:
     return next((status for word, status in _STATUS_OF.items() if word in kind), 500)
 
 
-def read_fault(error: StatusError) -> ServerFault:
+def read_fault(error: Any) -> ServerFault:
     """Read an SDK's status error. A request that is too large for the limit of a minute is a 413, also where it came as a 429."""
     code, message = read_error_body(error.body)
     status = int(error.status_code)
@@ -328,3 +307,12 @@ def _values(body: object, name: str) -> Iterator[str]:
     elif isinstance(body, list):
         for item in body:
             yield from _values(item, name)
+
+
+# HTTP statuses that prove that the request was refused for what is in it.
+REFUSED = frozenset({400, 413, 422})
+
+
+def is_certain(status: int) -> bool:
+    """Whether an error with HTTP *status* that names an unsupported field proves it; otherwise the simpler request must succeed."""
+    return status in REFUSED

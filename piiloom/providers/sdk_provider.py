@@ -16,7 +16,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.lenient_json import only_thoughts
@@ -29,7 +29,9 @@ from piiloom.providers.replies import with_data
 from piiloom.providers.sdk_errors import Translator
 
 if TYPE_CHECKING:
+    import anthropic
     import httpx2
+    import openai
 
 T = TypeVar("T")
 # The time limit of a request where none is given, in seconds: without its output, and at this many tokens a second. Models on a
@@ -37,19 +39,7 @@ T = TypeVar("T")
 _BASE_S, _TOKENS_A_SECOND, _LONGEST_S = 60.0, 20.0, 3600.0
 
 
-class Sdk(Protocol):
-    """The part of an SDK's client that is used here."""
-
-    async def post(self, path: str, *, cast_to: type[object], body: object) -> object:
-        """Send *body* to *path* and return the parsed JSON of the response."""
-        ...
-
-    async def close(self) -> None:
-        """Close the client's connections."""
-        ...
-
-
-SdkT = TypeVar("SdkT", bound=Sdk)
+SdkT = TypeVar("SdkT", bound="openai.AsyncOpenAI | anthropic.AsyncAnthropic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +69,7 @@ class SdkOptions:
     """What all providers are made from.
 
     ``timeout_s`` bounds each request as a whole; None: ``_BASE_S`` and the time that a slow server takes for the reply. ``http_client``
-    None: one for any number of calls in flight. ``response_format`` is a key of ``chat_dialects.CHOICES`` and used for compatible
+    None: one for any number of calls in flight. ``response_format`` is a key of ``compatible_api.CHOICES`` and used for compatible
     servers only.
     """
 
@@ -103,12 +93,15 @@ class SdkProvider(ABC, Generic[SdkT]):
     paid = True
     name: str
     path: str
+    failure: type[Exception]  # base class of the exceptions that the SDK raises
+    http_class: Callable[..., httpx2.AsyncClient]  # the SDK's own HTTP client
+    sdk: Callable[..., SdkT]
     on_rates: Callable[[RateReport], None] | None = None
 
     def __init__(self, options: SdkOptions) -> None:
         from piiloom.providers.connections import time_limits, wide_client  # noqa: PLC0415 - imports the HTTP library, as the SDKs do
 
-        http = options.http_client or wide_client(self._http_class)
+        http = options.http_client or wide_client(self.http_class)
         self.client = self._connect(
             api_key=options.api_key,
             base_url=without_query(options.base_url),
@@ -193,7 +186,7 @@ class SdkProvider(ABC, Generic[SdkT]):
                 return await work
         except TimeoutError:
             failure = self.translator.timed_out(f"no answer came within {limit:g} s")
-        except (self._failure, ValueError) as error:
+        except (self.failure, ValueError) as error:
             failure = self.translator.translate(error, model=self.model, prompt=prompt)
         raise failure
 
@@ -209,23 +202,14 @@ class SdkProvider(ABC, Generic[SdkT]):
         """Return the JSON of *answer*: the SDKs return text if the content type is not JSON, as some servers have it."""
         return json.loads(answer) if isinstance(answer, str) and answer.lstrip().startswith("{") else answer
 
-    @abstractmethod
     def _connect(self, **options: Any) -> SdkT:
         """Make the SDK's client. *options* are arguments that both SDKs' clients take; api_key may be None where no key is needed."""
+        return self.sdk(**options)
 
-    @property
-    @abstractmethod
-    def _http_class(self) -> type[httpx2.AsyncClient]:
-        """The class of the SDK's own HTTP client."""
-
-    @abstractmethod
     async def _look_up_model(self) -> bool | None:
         """Whether the server has the model; None if it does not list its models."""
-
-    @property
-    @abstractmethod
-    def _failure(self) -> type[Exception]:
-        """The base class of the exceptions that the SDK raises."""
+        await self.client.models.retrieve(self.model)
+        return True
 
     async def _hear(self, response: httpx2.Response) -> None:
         """Pass the rate limits in the headers of *response* to ``on_rates``.

@@ -22,7 +22,7 @@ from piiloom.detection.training.lora_training import train_lora
 from piiloom.detection.training.training_data import TrainingData, chat_rows, example_of, read_input
 from piiloom.detection.training.training_options import VERIFIER_1, LoraPlace, LoraSettings, TrainingInput
 from piiloom.detection.verifying_detector import VerifyingDetector
-from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.providers.local.loading import PromptLayout
 from piiloom.providers.protocol import Completion, Message, PromptCall
 from tests.detection.training_rows import row, write_jsonl
 from tests.providers.tiny_llama import make_tokenizer, write_model

@@ -32,8 +32,7 @@ from piiloom.detection.training.training_data import (
 from piiloom.detection.training.training_options import TASKS, LoraPlace, LoraSettings, TrainingInput
 from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunError, UsageError
 from piiloom.providers.factory import make_local_provider
-from piiloom.providers.local.loading import load_model, open_folder
-from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.providers.local.loading import PromptLayout, load_model, open_folder
 from piiloom.providers.protocol import Message
 from piiloom.tagging.model_card import read_about
 from tests.detection.training_rows import row, write_jsonl

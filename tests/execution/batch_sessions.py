@@ -17,10 +17,9 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run, list_runs
 from piiloom.execution.batches.batch_scheduler import BatchScheduler
 from piiloom.execution.batches.ledger import BatchPolicy
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import Calls
-from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.journal import Journal
+from piiloom.execution.committing import GroupCommitter, Journal
 from piiloom.execution.money.budget import Budget
 from piiloom.providers.batch_api import BatchLimits
 from piiloom.providers.factory import make_batch_api, make_provider

@@ -11,8 +11,7 @@ from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.deleting import purge_texts
 from piiloom.corpus.store.runs import create_run
-from piiloom.execution.committing import GroupCommitter
-from piiloom.execution.journal import Journal
+from piiloom.execution.committing import GroupCommitter, Journal
 from piiloom.foundation.errors import RunError
 
 KEY = "0123456789abcde" + "0" * 49

@@ -62,7 +62,7 @@ class LogEntry:
 class LLMServer:
     """The server; a context manager. Its counters may be read at any time.
 
-    ``probes`` are the bodies of requests that ask which format is taken (``piiloom.providers.chat_dialects``); they count as nothing else.
+    ``probes`` are the bodies of requests that ask which format is taken (``piiloom.providers.compatible_api``); they count as nothing else.
     ``probe_fault`` says which of them (counted from 1) fail with a 500.
     ``chat_manner`` says what becomes of a ``response_format``; a server that ignores it answers prose, unless the prompt asks for JSON.
     ``chat_formats`` are the ``response_format`` types that chat completions take; others get a 400 as vLLM words it.

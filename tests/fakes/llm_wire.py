@@ -18,7 +18,7 @@ PATHS: dict[str, Api] = {"/v1/responses": "responses", "/v1/chat/completions": "
 BAD_KEY = "bad-key"
 CACHE_KEY_CHARS = 64
 _EPHEMERAL = {"type": "ephemeral"}
-# Whoever has no schema in the request finds it in the prompt, as ``piiloom.providers.chat_dialects.schema_instruction`` puts it.
+# Whoever has no schema in the request finds it in the prompt, as ``piiloom.providers.compatible_api.schema_instruction`` puts it.
 _INSTRUCTION = re.compile(r"JSON schema \(([\w-]+)\):\n(\{.*)\Z", re.DOTALL)
 _PLAIN: dict[str, Any] = {"name": "", "schema": {}}  # what is wanted where a plain text is
 _SAMPLING = ("temperature", "top_p", "top_k")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from piiloom.corpus.marks import MARK, strip_marks
 from piiloom.foundation.words import count_words
-from piiloom.generation.composer.passages import Brief
+from piiloom.generation.composer.provider import Brief
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.registers import Register

@@ -15,8 +15,8 @@ from piiloom.foundation.words import count_words
 from piiloom.generation.item import ItemValue
 from piiloom.generation.settings.digests import plan_digest, run_digest
 from piiloom.generation.settings.setting_checks import make_config, notes_on_locale
+from piiloom.generation.stage import Fault
 from piiloom.generation.stages import values
-from piiloom.generation.stages.asking import Fault
 from piiloom.generation.stages.texts import read_marked
 from tests.fakes.llm_server import LLMServer
 from tests.generation.case_author import CaseAuthor

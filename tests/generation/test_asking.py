@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from piiloom.generation.stage import ItemRejected, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, Wish, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Wish, ask, text_schema
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,

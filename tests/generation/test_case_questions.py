@@ -14,8 +14,7 @@ from piiloom.corpus.marks import strip_marks
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
-from piiloom.generation.stage import ItemRejected
-from piiloom.generation.stages.asking import Fault
+from piiloom.generation.stage import Fault, ItemRejected
 from piiloom.generation.stages.audit import stretches
 from piiloom.generation.stages.ledger import read_line, without_disputable
 from piiloom.generation.stages.sheet import adds_figures

@@ -13,7 +13,7 @@ from piiloom.corpus.record import Record
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.composer.scenario_texts import capitalised, fill
 from piiloom.generation.plan.supply import list_triplets
-from piiloom.generation.stages.phrases import clean_list
+from piiloom.generation.stages.topics import clean_list
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import PromptCall, Provider
 from piiloom.screening.gates import Expectations

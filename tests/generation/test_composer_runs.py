@@ -14,7 +14,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run, load_plan_items, load_rejects, plan_indexes, set_run_config
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.words import count_words, whole_word
-from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.running.tracing import report_stages
 from piiloom.generation.stages.pipeline import stage_names
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank

@@ -12,9 +12,8 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.generation.estimate.estimate_author import StandIn
-from piiloom.generation.estimate.estimate_sizes import Range
-from piiloom.generation.estimate.estimating import RunEstimate, estimate_run
-from piiloom.generation.plan.horizons import planned_for
+from piiloom.generation.estimate.estimating import Range, RunEstimate, estimate_run
+from piiloom.generation.plan.planning import planned_for
 from piiloom.generation.running.opening import resumed_config
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from piiloom.generation.item import ItemValue, item_from_json, item_to_json
 from piiloom.generation.stages.judge_leak import STAGE as LEAK
 from piiloom.generation.stages.judge_relevance import STAGE as RELEVANCE
-from piiloom.generation.stages.judging import JUDGES, judge_stages
+from piiloom.generation.stages.pipeline import JUDGES, judge_stages
 from piiloom.providers.protocol import PromptCall
 from tests.generation.judged_items import QUESTION, a_finished_item, graded
 from tests.generation.scripted_provider import VALUES, an_item, bench, fault_codes, in_turn, rejected, run_stage

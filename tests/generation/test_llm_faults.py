@@ -11,7 +11,7 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import load_plan_items, load_rejects
-from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.running.tracing import report_stages
 from piiloom.providers.errors import AuthFailed, BudgetExceeded, ProviderUnavailable
 from tests.ended_calls import CompletionRow
 from tests.fakes.llm_author import Author

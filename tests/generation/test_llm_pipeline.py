@@ -13,7 +13,7 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import RunError
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, resumed_config, start_run
-from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.running.tracing import report_stages
 from piiloom.generation.settings.digests import sendable_templates
 from piiloom.generation.stages.pipeline import stage_names
 from piiloom.taxonomy.bank_checks import CUE_LEVELS

@@ -9,10 +9,10 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RejectRow, get_run, save_rejects
 from piiloom.foundation.errors import UsageError
-from piiloom.generation.plan import horizons
-from piiloom.generation.plan.lifting import lift_named
+from piiloom.generation.plan import planning
 from piiloom.generation.plan.planning import pair_order
-from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.running.opening import lift_named
+from piiloom.generation.running.tracing import report_stages
 from piiloom.providers.errors import NotServed
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer
@@ -86,7 +86,7 @@ def test_a_run_that_can_plan_nothing_rejects_nothing_and_says_why(tmp_path):
 
 @pytest.mark.long
 def test_an_item_of_a_later_round_can_be_tried_again_when_all_records_are_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(horizons, "_SPARE", 0)  # so the first round has one item, the second three more
+    monkeypatch.setattr(planning, "_SPARE", 0)  # so the first round has one item, the second three more
     situations = []
 
     def bad_at_first(request):

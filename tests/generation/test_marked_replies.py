@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from piiloom.corpus.marks import mark
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import ItemValue
-from piiloom.generation.stages.asking import Fault
+from piiloom.generation.stage import Fault
 from piiloom.generation.stages.texts import (
     check_first_person,
     check_length,

@@ -17,7 +17,7 @@ import pytest
 from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.running.crash_recovery import merge_leftover_partitions
+from piiloom.generation.running.opening import merge_leftover_partitions
 from piiloom.providers.prices import parse_prices
 from tests.fakes.llm_author import Author
 from tests.forked import Forked

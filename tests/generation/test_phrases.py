@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.foundation.words import count_words
-from piiloom.generation.stages.phrases import Distinct, clean_list, normalised
+from piiloom.generation.stages.topics import Distinct, clean_list, normalised
 from tests.longer import case_by_case
 
 phrases = st.lists(st.sampled_from(["night", "shift", "Shifts", "school-fees", "rent", "gym", "  ", "é", "the"]), max_size=5).map(" ".join)

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.generation.plan.horizons import horizons, planned_for
 from piiloom.generation.plan.plan_values import ValuePlan, draw_high
-from piiloom.generation.plan.planning import make_plan_item, pair_order, triplets_needed
+from piiloom.generation.plan.planning import horizons, make_plan_item, pair_order, planned_for, triplets_needed
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.taxonomy.bank_checks import CUE_LEVELS, OF_RELATIVE
 from piiloom.taxonomy.bank_loading import load_bank

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from piiloom.generation.shared_work import SharedWork
+from piiloom.generation.stage import SharedWork
 
 
 def test_it_is_done_once_and_everyone_gets_it():

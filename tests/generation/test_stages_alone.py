@@ -14,7 +14,7 @@ import pytest
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, list_runs, load_plan_items, load_rejects
 from piiloom.foundation.errors import RunError, StoreError, UsageError
-from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.running.tracing import report_stages
 from piiloom.generation.stage_command import run_stage_command
 from piiloom.generation.stages.pipeline import stage_names
 from tests.generation.composer_settings import exported, finished, in_a_process, resume, start

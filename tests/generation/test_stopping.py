@@ -8,9 +8,8 @@ import pytest
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
-from piiloom.generation.plan.lifting import lift_named
 from piiloom.generation.run_session import run_to_end
-from piiloom.generation.running.opening import start_run
+from piiloom.generation.running.opening import lift_named, start_run
 from piiloom.generation.running.progress import RejectStreak, StoppedEarly, streak_of
 from piiloom.generation.running.session import call_policy
 from piiloom.generation.stage import ItemRejected

@@ -15,7 +15,7 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.errors import UsageError
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, start_run
-from piiloom.generation.running.stage_report import report_stages
+from piiloom.generation.running.tracing import report_stages
 from piiloom.generation.settings.digests import run_digest
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.taxonomy.entity_types import shipped_taxonomy

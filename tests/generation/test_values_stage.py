@@ -8,8 +8,8 @@ import pytest
 
 from piiloom.corpus.marks import strip_marks
 from piiloom.generation.item import Aside, WantedValue
+from piiloom.generation.stage import Fault
 from piiloom.generation.stages import peripheral, values
-from piiloom.generation.stages.asking import Fault
 from tests.generation.scripted_provider import ASIDE, PLAN, SITUATION, VALUES, an_item, by_template, fault_codes, in_turn, run_stage, text
 from tests.longer import case_by_case
 

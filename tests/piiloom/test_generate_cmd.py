@@ -135,9 +135,9 @@ def test_a_signal_stops_cleanly_and_says_how_to_go_on(cli, store_path, number):
 
 
 def test_too_few_records_are_a_failure_that_says_why(cli, store_path, monkeypatch):
-    import piiloom.generation.plan.horizons
+    import piiloom.generation.plan.planning
 
-    monkeypatch.setattr(piiloom.generation.plan.horizons, "PLANNED_AT_MOST", 0)
+    monkeypatch.setattr(piiloom.generation.plan.planning, "PLANNED_AT_MOST", 0)
     outcome = cli("generate", "--samples", 3, *SMALL, "--store", store_path)
     assert outcome.code == 1
     assert "0 of 3 records" in outcome.err.splitlines()[-1]

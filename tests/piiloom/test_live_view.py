@@ -16,7 +16,7 @@ from piiloom.cli.live_view import batches_text, chosen_mode, limiter_text, shown
 from piiloom.cli.terminal import Verbosity, in_columns, set_verbosity
 from piiloom.corpus.store.batches import BatchRow
 from piiloom.execution.batches.batch_scheduler import BatchModeState, BatchStatus
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallStarted, ItemRejected, StageEntered, StagePassed
 from piiloom.foundation.noop import noop
@@ -188,7 +188,7 @@ LIVE = """
 import time
 from piiloom.corpus.store.batches import BatchRow
 from piiloom.execution.batches.batch_scheduler import BatchStatus, BatchModeState
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.watching.events import *
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.generation.running.progress import RunProgress

@@ -6,7 +6,7 @@ import pytest
 
 from piiloom.cli.run_summary import Pace, cost_text
 from piiloom.cli.terminal import count_text, dollars, duration_text, rate_text, seconds_text
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.generation.running.progress import RunProgress
 
 

@@ -19,8 +19,7 @@ from piiloom.evaluation.utility.tasks import KINDS as UTILITY
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import data_folder
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.stages.judging import JUDGES
-from piiloom.generation.stages.pipeline import templates_of
+from piiloom.generation.stages.pipeline import JUDGES, templates_of
 from piiloom.prompts.library import PromptTemplate, open_library
 from piiloom.surrogates.by_model.value_requests import TEMPLATE as SURROGATE_VALUE
 from tests.longer import case_by_case

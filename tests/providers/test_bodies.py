@@ -19,7 +19,7 @@ from jinja2 import Environment, FileSystemLoader, meta, nodes
 from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.yaml_files import data_folder
 from piiloom.providers.errors import InvalidReply, Refused, ReplyRejected, Truncated
-from piiloom.providers.schemas import SchemaCache
+from piiloom.providers.replies import SchemaCache
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.fakes.llm_wire import PATHS, BadCall, Request, read_request, reply_body
 from tests.providers.provider_calls import DATA, KEY, MODELS, NAMES, SCHEMA, complete, loopback, make_call, mocked

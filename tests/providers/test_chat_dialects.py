@@ -8,7 +8,7 @@ import json
 import httpx2
 import pytest
 
-from piiloom.providers.chat_dialects import Dialect
+from piiloom.providers.compatible_api import Dialect
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
 from tests.fakes.llm_server import LLMServer
 from tests.longer import case_by_case

@@ -11,11 +11,10 @@ import httpx2
 import pytest
 
 from piiloom.foundation.errors import ProviderError, UsageError
-from piiloom.providers.addresses import public_url
+from piiloom.providers.addresses import Redactor, public_url
 from piiloom.providers.errors import AuthFailed, ProviderUnavailable
 from piiloom.providers.factory import make_provider
 from piiloom.providers.protocol import Provider
-from piiloom.providers.redaction import Redactor
 from tests.fakes.llm_server import Fault, LLMServer
 from tests.longer import case_by_case
 from tests.providers.provider_calls import DATA, KEY, MODELS, NAMES, PROMPT, complete, loopback, mocked

@@ -16,9 +16,8 @@ from piiloom.foundation.errors import UsageError
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, Truncated
 from piiloom.providers.factory import make_local_provider
 from piiloom.providers.local import local_provider
-from piiloom.providers.local.loading import base_digest, open_folder
+from piiloom.providers.local.loading import PromptLayout, base_digest, open_folder
 from piiloom.providers.local.local_provider import LocalOptions, LocalProvider
-from piiloom.providers.local.prompt_layout import PromptLayout
 from piiloom.providers.protocol import Message, PromptCall, SamplingSettings
 from tests.providers.provider_calls import make_call
 from tests.providers.tiny_llama import STRICT_TEMPLATE, TEMPLATE, make_tokenizer, write_adapter, write_model

@@ -12,7 +12,6 @@ import pytest
 from piiloom.execution.call_channel import CallChannel
 from piiloom.execution.calls import FailureLimit, ask_model
 from piiloom.foundation.errors import ProviderError, UsageError
-from piiloom.providers.chat_dialects import schema_instruction
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
@@ -27,6 +26,7 @@ from piiloom.providers.errors import (
 )
 from piiloom.providers.factory import make_provider
 from piiloom.providers.protocol import TokenUsage
+from piiloom.providers.replies import schema_instruction
 from tests.execution.paid_channel import new_run, on_channel, open_store
 from tests.providers.provider_calls import DATA, complete, make_call, mocked, run
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import httpx2
 import pytest
 
+from piiloom.providers.addresses import WITHHELD
 from piiloom.providers.errors import (
     AuthFailed,
     BudgetExceeded,
@@ -18,7 +19,6 @@ from piiloom.providers.errors import (
     Refused,
     Truncated,
 )
-from piiloom.providers.redaction import WITHHELD
 from tests.fakes.llm_wire import Request, reply_body
 from tests.longer import case_by_case
 from tests.providers.provider_calls import DATA, KEY, NAMES, PROMPT, complete, make_call, mocked

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from piiloom.providers.replies import BadReply, conform, extract_json, read_reply
-from piiloom.providers.schemas import format_name, strict_schema
+from piiloom.providers.replies import BadReply, conform, extract_json, format_name, read_reply, strict_schema
 from tests.longer import case_by_case
 from tests.providers.provider_calls import SCHEMA
 

@@ -1,7 +1,7 @@
 """piiloom: its own session over a DuckDB store, with journal, limiter, budget, validator and rejects, for one stage of one call.
 
 The stage is the benchmark's; everything else is what ``piiloom generate`` runs: ``piiloom.generation.running.session``,
-``piiloom.generation.stages.asking``, ``piiloom.execution.ordering``. Started again, it goes on with the run of its store, as
+``piiloom.generation.stage``, ``piiloom.execution.ordering``. Started again, it goes on with the run of its store, as
 ``--resume last`` does.
 """
 
@@ -25,8 +25,7 @@ from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.session import Session
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.generation.stage import ItemRejected
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, ask
 from piiloom.prompts.library import PromptLibrary, PromptTemplate
 
 TITLE = "piiloom"

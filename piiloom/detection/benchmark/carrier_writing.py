@@ -24,7 +24,7 @@ from piiloom.detection.benchmark.benchmark_options import WritingOptions
 from piiloom.detection.benchmark.carriers import Carrier, shipped_carriers
 from piiloom.detection.benchmark.written_carriers import CarrierOrder, carrier_of, carrier_orders, comparable, reply_schema
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import AGAIN, Lost
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.foundation.errors import DataError, Interrupted, OutputError

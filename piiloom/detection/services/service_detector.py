@@ -21,7 +21,7 @@ from piiloom.detection.asking import all_of
 from piiloom.detection.detector import Findings, ModelDetector, SetAside, library, sentence_pieces
 from piiloom.detection.detector_settings import DetectorSettings, Service
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.limits.limiter import Limiter
 from piiloom.execution.retrying import RetryPolicy, Sleep
 from piiloom.foundation.errors import ProviderError, UsageError

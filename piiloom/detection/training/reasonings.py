@@ -42,7 +42,7 @@ from piiloom.detection.training.training_data import read_file, read_input
 from piiloom.detection.training.training_options import ReasoningOptions
 from piiloom.detection.verifying_detector import INSTRUCTIONS, SETTINGS, TEMPLATE, VerifierVerdict, read_verdict
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import AGAIN, Fault, Lost
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.foundation.errors import DataError, Interrupted, UsageError

@@ -43,7 +43,7 @@ from piiloom.foundation.errors import DataError, PiiloomError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import check_folder, drafted, output_errors, sha256_of
 from piiloom.foundation.words import counted
-from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.providers.local.loading import PromptLayout
 from piiloom.providers.protocol import Message
 from piiloom.tagging.model_card import About
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy

@@ -28,12 +28,11 @@ from piiloom.evaluation.utility.tasks import (
     judge_tasks,
     pair_tasks,
 )
-from piiloom.execution.call_channel import CallChannel, CallPolicy
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_channel import CallChannel, CallPolicy, ask_to_end
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import FailureLimit, Lost, ask_model
 from piiloom.execution.money.budget import prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.execution.paid_run import ask_to_end
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.foundation.noop import noop

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch
 from piiloom.execution.batches.jobs import BatchJob, Package, Packer, QueueFull, cancelled
 from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolicy, Outcomes, entry_of, entry_owed, read_for
-from piiloom.execution.call_entries import Request
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals, Request
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.money.budget import Budget, worst_case_usd
 from piiloom.execution.watching.events import Braked, EventSink
@@ -292,8 +291,7 @@ class BatchScheduler:
         """The provider's queue is full for this account: wait, with smaller batches to follow unless other batches of ours fill it."""
         if all(other is job or other.came_to_nothing for other in self._out):
             self._packer.shrink(len(job.entries))
-        if self._sink is not noop:
-            self._sink(Braked(self._policy.longest_poll_s))
+        self._sink(Braked(self._policy.longest_poll_s))
         await self._policy.sleep(self._policy.longest_poll_s)
 
     async def _resend(self, entry: BatchEntry) -> None:

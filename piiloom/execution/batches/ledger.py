@@ -13,8 +13,16 @@ from typing import Any
 
 from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, OwedRequest, load_batches
 from piiloom.corpus.store.call_events import CallEvent, EventKind
-from piiloom.execution.call_entries import PromptNotes, Request, failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import (
+    CallTotals,
+    PromptNotes,
+    Request,
+    failure_code,
+    failure_entry,
+    reply_entry,
+    sent_entry,
+    unsaid_cost,
+)
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.money.budget import Reservation
 from piiloom.execution.watching.events import CallAnswered, CallFailed, CallStarted, EventSink
@@ -195,9 +203,8 @@ class BatchLedger:
                 await self._committer.commit(batch)
                 batch = Batch()
         await self._committer.commit(batch)
-        if self._sink is not noop:
-            for entry in entries.values():
-                self._sink(CallStarted(entry.stage, entry.item_id, entry.attempt, entry.tries))
+        for entry in entries.values():
+            self._sink(CallStarted(entry.stage, entry.item_id, entry.attempt, entry.tries))
 
     async def note_outcomes(self, outcomes: Outcomes) -> None:
         """Write *outcomes* to disk, then count them, pass them to the waiting tasks, and clear *outcomes*."""
@@ -228,10 +235,9 @@ class BatchLedger:
             entry.reservation.settle((completion.cost_usd or 0.0) + charge)
             entry.reservation = None
         self._totals.count(completion, charge)
-        if self._sink is not noop:
-            usage, cost = completion.usage, completion.cost_usd
-            told = (completion.latency_s, usage.input, usage.cached, usage.output, cost, completion.retries)
-            self._sink(CallAnswered(entry.stage, entry.item_id, entry.attempt, *told))
+        usage, cost = completion.usage, completion.cost_usd
+        told = (completion.latency_s, usage.input, usage.cached, usage.output, cost, completion.retries)
+        self._sink(CallAnswered(entry.stage, entry.item_id, entry.attempt, *told))
         entry.resolve(found.error or completion)
 
     def _count_failure(self, found: _Failed) -> None:
@@ -244,8 +250,7 @@ class BatchLedger:
             entry.reservation = None
         maybe_billed = bool(getattr(found.error, "maybe_billed", False))
         self._totals.count_failure(found.charge_usd, maybe_billed=maybe_billed, final=found.final)
-        if self._sink is not noop:
-            self._sink(CallFailed(entry.stage, entry.item_id, entry.attempt, failure_code(found.error), found.final))
+        self._sink(CallFailed(entry.stage, entry.item_id, entry.attempt, failure_code(found.error), found.final))
         if found.final:
             found.error.retries = max(0, entry.tries - 1)
             entry.resolve(found.error)

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from math import inf, isfinite
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from piiloom.execution.limits.adaptive import AdaptiveLimit, Start
 from piiloom.execution.limits.rate_buckets import BucketCell, RateBucket, RetryAfterPause, TokenRatios
@@ -40,7 +40,7 @@ class Admission:
 
 
 class AdmissionPolicy:
-    """Decides when calls start (``admission_queue`` asks it) and adapts to how they end."""
+    """Decides when calls start (``Limiter`` asks it) and adapts to how they end."""
 
     def __init__(self, *, concurrency: int, rpm: float | None, tpm: float | None) -> None:
         self.adaptive = AdaptiveLimit(concurrency)
@@ -177,60 +177,6 @@ def _current_task() -> asyncio.Task[object] | None:
         return None
 
 
-class AdmissionQueue:
-    """Lets calls start as *policy* says, in the order of arrival. Cancelled ones leave the queue and undo their admission."""
-
-    def __init__(self, policy: AdmissionPolicy, clock: Callable[[], float], sleep: Callable[[float], Awaitable[object]]) -> None:
-        self._policy, self._clock = policy, clock
-        self._queue: deque[tuple[Admission, asyncio.Future[None]]] = deque()
-        self._timer = Timer(self.admit_ready, clock, sleep)
-        self.waiting = 0
-
-    async def pass_through(self, who: Admission) -> None:
-        """Wait until *who* is admitted."""
-        if not self._queue:
-            now = self._clock()
-            if self._policy.ready_at(who, now) <= now:
-                self._policy.admit(who, now)
-                return
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queue.append((who, turn))
-        self.waiting += 1
-        if len(self._queue) == 1:
-            self.admit_ready()
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.cancelled():
-                self.waiting -= 1
-            else:
-                self._policy.withdraw(who)
-            self.admit_ready()
-            raise
-
-    def admit_ready(self) -> None:
-        """Admit the calls that may start now, and set the timer for the next one. Call it after any change."""
-        queue = self._queue
-        while queue:
-            who, turn = queue[0]
-            if turn.cancelled():
-                queue.popleft()
-                continue
-            now = self._clock()
-            at = self._policy.ready_at(who, now)
-            if at > now:
-                if at < inf:
-                    self._timer.set(at)
-                else:
-                    self._timer.clear()
-                return
-            queue.popleft()
-            self.waiting -= 1
-            self._policy.admit(who, now)
-            turn.set_result(None)
-        self._timer.clear()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimiterState:
     """State of a limiter at one moment. ``limit`` is how many calls may be in flight; ``refused`` counts refusals so far."""
@@ -247,18 +193,18 @@ class LimiterState:
 class LimiterSlot:
     """A permit for one call: entering waits until the call may start, and reporting its outcome frees the place.
 
-    Only the first reported outcome counts. Leaving the block without one counts as ``failed``.
+    Only the first reported outcome counts. Leaving the block without one counts as ``failed``. *enter* waits and returns what is held;
+    *ended* is called with that, the name of the outcome and its details.
     """
 
-    __slots__ = ("_admission", "_clock", "_open", "_policy", "_queue")
+    __slots__ = ("_ended", "_enter", "_held")
 
-    def __init__(self, policy: AdmissionPolicy, queue: AdmissionQueue, clock: Callable[[], float], admission: Admission) -> None:
-        self._policy, self._queue, self._clock, self._admission = policy, queue, clock, admission
-        self._open = False
+    def __init__(self, enter: Callable[[], Awaitable[object]], ended: Callable[[Any, str, dict[str, Any]], None]) -> None:
+        self._enter, self._ended = enter, ended
+        self._held: object = None
 
     async def __aenter__(self) -> Self:
-        await self._queue.pass_through(self._admission)
-        self._open = True
+        self._held = await self._enter()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -266,31 +212,24 @@ class LimiterSlot:
 
     def answered(self, *, tokens: int | None, latency_s: float, stage: str) -> None:
         """Report an answer after *latency_s* seconds that took *tokens* in all (None: not known)."""
-        if self._open:
-            self._policy.answered(self._admission, self._clock(), tokens, latency_s, stage)
-            self._close()
+        self._end("answered", tokens=tokens, latency_s=latency_s, stage=stage)
 
     def refused(self, *, retry_after: float | None) -> None:
         """Report a refusal (429, or 503 and 529: overloaded); *retry_after* is the requested wait in seconds, if any."""
-        if self._open:
-            self._policy.refused(self._admission, self._clock(), retry_after)
-            self._close()
+        self._end("refused", retry_after=retry_after)
 
     def failed(self, *, timed_out: bool = False) -> None:
         """Report any other end. It says nothing about limits, unless the answer did not come in time (*timed_out*)."""
-        if self._open:
-            self._policy.failed(self._admission, self._clock(), timed_out=timed_out)
-            self._close()
+        self._end("failed", timed_out=timed_out)
 
     def release(self) -> None:
         """Give the place and its share of the rates back, for a call of which nothing was sent."""
-        if self._open:
-            self._policy.withdraw(self._admission)
-            self._close()
+        self._end("withdraw")
 
-    def _close(self) -> None:
-        self._open = False
-        self._queue.admit_ready()
+    def _end(self, how: str, **details: Any) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            self._ended(held, how, details)
 
 
 class Limiter:
@@ -317,21 +256,24 @@ class Limiter:
                 raise ValueError(f"{name} is {rate}; a rate per minute is a number above 0")
         self._clock = clock
         self._policy = AdmissionPolicy(concurrency=concurrency, rpm=rpm, tpm=tpm)
-        self._queue = AdmissionQueue(self._policy, clock, sleep)
+        self._queue: deque[tuple[Admission, asyncio.Future[None]]] = deque()
+        self._waiting = 0
+        self._timer = Timer(self._admit_ready, clock, sleep)
 
     def slot(self, tokens: int, stage: str = "") -> LimiterSlot:
         """Return a permit for one call of about *tokens* tokens (input and output); ``async with`` waits until it may start.
 
         With *stage*, the estimate is corrected by the real usage of that stage's calls so far.
         """
-        return LimiterSlot(self._policy, self._queue, self._clock, Admission(tokens, stage))
+        who = Admission(tokens, stage)
+        return LimiterSlot(lambda: self._admitted(who), self._end)
 
     def observe(self, rates: RateReport) -> None:
         """Apply the rate limits that a response's headers declare."""
         now, policy = self._clock(), self._policy
         policy.requests.observe(rates.limit_requests, rates.remaining_requests, rates.reset_requests_s, now)
         policy.tokens.observe(rates.limit_tokens, rates.remaining_tokens, rates.reset_tokens_s, now)
-        self._queue.admit_ready()
+        self._admit_ready()
 
     def snapshot(self) -> LimiterState:
         """Return the present state."""
@@ -339,9 +281,61 @@ class Limiter:
         return LimiterState(
             limit=policy.adaptive.limit(now),
             in_flight=policy.adaptive.in_flight,
-            waiting=self._queue.waiting,
+            waiting=self._waiting,
             rpm=policy.requests.limit,
             tpm=policy.tokens.limit,
             braking_for_s=policy.pause.left_s(now),
             refused=policy.refused_count,
         )
+
+    async def _admitted(self, who: Admission) -> Admission:
+        """Wait until *who* is admitted, in the order of arrival; one that is cancelled leaves the queue and undoes its admission."""
+        if not self._queue:
+            now = self._clock()
+            if self._policy.ready_at(who, now) <= now:
+                self._policy.admit(who, now)
+                return who
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.append((who, turn))
+        self._waiting += 1
+        if len(self._queue) == 1:
+            self._admit_ready()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.cancelled():
+                self._waiting -= 1
+            else:
+                self._policy.withdraw(who)
+            self._admit_ready()
+            raise
+        return who
+
+    def _admit_ready(self) -> None:
+        """Admit the calls that may start now, and set the timer for the next one."""
+        queue = self._queue
+        while queue:
+            who, turn = queue[0]
+            if turn.cancelled():
+                queue.popleft()
+                continue
+            now = self._clock()
+            at = self._policy.ready_at(who, now)
+            if at > now:
+                if at < inf:
+                    self._timer.set(at)
+                else:
+                    self._timer.clear()
+                return
+            queue.popleft()
+            self._waiting -= 1
+            self._policy.admit(who, now)
+            turn.set_result(None)
+        self._timer.clear()
+
+    def _end(self, who: Admission, how: str, details: dict[str, Any]) -> None:
+        if how == "withdraw":
+            self._policy.withdraw(who)
+        else:
+            getattr(self._policy, how)(who, self._clock(), **details)
+        self._admit_ready()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from typing import Literal
 
@@ -18,7 +18,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.providers.errors import BudgetExceeded
 from piiloom.providers.prices import ModelSpec
 from piiloom.providers.protocol import JsonSchema, Message, PromptCall
-from piiloom.providers.schemas import as_json_types
+from piiloom.providers.replies import as_json_types
 
 # Count the schema twice: an API may show it to the model in its own form, besides the one that it enforces.
 _SCHEMA_RENDERINGS = 2
@@ -42,7 +42,7 @@ def worst_case_usd(call: PromptCall, messages: Sequence[Message], spec: ModelSpe
 
 
 def estimated_tokens(call: PromptCall, messages: Sequence[Message]) -> int:
-    """Estimate the input plus output tokens of *call*. The limiter corrects the estimate by real usage (``limits.token_ratios``)."""
+    """Estimate the input plus output tokens of *call*. The limiter corrects the estimate by real usage (``rate_buckets``)."""
     return prompt_bytes(messages) // _BYTES_A_TOKEN + _TYPICAL_OVERHEAD + min(_TYPICAL_REPLY, call.settings.max_output_tokens)
 
 
@@ -68,31 +68,34 @@ class BudgetReached(BudgetExceeded):
 
 
 class Reservation:
-    """Money reserved for one try of one call. End it exactly once: ``settle``, ``charge_in_full``, or ``release``."""
+    """Money reserved for one try of one call. End it exactly once: ``settle``, ``charge_in_full``, or ``release``.
 
-    __slots__ = ("_amount", "_budget", "_open")
+    *ended* is called with what is booked in USD, None: the whole amount.
+    """
 
-    def __init__(self, budget: Budget, amount: int) -> None:
-        self._budget, self._amount, self._open = budget, amount, True
+    __slots__ = ("_ended", "_open")
+
+    def __init__(self, ended: Callable[[float | None], None]) -> None:
+        self._ended, self._open = ended, True
 
     def settle(self, actual_usd: float) -> None:
         """Book *actual_usd*, the real cost. Raises ``ValueError`` if that is negative or no number, or if the reservation has ended."""
-        self._end(_picodollars(actual_usd))
+        self._end(actual_usd)
 
     def charge_in_full(self) -> None:
         """Book the whole amount, as when a call may have been answered and billed. Raises ``ValueError`` if it has ended."""
-        self._end(self._amount)
+        self._end(None)
 
     def release(self) -> None:
         """Return the money, for a call that certainly cost nothing. Does nothing if it has ended, so it is safe in a ``finally``."""
         if self._open:
-            self._end(0)
+            self._end(0.0)
 
-    def _end(self, spent: int) -> None:
+    def _end(self, usd: float | None) -> None:
         if not self._open:
             raise ValueError("the reservation has ended already")
+        self._ended(usd)
         self._open = False
-        self._budget._settled(self._amount, spent)  # noqa: SLF001 - the two are one thing in two classes
 
 
 class Budget:
@@ -159,7 +162,7 @@ class Budget:
 
     def _granted(self, amount: int) -> Reservation:
         self._reserved += amount
-        return Reservation(self, amount)
+        return Reservation(lambda usd: self._settled(amount, amount if usd is None else _picodollars(usd)))
 
     def _turned_away(self, amount: int) -> BudgetReached:
         self._reached = True

@@ -12,6 +12,7 @@ from piiloom.corpus.mention_search import stands_alone
 from piiloom.foundation.articles import article
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
+from piiloom.generation.composer.scenario_texts import capitalised
 from piiloom.generation.composer.story_values import StoryValues, subject_of
 from piiloom.taxonomy.grammar import Slot, Text, combinations, expansion, parse
 from piiloom.taxonomy.stories import LINE_VOICES, Step, Story, Wording
@@ -229,12 +230,6 @@ def _parts(pattern: str, number: int) -> tuple[str | Slot, ...]:
     """Return expansion *number* of a wording as a sequence of fixed texts and slots."""
     parts = parse(expansion(pattern, number)).parts
     return tuple(part.text if isinstance(part, Text) else part for part in parts if isinstance(part, Text | Slot))
-
-
-def capitalised(text: str) -> str:
-    """Return *text* with its first letter capitalized, or unchanged if the capital would be more than one letter ("ß")."""
-    first = text[:1].upper()
-    return first + text[1:] if len(first) == 1 else text
 
 
 def clash(text: str, spans: Iterable[ToldSpan], values: Mapping[str, str]) -> str | None:

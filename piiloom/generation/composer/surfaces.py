@@ -22,7 +22,8 @@ from typing import Final
 from piiloom.corpus.marks import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.foundation.words import any_of
-from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, capitalised, clash, folded
+from piiloom.generation.composer.scenario_texts import capitalised
+from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.registers import FieldLabels, Habit, Register, habit_shares, labels, misspelled

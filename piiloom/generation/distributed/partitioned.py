@@ -22,7 +22,7 @@ from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.partitions import Partition, deal_partition, remove_partition
 from piiloom.corpus.store.runs import load_rejects, plan_indexes, set_run_status
 from piiloom.execution.call_channel import CallPolicy, close_open_sends
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import Calls
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.shared_limits import Coordinator, SharedLimits, answer
@@ -33,13 +33,11 @@ from piiloom.foundation.ray_cluster import cause_of, import_ray, join, leave
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
 from piiloom.generation.distributed.worker import Assignment, Worker, WorkerReport, WorkItem
 from piiloom.generation.item import item_from_json, item_to_json
-from piiloom.generation.plan.horizons import PLANNED_AT_MOST, planned_for
-from piiloom.generation.plan.planning import text_of
-from piiloom.generation.running.crash_recovery import charge_lost, merge_leftover_partitions
-from piiloom.generation.running.item_runner import Outcome, advance, run_items
+from piiloom.generation.plan.planning import PLANNED_AT_MOST, planned_for, text_of
+from piiloom.generation.running.item_runner import Outcome, WholeRun, advance, run_items
+from piiloom.generation.running.opening import charge_lost, merge_leftover_partitions
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.session import OpenedRun, call_policy
-from piiloom.generation.running.whole_run import WholeRun
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stage import Stage, StageContext
 

@@ -18,7 +18,7 @@ from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.partitions import Partition
 from piiloom.corpus.store.runs import RunRow
 from piiloom.execution.call_channel import CallPolicy
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.committing import Batch
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.shared_limits import SharedLimits

@@ -8,7 +8,7 @@ whatever N is, and no item depends on another. A text has one plan item per ques
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -33,6 +33,29 @@ from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 from piiloom.taxonomy.text_shapes import catalogue_kinds, draw_identifiers, draw_shape, load_voices
+
+# A run gives up after planning this many times the initial number of items; by then something is wrong.
+PLANNED_AT_MOST = 4
+_SPARE = 20
+_LEAST_MORE = 20
+
+
+def planned_for(samples: int, margin: float) -> int:
+    """Return how many items to plan so that *samples* of them are likely to be accepted (*margin*: expected share of rejects)."""
+    return samples + int(samples * margin) + _SPARE
+
+
+def horizons(config: RunConfig, missing: Callable[[], int]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of plan indexes (first, end) to work on, one after the other, while ``missing()`` items are still wanted.
+
+    Ends when ``PLANNED_AT_MOST`` times the initial number is planned.
+    """
+    first, end = 0, planned_for(config.samples, config.margin)
+    limit = PLANNED_AT_MOST * end
+    while missing() > 0 and first < limit:
+        yield first, end
+        first, end = end, min(limit, end + max(_LEAST_MORE, 2 * missing()))
+
 
 # Weights of ``CUE_LEVELS``, in their order.
 CUE_WEIGHTS = (0.14, 0.6, 0.26)

@@ -10,7 +10,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import counted
 from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed, without_pii
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.stages.phrases import Distinct
+from piiloom.generation.stages.topics import Distinct
 from piiloom.taxonomy.telling_plan import plan_of
 
 

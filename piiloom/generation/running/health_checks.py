@@ -23,7 +23,7 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.version import __version__
 from piiloom.foundation.words import counted
-from piiloom.generation.running.preflight import PING_TIMEOUT_S, ping, probe_format
+from piiloom.generation.running.opening import PING_TIMEOUT_S, ping, probe_format
 from piiloom.pii_values.kinds import draw_own
 from piiloom.providers.factory import KINDS, make_provider
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank

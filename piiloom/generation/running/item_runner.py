@@ -1,6 +1,6 @@
 """The item runner, which takes plan items through their stages concurrently, and the state that earlier sessions left.
 
-The outcome of each item is stored in plan order. ``run_items`` is a session on a run; its ``Strategy`` is a whole run (``whole_run``) or
+The outcome of each item is stored in plan order. ``run_items`` is a session on a run; its strategy is a ``WholeRun`` or
 one stage (``single_stage``). If several processes work on a run, ``through`` makes them take the items through the stages.
 """
 
@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
 
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import RejectRow, RunStatus, StageResultRow, load_rejects, load_stage_results, plan_indexes, set_run_status
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.committing import Batch
@@ -21,12 +21,13 @@ from piiloom.execution.watching import events
 from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.noop import noop
 from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
+from piiloom.generation.plan.planning import horizons, planned_for
 from piiloom.generation.running.progress import TRANSIENT_CODES, RunProgress, StoppedEarly, Watch, streak_of
 from piiloom.generation.running.session import OpenedRun, Session
 from piiloom.generation.running.topic_catalog import TopicCatalog
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
 from piiloom.generation.stages import screen
-from piiloom.generation.stages.pipeline import all_item_stages
+from piiloom.generation.stages.pipeline import all_item_stages, item_stages, templates_of
 from piiloom.generation.stages.screen import Screening
 
 
@@ -97,38 +98,9 @@ class Round:
     still_wanted: Callable[[], int]
 
 
-class Strategy(Protocol):
-    """What a session works on. It is made, and reads from the store what it needs, before the session is opened.
-
-    ``earlier``: what earlier sessions left. ``stages``: what each item passes. ``screening``: makes records of the items that passed
-    them; None if they stay items. ``progress.accepted`` counts the items that got through.
-    """
-
-    progress: RunProgress
-    earlier: ResumeState
-    stages: Sequence[Stage]
-    screening: Screening | None
-
-    async def prepare(self, catalog: TopicCatalog, stop: StopSignal) -> None:
-        """Do what comes before all items; raises ``RunError`` if another stage must run first."""
-        ...
-
-    def rounds(self) -> Iterator[Round]:
-        """Yield what to work on, each round with the results of the one before; not resumed after a stop."""
-        ...
-
-    def ended(self, *, stopped: bool) -> RunStatus:
-        """Set the status of ``progress`` and return that of the run; *stopped*: before its end."""
-        ...
-
-    def failed(self, error: BaseException) -> RunStatus:
-        """Return the status that the run has after *error*."""
-        ...
-
-
 async def run_items(
     opened: OpenedRun,
-    strategy: Strategy,
+    strategy: WholeRun,
     *,
     stop: StopSignal | None = None,
     watch: Watch = noop,
@@ -272,15 +244,13 @@ async def advance(outcome: Outcome, ctx: StageContext, stages: Sequence[Stage]) 
     item, done, sink = outcome.item, outcome.done, ctx.calls.sink
     name = str(item.plan.index)
     for stage in stages:
-        if sink is not noop:
-            sink(events.StageEntered(stage.name, name))
+        sink(events.StageEntered(stage.name, name))
         try:
             item = await stage.run(item, ctx)
         except ItemRejected as rejection:
             return Outcome(item=item, done=done, rejection=rejection)
         done = stage.name
-        if sink is not noop:
-            sink(events.StagePassed(done, name))
+        sink(events.StagePassed(done, name))
     return Outcome(item=item, done=done)
 
 
@@ -307,11 +277,61 @@ def _rows(index: int, outcome: Outcome | ItemRejected) -> tuple[Batch, ItemRejec
 
 def _tell(sink: EventSink, index: int, batch: Batch, rejection: ItemRejected | None) -> None:
     """Send *sink* the event for item *index*: its record in *batch* was accepted, or *rejection* says why not."""
-    if sink is noop:
-        return
     if rejection is not None:
         sink(events.ItemRejected(rejection.stage, str(index), rejection.code))
     for _, record in batch.records:
         sink(events.StageEntered(screen.NAME, str(index)))
         sink(events.StagePassed(screen.NAME, str(index)))
         sink(events.RecordAccepted(str(index), record.id))
+
+
+class WholeRun:
+    """What a session works on: a whole run; each round after the first replaces the items rejected in the one before.
+
+    It reads from the store what it needs, so it is made before the session is opened. ``earlier``: what earlier sessions left. ``stages``:
+    what each item passes (None: all of the run). ``screening``: makes records of the items that passed them; None if they stay items.
+    ``progress.accepted`` counts the items that got through.
+    """
+
+    def __init__(self, opened: OpenedRun, stages: Sequence[Stage] | None = None, *, screens: bool = True) -> None:
+        self._config = config = opened.config
+        self.earlier = read_resume_state(opened.store, opened.run.id)
+        self.stages = item_stages(config.recipe, config.judges) if stages is None else stages
+        self.screening = primed_screening(opened) if screens else None
+        self.progress = RunProgress(run_id=opened.run.id, wanted=config.samples, accepted=len(self.earlier.accepted))
+        for row in self.earlier.rejects:
+            self.progress.count_reject(row)
+
+    async def prepare(self, catalog: TopicCatalog, stop: StopSignal) -> None:
+        """Do what comes before all items: nothing; raises ``RunError`` if another stage must run first."""
+
+    def rounds(self) -> Iterator[Round]:
+        """Yield the items that are not decided yet, until enough records are accepted or the plan is exhausted."""
+        decided, missing = self.earlier.decided, self.progress.missing
+        again = [index for index in sorted(self.earlier.draws) if index not in decided]
+        if again and missing() <= 0:  # retried on request, although the run has enough records
+            planned = max(planned_for(self._config.samples, self._config.margin), again[-1] + 1)
+            yield Round(planned=planned, indexes=iter(again), still_wanted=lambda: len(again))
+        for first, end in horizons(self._config, missing):
+            open_ones = (index for index in range(first, end) if index not in decided)
+            yield Round(planned=end, indexes=open_ones, still_wanted=missing)
+
+    def ended(self, *, stopped: bool) -> RunStatus:
+        """The run is finished with all its records, interrupted, or failed: nothing is left to try."""
+        status: RunStatus = "finished" if self.progress.missing() <= 0 else "interrupted" if stopped else "failed"
+        self.progress.status = status
+        return status
+
+    def failed(self, error: BaseException) -> RunStatus:
+        """Any error interrupts the run."""
+        del error
+        return "interrupted"
+
+
+def primed_screening(opened: OpenedRun) -> Screening:
+    """Create the screening of a run and feed it the records accepted so far, so that it recognizes duplicates of them."""
+    config = opened.config
+    screening = Screening(config, opened.provider.model, templates_of(config), opened.bank)
+    for record in iter_records(opened.store, run_id=opened.run.id, status="generated"):
+        screening.prime(record)
+    return screening

@@ -1,42 +1,208 @@
 """Open a run to work on it: a new one, one that is resumed, or whichever of both a configuration asks for.
 
-Whatever is refused, is refused before anything is stored.
+Whatever is refused, is refused before anything is stored; so is a provider that does not work, by a ping, so that a typo costs seconds, not
+retries. Partition stores that a killed driver left behind are merged first, and rejects are lifted so that their items are tried again; if
+their pair was given up, it is asked about again, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import asyncio
+import json
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import store_for_writing
+from piiloom.corpus.store.partitions import Partition, left_over, merge_partition, missing, note_lost
 from piiloom.corpus.store.releases import keep_types
 from piiloom.corpus.store.runs import (
+    RejectRow,
     RunRow,
     create_run,
+    drop_shared_results,
     find_run,
     forget_untouched_run,
     get_run,
     lift_rejects,
+    load_rejects,
+    load_shared_results,
     set_run_config,
     set_run_samples,
 )
-from piiloom.foundation.errors import RunError, UsageError
+from piiloom.execution.call_entries import failure_entry
+from piiloom.foundation.errors import ProviderError, RunError, StoreLocked, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
-from piiloom.generation.plan.lifting import lift_named
-from piiloom.generation.running.crash_recovery import merge_leftover_partitions
-from piiloom.generation.running.preflight import check_provider
+from piiloom.generation.plan.planning import pair_order, text_of
+from piiloom.generation.plan.supply import check_supply
 from piiloom.generation.running.progress import TRANSIENT_CODES
 from piiloom.generation.running.session import OpenedRun, model_of, open_provider
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import CHANGEABLE_SETTINGS, PLACES, run_digest
 from piiloom.generation.settings.setting_checks import make_config
+from piiloom.generation.stages import subtopics, topics
+from piiloom.generation.stages.subtopics import topic_key
+from piiloom.generation.stages.topics import pair_key
+from piiloom.providers.errors import ProviderUnavailable
 from piiloom.providers.factory import choose_model
+from piiloom.providers.format_probe import FormatReport, probe_formats
+from piiloom.providers.sdk_provider import Ping, SdkProvider
+from piiloom.taxonomy.entity_types import Pair
 from piiloom.taxonomy.own_types import differences
 from piiloom.taxonomy.own_types_file import read_types_file
+
+
+def lift_named(store: Store, run: RunRow, names: str) -> int:
+    """Lift the rejects that *names* lists, so that they are tried again; returns how many items, pairs and topics were lifted.
+
+    *names*: plan indexes and reason codes, separated by commas. Raises ``UsageError`` listing the run's reason codes if none matches.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    indexes, codes = {int(name) for name in wanted if name.isdecimal()}, {name for name in wanted if not name.isdecimal()}
+    config = make_config(run.config)
+    rejects, lost, pairs = load_rejects(store, run.id), lost_pairs(store, run), pair_order(config)
+    items = [row for row in rejects if row.plan_index is not None and (row.plan_index in indexes or row.reason_code in codes)]
+    keys = _keys_named(rejects, codes, lost)
+    for row in items:
+        if row.stage in (topics.NAME, subtopics.NAME) and row.plan_index is not None:
+            keys.update(lost.get(pairs[text_of(row.plan_index, config) % len(pairs)], ()))
+    if not items and not keys:
+        known = sorted({row.reason_code for row in rejects if row.plan_index is not None or row.key in _all_keys(lost)})
+        there = f"Its reason codes: {', '.join(known)}" if known else "It has no rejects"
+        raise UsageError(f"run {run.id} has no rejected item {names!r}", where="--retry", remedy=there)
+    with store.transaction():
+        drop_shared_results(store, run.id, sorted(keys))
+        lift_rejects(store, run.id, keys=sorted(keys), indexes=[row.plan_index for row in items if row.plan_index is not None])
+    return len(items) + len(keys)
+
+
+def lost_pairs(store: Store, run: RunRow) -> dict[Pair, tuple[str, ...]]:
+    """Return the pairs for which no item can be planned, each with the keys that were given up: its own, or those of all its topics."""
+    listed = {key: json.loads(text) for key, text in load_shared_results(store, run.id, topics.NAME).items()}
+    threads = {key: json.loads(text) for key, text in load_shared_results(store, run.id, subtopics.NAME).items()}
+    lost: dict[Pair, tuple[str, ...]] = {}
+    for pair in pair_order(make_config(run.config)):
+        names = listed.get(pair_key(pair))
+        if names is None:
+            continue
+        keys = [topic_key(pair, name) for name in names]
+        if not any(threads.get(key, ["not asked yet"]) for key in keys):
+            lost[pair] = tuple(keys) or (pair_key(pair),)
+    return lost
+
+
+def _keys_named(rejects: list[RejectRow], codes: set[str], lost: dict[Pair, tuple[str, ...]]) -> set[str]:
+    known = _all_keys(lost)
+    return {row.key for row in rejects if row.key in known and row.key is not None and row.reason_code in codes}
+
+
+def _all_keys(lost: dict[Pair, tuple[str, ...]]) -> set[str]:
+    return {key for keys in lost.values() for key in keys}
+
+
+# After a driver is killed, its worker processes end by themselves, but not at once.
+_PATIENCE_S = 20.0
+
+
+def merge_leftover_partitions(store: Store, run_id: str, *, patience_s: float = _PATIENCE_S) -> int:
+    """Merge all partition stores of *run_id* that exist; returns how many there were.
+
+    Requests that were in flight are merged, too; the next ``open_channel`` then charges their worst-case cost, as after any kill.
+    Partitions whose store is missing are noted as lost. Raises ``RunError`` if a process still holds a partition after *patience_s*
+    seconds.
+    """
+    found = left_over(store, run_id)
+    deadline = time.monotonic() + patience_s
+    for path in found:
+        while True:
+            try:
+                merge_partition(store, run_id, path)
+                break
+            except StoreLocked as error:
+                if time.monotonic() > deadline:
+                    raise RunError(
+                        "a partition of the run is still being worked on",
+                        where=str(path),
+                        remedy="Wait for its process to end, or end it: ray stop",
+                    ) from error
+                time.sleep(0.2)
+    for partition in missing(store, run_id):
+        note_lost(store, partition)
+    return len(found)
+
+
+def charge_lost(store: Store, partition: Partition, spent_usd: float) -> None:
+    """Note that *partition* is lost, and charge the *spent_usd* that it had spent to the run."""
+    message = "its node and the replies on it are lost; what the partition had spent is set aside"
+    entry = failure_entry(1, "interrupted", message, charge_usd=spent_usd, maybe_billed=True, final=False)
+    event = CallEvent(key=partition.id, kind="failed", stage="partition", item_id=str(partition.number), attempt=0, entry=entry)
+    with store.transaction():
+        save_call_events(store, partition.run_id, [event])
+        note_lost(store, partition)
+
+
+T = TypeVar("T")
+
+PING_TIMEOUT_S = 10.0
+
+
+def ping(provider: SdkProvider[Any]) -> Ping:
+    """Reach *provider* once, without paying for tokens, and close it; raises what its ``ping`` raises."""
+    return _asked(provider, provider.ping)
+
+
+def probe_format(provider: SdkProvider[Any], *, every: bool = False) -> FormatReport | None:
+    """Find which response format a compatible server takes, for the rest of the process too, and close the provider.
+
+    None for other providers, and where the process knows already, unless *every* format is to be tried.
+    """
+    from piiloom.providers.compatible_api import CompatibleProvider  # noqa: PLC0415 - imports an SDK, which takes most of a second
+
+    if not isinstance(provider, CompatibleProvider) or (provider.probed and not every):
+        return None
+    return _asked(provider, lambda: probe_formats(provider, every=every))
+
+
+def _asked(provider: SdkProvider[Any], ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    async def work() -> T:
+        try:
+            return await ask()
+        finally:
+            await provider.aclose()
+
+    # In a thread of its own: a notebook's thread has an event loop running already.
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        return thread.submit(lambda: asyncio.run(work())).result()
+
+
+def check_provider(config: RunConfig) -> None:
+    """Refuse a *config* whose provider is unknown, has no price or key (``AuthFailed``), or cannot be reached (``ProviderUnavailable``).
+
+    It also refuses a composer with too few stories (``UsageError``).
+    Any other answer to the ping proves nothing (a key may be good for completions only): the run itself finds out.
+    A compatible server is asked which response format it takes, once a process, unless the *config* says it.
+    """
+    check_supply(config)
+    provider = open_provider(config.model_copy(update={"timeout_s": PING_TIMEOUT_S}))
+    if not isinstance(provider, SdkProvider):
+        return
+    try:
+        ping(provider)
+    except ProviderUnavailable:
+        raise
+    except ProviderError:
+        return
+    if config.provider == "compatible" and config.response_format == "auto" and not config.batch:
+        found = open_provider(config)  # with the time-out of the run: a server may have to load its model first
+        if isinstance(found, SdkProvider):
+            probe_format(found)
+
 
 Refuse = Callable[[RunConfig], object]
 

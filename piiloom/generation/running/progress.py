@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from piiloom.corpus.store.runs import RejectRow
-from piiloom.execution.call_totals import CallTotals
+from piiloom.execution.call_entries import CallTotals
 from piiloom.foundation.errors import RunError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.noop import noop

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from piiloom.corpus.store.runs import RunStatus
 from piiloom.execution.ordering import StopSignal
 from piiloom.foundation.errors import RunError, UsageError
-from piiloom.generation.plan.horizons import horizons, planned_for
-from piiloom.generation.running.item_runner import Round, read_resume_state
+from piiloom.generation.plan.planning import horizons, planned_for
+from piiloom.generation.running.item_runner import Round, WholeRun
 from piiloom.generation.running.progress import RunProgress
 from piiloom.generation.running.session import OpenedRun
 from piiloom.generation.running.topic_catalog import TopicCatalog
-from piiloom.generation.running.whole_run import primed_screening
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.generation.stage import Stage
 from piiloom.generation.stages import screen, subtopics, topics
 from piiloom.generation.stages.pipeline import all_stage_names, item_stages, stage_names
-from piiloom.generation.stages.screen import Screening
 
 
 def check_stage(name: str) -> str:
@@ -35,7 +32,7 @@ def check_stage_of(name: str, config: RunConfig, *, where: str | None = None) ->
         raise RunError(f"the run has no stage {name}", where=where, remedy=remedy)
 
 
-class SingleStage:
+class SingleStage(WholeRun):
     """The strategy of one stage alone.
 
     It lets exactly as many items pass as records are wanted. For each item it rejects, it takes the next item of the plan through
@@ -48,17 +45,15 @@ class SingleStage:
     def __init__(self, name: str, opened: OpenedRun) -> None:
         check_stage(name)
         check_stage_of(name, opened.config, where=opened.run.id)
-        self._name, self._run, self._config = name, opened.run, opened.config
-        self.earlier = read_resume_state(opened.store, opened.run.id)
-        all_stages = item_stages(self._config.recipe, self._config.judges)
+        self._name, self._run = name, opened.run
+        all_stages = item_stages(opened.config.recipe, opened.config.judges)
         self._names = [stage.name for stage in all_stages]
         # The number of item stages before this one; 0 for those of pairs and topics, too.
         place = len(all_stages) if name == screen.NAME else self._names.index(name) if name in self._names else 0
         self._before = self._names[place - 1] if place else None
+        super().__init__(opened, all_stages[: place + 1], screens=name == screen.NAME)
         # The items (as JSON, by plan index) that have passed the stage before and no other since.
         self._waiting = self.earlier.passed(self._before) if self._before is not None else {}
-        self.stages: Sequence[Stage] = all_stages[: place + 1]
-        self.screening: Screening | None = primed_screening(opened) if name == screen.NAME else None
         self.progress = RunProgress(run_id=opened.run.id, wanted=0)
 
     async def prepare(self, catalog: TopicCatalog, stop: StopSignal) -> None:

@@ -19,9 +19,8 @@ from piiloom.generation.plan.supply import PairTriplets, list_triplets, topic_or
 from piiloom.generation.running.progress import TRANSIENT_CODES, StoppedEarly, streak_of
 from piiloom.generation.stage import ItemRejected, StageContext
 from piiloom.generation.stages import subtopics, topics
-from piiloom.generation.stages.phrases import PhraseList
 from piiloom.generation.stages.subtopics import topic_key
-from piiloom.generation.stages.topics import pair_key
+from piiloom.generation.stages.topics import PhraseList, pair_key
 from piiloom.taxonomy.entity_types import Pair
 
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, Words, setting
-from piiloom.generation.settings.composer_settings import ComposerSettings
-from piiloom.generation.settings.own_type_checks import REMEDY, check_tellable, check_writable, types_in_bank
 from piiloom.generation.settings.sampling import SAMPLING, StageSampling
 from piiloom.providers.factory import KINDS
 from piiloom.providers.model_calls import CALLS, JUDGES, MODEL, MONEY, JudgeCalls, ModelCalls
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.bank_loading import limited, load_bank
-from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.locales import get_locale
 from piiloom.taxonomy.own_type_asides import types_for_asides, with_own_frames
-from piiloom.taxonomy.own_types import OwnTypes, extended, from_json
+from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes, extended, from_json
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.registers import load_registers
 from piiloom.taxonomy.relevance_shares import RelevanceShares, published_shares
@@ -29,6 +27,64 @@ from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 from piiloom.taxonomy.telling_plan import Narrowing
 from piiloom.taxonomy.text_shapes import load_voices
+
+
+class ComposerSettings(BaseModel):
+    """What the composer leaves out, to measure what it adds (``benchmarks/ablation.py``); by default nothing.
+
+    ``personas`` false: each value is of another person. ``distractors`` false: no hard negatives and no text without PII.
+    ``scenarios_per_pair`` limits the bank, ``value_draws`` how many different draws of values there are.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    personas: bool = True
+    distractors: bool = True
+    scenarios_per_pair: int | None = Field(default=None, ge=1)
+    value_draws: int | None = Field(default=None, ge=1)
+
+
+REMEDY = (
+    "Add some to a bank file of your own and name it with --bank (docs/own-types.md shows one), take the pair out of the types "
+    "file, choose other pairs with --pairs, or name a model with --provider"
+)
+
+
+def check_drawable(own: OwnTypes, provider: str) -> None:
+    """Raise ``UsageError`` for types whose values only a model can give if *provider* is the composer."""
+    asked = [one.name for one in own if one.asks_model()]
+    if asked and provider == "composer":
+        raise UsageError(
+            f"the composer has no values of {', '.join(asked)}: they come from a model",
+            where="--types",
+            remedy="Give the type a lexicon or a pattern, or name another --provider",
+        )
+
+
+def types_in_bank(bank: Bank) -> set[str]:
+    """Return the names of the types of which *bank* has sentences."""
+    told = {kind for scenario in bank.scenarios.values() for kind in (*scenario.pair, *scenario.also)}
+    return told | {kind for frame in bank.frames for kind, _ in frame.slots}
+
+
+def check_covered(
+    own: OwnTypes, taxonomy: Taxonomy, told: Collection[str], known: Collection[Pair], asked: Sequence[Pair] | None, no: tuple[str, str]
+) -> None:
+    """Raise ``UsageError`` if the *known* pairs lack one with one of the *own* types, or if one of these is not among the types *told*.
+
+    *asked*: the pairs to check; None checks all pairs that the types file names, and the types themselves. *no* begins both messages.
+    """
+    for one in own:
+        if asked is not None:
+            pairs = [pair for pair in asked if one.name in pair]
+        else:
+            named = one.pairs if one.pairs != ALL_TYPES else () if one.name in told else taxonomy.mates(one.name)
+            pairs = [(min(one.name, mate), max(one.name, mate)) for mate in named]
+        missing = ", ".join("+".join(pair) for pair in pairs if pair not in known)
+        if missing or (asked is None and one.name not in told):
+            said = f"{no[0]} of {missing}" if missing else f"{no[1]} that holds the type {one.name!r}"
+            raise UsageError(said, where="--types", remedy=REMEDY)
+
 
 # Which stages make a record (see ``generation.stages.pipeline``).
 RecipeName = Literal["staged", "case", "story"]
@@ -341,7 +397,8 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         known = bank.pairs
         found = tuple(pair for pair in wanted if pair in known)
         if self.pairs.strip().casefold() == "all":
-            check_writable(self.types, self.taxonomy(), bank)
+            no = ("the bank has no scenario", "the bank has no sentence")
+            check_covered(self.types, self.taxonomy(), types_in_bank(bank), bank.pairs, None, no)
         elif found != wanted:
             lacking = [pair for pair in wanted if pair not in known]
             missing = ", ".join("+".join(pair) for pair in lacking)
@@ -355,7 +412,9 @@ class RunConfig(ModelCalls, JudgeCalls, StageSampling):
         if self.bank is not None and not stories.own:
             remedy = "Write some (docs/stories.md shows how), or use --recipe staged for scenarios"
             raise UsageError("there is no story in it", where=str(self.bank), remedy=remedy)
-        check_tellable(self.types, self.taxonomy(), stories, None if everything else wanted)
+        told = stories.own_story_types | {one.name for one in types_for_asides(self.types, stories.own_story_types)}
+        no = ("there is no story", "there is no story")
+        check_covered(self.types, self.taxonomy(), told, stories.pairs, None if everything else wanted, no)
         return stories.tellable(wanted, everything=everything, locale=get_locale(self.locale))
 
     @property

@@ -8,8 +8,7 @@ from typing import Any
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import read_document, validate_document
-from piiloom.generation.settings.configuration import PROVIDERS, RunConfig
-from piiloom.generation.settings.own_type_checks import check_drawable
+from piiloom.generation.settings.configuration import PROVIDERS, RunConfig, check_drawable
 from piiloom.generation.settings.sampling import STAGES_OF, check_stages, check_taken
 from piiloom.pii_values.any_locale import locale_description
 from piiloom.prompts.library import open_library

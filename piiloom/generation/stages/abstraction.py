@@ -12,8 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from piiloom.generation.item import Item, LedgerQuestion, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.question import check_leaks
 from piiloom.generation.stages.texts import read_question, value_variables
 from piiloom.screening.gates import ANYBODYS, telling_words
@@ -22,31 +21,25 @@ NAME = "abstraction"
 Asked = tuple[str, int] | ItemRejected  # (question, number of refused replies), or the rejection
 
 
-class AbstractionStage:
-    """Asks for the published wording of the questions of a text."""
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its question; raises ``ItemRejected`` if its own question got no valid wording."""
+    if not item.plan.wanted:
+        return item  # a text without personal data, which the stage post writes
+    case, plan = item.case, item.plan
+    if case is None or item.passage is None or not case.questions:
+        raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
 
-    name = NAME
-    templates = ("case_question",)
+    async def all_of_them() -> list[Asked]:
+        return [await abstracted(item, number, question, ctx) for number, question in enumerate(case.questions)]
 
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its question; raises ``ItemRejected`` if its own question got no valid wording."""
-        if not item.plan.wanted:
-            return item  # a text without personal data, which the stage post writes
-        case, plan = item.case, item.plan
-        if case is None or item.passage is None or not case.questions:
-            raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
-
-        async def all_of_them() -> list[Asked]:
-            return [await abstracted(item, number, question, ctx) for number, question in enumerate(case.questions)]
-
-        found = await ctx.shared.once(f"{NAME} {plan.text_name}", all_of_them, among=plan.records)
-        number = plan.share.number if plan.share else 0
-        own = found[number]
-        if isinstance(own, ItemRejected):
-            raise own
-        put = tuple(replace(q, put=None if isinstance(f, ItemRejected) else f[0]) for q, f in zip(case.questions, found, strict=True))
-        question = Question(draft=case.questions[number].draft, personal=case.questions[number].draft, abstracted=own[0])
-        return replace(item, case=replace(case, questions=put), question=question, refused=item.refused + own[1])
+    found = await ctx.shared.once(f"{NAME} {plan.text_name}", all_of_them, among=plan.records)
+    number = plan.share.number if plan.share else 0
+    own = found[number]
+    if isinstance(own, ItemRejected):
+        raise own
+    put = tuple(replace(q, put=None if isinstance(f, ItemRejected) else f[0]) for q, f in zip(case.questions, found, strict=True))
+    question = Question(draft=case.questions[number].draft, personal=case.questions[number].draft, abstracted=own[0])
+    return replace(item, case=replace(case, questions=put), question=question, refused=item.refused + own[1])
 
 
 async def abstracted(item: Item, number: int, question: LedgerQuestion, ctx: StageContext, *, avoid: Sequence[str] = ()) -> Asked:
@@ -98,4 +91,4 @@ def check_put(text: str, item: Item, question: LedgerQuestion, ctx: StageContext
     check_leaks(text, item.plan.pair, values, ctx, ANYBODYS)
 
 
-STAGE: Stage = AbstractionStage()
+STAGE = Stage(name=NAME, templates=("case_question",), run=run)

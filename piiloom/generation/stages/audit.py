@@ -14,9 +14,8 @@ from typing import Any
 
 from piiloom.corpus.alignment import locate_reply
 from piiloom.generation.item import Item, ItemValue, LedgerLine, LedgerQuestion, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, objects_schema
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, objects_schema
 from piiloom.generation.stages.abstraction import Asked, abstracted, check_put
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.ledger import LINE_PROPERTIES, labelled, read_line
 from piiloom.generation.stages.sheet import MOST_MORE
 from piiloom.generation.stages.texts import SENTENCE_END, check_kind, value_variables
@@ -50,35 +49,29 @@ class _Audited:
     refused: int
 
 
-class AuditStage:
-    """Asks for personal information that nobody has listed, and for its effect on the advice."""
-
-    name = NAME
-    templates = ("case_audit", "case_ledger")
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with the missed values added; raises ``ItemRejected`` if its question leaks and no other wording is valid."""
-        case, plan = item.case, item.plan
-        if case is None or item.passage is None or item.question is None:
-            raise ItemRejected("out_of_order", "the item has no question yet", stage=NAME)
-        found = await ctx.shared.once(f"{NAME} {plan.text_name}", lambda: _audited(item, ctx), among=plan.records)
-        question, refused = item.question, item.refused + found.refused
-        again = found.again.get(plan.share.number if plan.share else 0)
-        if isinstance(again, ItemRejected):
-            raise again
-        if again is not None:
-            question, refused = Question(draft=question.draft, personal=question.personal, abstracted=again[0]), refused + again[1]
-        other = sorted({value.entity_type for value in found.values if not ctx.config.narrowing.allows(value.entity_type)})
-        if other:
-            raise ItemRejected("other_type", f"the text holds values of {', '.join(other)}", stage=NAME)
-        grown = replace(
-            item,
-            values=(*item.values, *found.values),
-            case=replace(case, questions=found.questions),
-            question=question,
-            refused=refused,
-        )
-        return labelled(grown)
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with the missed values added; raises ``ItemRejected`` if its question leaks and no other wording is valid."""
+    case, plan = item.case, item.plan
+    if case is None or item.passage is None or item.question is None:
+        raise ItemRejected("out_of_order", "the item has no question yet", stage=NAME)
+    found = await ctx.shared.once(f"{NAME} {plan.text_name}", lambda: _audited(item, ctx), among=plan.records)
+    question, refused = item.question, item.refused + found.refused
+    again = found.again.get(plan.share.number if plan.share else 0)
+    if isinstance(again, ItemRejected):
+        raise again
+    if again is not None:
+        question, refused = Question(draft=question.draft, personal=question.personal, abstracted=again[0]), refused + again[1]
+    other = sorted({value.entity_type for value in found.values if not ctx.config.narrowing.allows(value.entity_type)})
+    if other:
+        raise ItemRejected("other_type", f"the text holds values of {', '.join(other)}", stage=NAME)
+    grown = replace(
+        item,
+        values=(*item.values, *found.values),
+        case=replace(case, questions=found.questions),
+        question=question,
+        refused=refused,
+    )
+    return labelled(grown)
 
 
 async def _audited(item: Item, ctx: StageContext) -> _Audited:
@@ -227,4 +220,4 @@ async def _lines(item: Item, new: Sequence[ItemValue], ctx: StageContext) -> tup
     return await ask(question, ctx, accept)
 
 
-STAGE: Stage = AuditStage()
+STAGE = Stage(name=NAME, templates=("case_audit", "case_ledger"), run=run)

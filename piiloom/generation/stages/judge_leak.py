@@ -12,9 +12,8 @@ from typing import Any
 
 from piiloom.corpus.record import Span
 from piiloom.generation.item import Item
-from piiloom.generation.stage import Stage
-from piiloom.generation.stages.asking import Fault
-from piiloom.generation.stages.judge_stage import LEAKED_FROM, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
+from piiloom.generation.stage import Fault
+from piiloom.generation.stages.judge_stage import LEAKED_FROM, JudgedFact, Ruling, Verdict, entries_schema, judge_stage
 from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -61,5 +60,5 @@ def _rule(fact: JudgedFact, entry: Verdict) -> Ruling:
     return Ruling(planned=NOWHERE, verdict=str(entry.where))
 
 
-STAGE: Stage = JudgeStage("leak", schema=entries_schema(where={"type": "string", "enum": list(PLACES)}), variables=_variables, rule=_rule)
+STAGE = judge_stage("leak", schema=entries_schema(where={"type": "string", "enum": list(PLACES)}), variables=_variables, rule=_rule)
 NAME = STAGE.name

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from piiloom.generation.item import Item
-from piiloom.generation.stage import Stage
-from piiloom.generation.stages.judge_stage import RELEVANT_FROM, JudgedFact, JudgeStage, Ruling, Verdict, entries_schema
+from piiloom.generation.stages.judge_stage import RELEVANT_FROM, JudgedFact, Ruling, Verdict, entries_schema, judge_stage
 from piiloom.generation.stages.texts import type_label
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -30,5 +29,5 @@ def _rule(fact: JudgedFact, entry: Verdict) -> Ruling:
     return Ruling(planned=fact.value.relevance, verdict="high" if entry.score >= RELEVANT_FROM else "low")
 
 
-STAGE: Stage = JudgeStage("relevance", schema=entries_schema(), variables=variables, rule=_rule)
+STAGE = judge_stage("relevance", schema=entries_schema(), variables=variables, rule=_rule)
 NAME = STAGE.name

@@ -14,8 +14,7 @@ from piiloom.corpus.record import Span
 from piiloom.corpus.store.judgements import Judgement, JudgementKind
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
-from piiloom.generation.stage import ItemRejected, StageContext, objects_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, objects_schema
 from piiloom.taxonomy.entity_types import Taxonomy
 
 # The highest grade of both scales; scores are stored as shares of it.
@@ -53,48 +52,37 @@ class Ruling:
     verdict: str
 
 
-class JudgeStage:
-    """The stage of one judge: ``variables`` fill its template, ``rule`` turns an entry into a ruling or raises ``Fault``.
+def judge_stage(
+    kind: JudgementKind,
+    *,
+    schema: Mapping[str, Any],
+    variables: Callable[[Item, Sequence[JudgedFact], Taxonomy], Mapping[str, Any]],
+    rule: Callable[[JudgedFact, Verdict], Ruling],
+) -> Stage:
+    """Return the stage of one judge: *variables* fill its template, *rule* turns an entry into a ruling or raises ``Fault``.
 
     An item without values passes unjudged. An item for which the judge gives no usable reply is rejected, so that every record of a
     set is judged. The judge's refused replies are not added to ``Item.refused``: that count is part of the record id, and judging
     does not change the record.
     """
+    name = f"judge_{kind}"
 
-    def __init__(
-        self,
-        kind: JudgementKind,
-        *,
-        schema: Mapping[str, Any],
-        variables: Callable[[Item, Sequence[JudgedFact], Taxonomy], Mapping[str, Any]],
-        rule: Callable[[JudgedFact, Verdict], Ruling],
-    ) -> None:
-        self.name = f"judge_{kind}"
-        self.templates: tuple[str, ...] = (self.name,)
-        self._kind, self._schema, self._variables, self._rule = kind, schema, variables, rule
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with one judgement per value added."""
-        facts = judged_facts(item, self.name)
+    async def run(item: Item, ctx: StageContext) -> Item:
+        facts = judged_facts(item, name)
         if not facts:
             return item
-        question = PromptRequest(
-            stage=self.name,
-            template=self.name,
-            variables=self._variables(item, facts, ctx.taxonomy),
-            schema=self._schema,
-            item_id=str(item.plan.index),
-        )
+        filled = variables(item, facts, ctx.taxonomy)
+        question = PromptRequest(stage=name, template=name, variables=filled, schema=schema, item_id=str(item.plan.index))
 
         def read(data: Any, *, cut: bool = False) -> dict[str, tuple[Verdict, Ruling]]:
             entries = _entries(data, facts, cut=cut)
-            return {fact.value.id: (entries[fact.name], self._rule(fact, entries[fact.name])) for fact in facts}
+            return {fact.value.id: (entries[fact.name], rule(fact, entries[fact.name])) for fact in facts}
 
         said, _ = await ask(question, ctx, read, last_resort=lambda data: read(data, cut=True), judging=True)
         spans = {fact.value.id: fact.span.id for fact in facts}
         new = tuple(
             Judgement(
-                kind=self._kind,
+                kind=kind,
                 value_id=value.id,
                 span_id=spans[value.id],
                 planned=said[value.id][1].planned,
@@ -108,6 +96,8 @@ class JudgeStage:
             for value in item.values
         )
         return replace(item, judgements=item.judgements + new)
+
+    return Stage(name=name, templates=(name,), run=run)
 
 
 def entries_schema(**more: Mapping[str, Any]) -> Mapping[str, Any]:

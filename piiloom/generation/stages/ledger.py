@@ -17,8 +17,7 @@ from typing import Any
 
 from piiloom.foundation.words import content_words
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion
-from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask
 from piiloom.generation.stages.sheet import FEWEST_VALUES, by_id, text_shape_of
 from piiloom.generation.stages.texts import check_no_meta, value_variables
 
@@ -60,24 +59,18 @@ SCHEMA: Mapping[str, Any] = {
 }
 
 
-class LedgerStage:
-    """Asks for the questions of a text, each with a ledger of what every value would change in the advice."""
-
-    name = NAME
-    templates = ("case_questions",)
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its text's questions, its values labeled by its own question's ledger, and disputable values removed."""
-        if not item.plan.wanted:
-            return item  # a text without personal data, which the stage post writes
-        case = item.case
-        if case is None:
-            raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
-        key, among = f"{NAME} {item.plan.text_name}", item.plan.records
-        questions, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
-        asked = replace(item, case=replace(case, questions=questions), refused=item.refused + refused)
-        told = without_disputable(asked, ctx.config.narrowing.kinds)
-        return labelled(told)
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its text's questions, its values labeled by its own question's ledger, and disputable values removed."""
+    if not item.plan.wanted:
+        return item  # a text without personal data, which the stage post writes
+    case = item.case
+    if case is None:
+        raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
+    key, among = f"{NAME} {item.plan.text_name}", item.plan.records
+    questions, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
+    asked = replace(item, case=replace(case, questions=questions), refused=item.refused + refused)
+    told = without_disputable(asked, ctx.config.narrowing.kinds)
+    return labelled(told)
 
 
 def without_disputable(item: Item, kinds: frozenset[str] = frozenset()) -> Item:
@@ -217,4 +210,4 @@ def read_line(name: str, entry: Mapping[str, Any]) -> LedgerLine:
     return LedgerLine(value=name, swapped_for=" ".join(entry["swapped_for"].split()), change=change, aside=weight == ONE_POINT)
 
 
-STAGE: Stage = LedgerStage()
+STAGE = Stage(name=NAME, templates=("case_questions",), run=run)

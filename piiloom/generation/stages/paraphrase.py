@@ -10,63 +10,52 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.marks import MarkedText, add_marks, strip_marks
+from piiloom.corpus.marks import MarkedText, add_marks
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import PromptRequest, Wish, ask
-from piiloom.generation.stages.texts import check_length, read_marked, value_variables
+from piiloom.generation.stage import ItemRejected, PromptRequest, Stage, StageContext, Wish, ask, text_schema
+from piiloom.generation.stages.texts import check_length, read_marked, read_unmarked, value_variables
 
 NAME = "paraphrase"
 
 
-class ParaphraseStage:
-    """Asks for the finished text."""
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its passage; raises ``ItemRejected`` if it has no situation yet."""
+    if item.situation is None:
+        raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
+    plan, first = item.plan, first_value(item)
 
-    name = NAME
-    templates = ("paraphrase",)
+    def accept(data: Any) -> MarkedText:
+        passage = read_marked(data["text"], item.values, inflects=ctx.locale.inflects)
+        check_length(passage.text, plan.context_words)
+        if first and passage.mentions and item.value(passage.mentions[0].value_id).relevance != plan.lead:
+            told = f"the value [[{first.id}|{first.text}]] must be the first one that the reader meets"
+            raise Wish("wrong_lead", told, passage)
+        return passage
 
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its passage; raises ``ItemRejected`` if it has no situation yet."""
-        if item.situation is None:
-            raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
-        plan, first = item.plan, first_value(item)
-
-        def accept(data: Any) -> MarkedText:
-            passage = read_marked(data["text"], item.values, inflects=ctx.locale.inflects)
-            check_length(passage.text, plan.context_words)
-            if first and passage.mentions and item.value(passage.mentions[0].value_id).relevance != plan.lead:
-                told = f"the value [[{first.id}|{first.text}]] must be the first one that the reader meets"
-                raise Wish("wrong_lead", told, passage)
-            return passage
-
-        def leave_to_repair(data: Any) -> MarkedText:
-            check_length(strip_marks(data["text"]).text, plan.context_words)
-            return strip_marks(data["text"].strip())
-
-        sentences = [item.situation, *item.peripheral]
-        derive_rng("sentence order", plan.seed).shuffle(sentences)
-        low, high = plan.context_words
-        question = PromptRequest(
-            stage=NAME,
-            template="paraphrase",
-            variables={
-                "sentences": [add_marks(sentence) for sentence in sentences],
-                "values": value_variables(item.values, ctx),
-                "first": {"id": first.id, "text": first.text} if first else None,
-                "lead": plan.lead,
-                "ends": [value_id for aside in plan.asides if aside.closing for value_id in aside.values],
-                "words": {"min": low, "max": high, "target": plan.target_words},
-                "register": plan.register,
-                "topic": plan.topic,
-                "language": ctx.locale.text_language,
-                "seed": plan.seed,
-            },
-            schema=text_schema("text"),
-            item_id=str(plan.index),
-        )
-        passage, refused = await ask(question, ctx, accept, last_resort=leave_to_repair)
-        return replace(item, passage=passage, refused=item.refused + refused)
+    sentences = [item.situation, *item.peripheral]
+    derive_rng("sentence order", plan.seed).shuffle(sentences)
+    low, high = plan.context_words
+    question = PromptRequest(
+        stage=NAME,
+        template="paraphrase",
+        variables={
+            "sentences": [add_marks(sentence) for sentence in sentences],
+            "values": value_variables(item.values, ctx),
+            "first": {"id": first.id, "text": first.text} if first else None,
+            "lead": plan.lead,
+            "ends": [value_id for aside in plan.asides if aside.closing for value_id in aside.values],
+            "words": {"min": low, "max": high, "target": plan.target_words},
+            "register": plan.register,
+            "topic": plan.topic,
+            "language": ctx.locale.text_language,
+            "seed": plan.seed,
+        },
+        schema=text_schema("text"),
+        item_id=str(plan.index),
+    )
+    passage, refused = await ask(question, ctx, accept, last_resort=lambda data: read_unmarked(data["text"], plan.context_words))
+    return replace(item, passage=passage, refused=item.refused + refused)
 
 
 def first_value(item: Item) -> ItemValue | None:
@@ -76,4 +65,4 @@ def first_value(item: Item) -> ItemValue | None:
     return derive_rng("first value", item.plan.seed).choice(fitting) if fitting else None
 
 
-STAGE: Stage = ParaphraseStage()
+STAGE = Stage(name=NAME, templates=("paraphrase",), run=run)

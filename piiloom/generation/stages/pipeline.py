@@ -1,4 +1,9 @@
-"""The pipeline: the item stages of each recipe as an ordered tuple."""
+"""The pipeline: the item stages of each recipe as an ordered tuple, and the judges.
+
+Judges are optional stages between ``spans`` and ``screen`` that hold a finished text against its plan: ``relevance`` asks whether each
+value matters as planned, ``leak`` whether a value is given away. Their judgements are stored beside the record, and what goes against the
+plan is flagged for annotators (``piiloom.corpus.store.judgements.disagreements``).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,8 @@ from piiloom.generation.stage import Stage
 from piiloom.generation.stages import (
     abstraction,
     audit,
+    judge_leak,
+    judge_relevance,
     ledger,
     paraphrase,
     peripheral,
@@ -26,7 +33,17 @@ from piiloom.generation.stages import (
     values,
     verdict,
 )
-from piiloom.generation.stages.judging import JUDGES, judge_stages
+
+JUDGES: Mapping[JudgementKind, Stage] = MappingProxyType({"relevance": judge_relevance.STAGE, "leak": judge_leak.STAGE})
+
+# Names of the judge stages. The recipe "case" uses "judge_relevance" even if no judge is asked for.
+JUDGING = frozenset(stage.name for stage in JUDGES.values())
+
+
+def judge_stages(names: Collection[JudgementKind]) -> tuple[Stage, ...]:
+    """Return the stages of the judges in *names*, always in the same order."""
+    return tuple(stage for name, stage in JUDGES.items() if name in names)
+
 
 # The stages that each item passes by itself, in order; a run may add judges. Before them come the stages that run once per pair or
 # topic, after them screening, which sees all items.

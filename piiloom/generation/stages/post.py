@@ -12,12 +12,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from piiloom.corpus.marks import MarkedText, strip_marks
+from piiloom.corpus.marks import MarkedText
 from piiloom.generation.item import Case, Item, LedgerQuestion, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.sheet import text_shape_of
-from piiloom.generation.stages.texts import check_first_person, check_length, check_no_meta, read_marked, read_question, value_variables
+from piiloom.generation.stages.texts import (
+    check_first_person,
+    check_length,
+    check_no_meta,
+    read_marked,
+    read_question,
+    read_unmarked,
+    value_variables,
+)
 from piiloom.taxonomy.registers import SECOND_HAND
 from piiloom.taxonomy.stories import LOOKALIKES
 
@@ -43,27 +50,21 @@ PLAIN: Mapping[str, Any] = {
 }
 
 
-class PostStage:
-    """Asks for the text."""
-
-    name = NAME
-    templates = ("case_post", "case_plain")
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its passage; if it has no personal data, also with its question."""
-        case = item.case
-        key, among = f"{NAME} {item.plan.text_name}", item.plan.records
-        if not item.plan.wanted:
-            plain, refused = await ctx.shared.once(key, lambda: _plain(item, ctx), among=among)
-            own = plain.questions[item.plan.share.number if item.plan.share else 0]
-            case = Case(situation="", decisions=(), uses={}, struck={}, questions=plain.questions)
-            question = Question(draft=own.draft, personal=own.draft, abstracted=own.draft)
-            told = replace(item, case=case, question=question, passage=MarkedText(text=plain.text, mentions=()))
-            return replace(told, lookalikes=plain.lookalikes, refused=item.refused + refused)
-        if case is None:
-            raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
-        passage, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
-        return replace(item, passage=passage, refused=item.refused + refused)
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its passage; if it has no personal data, also with its question."""
+    case = item.case
+    key, among = f"{NAME} {item.plan.text_name}", item.plan.records
+    if not item.plan.wanted:
+        plain, refused = await ctx.shared.once(key, lambda: _plain(item, ctx), among=among)
+        own = plain.questions[item.plan.share.number if item.plan.share else 0]
+        case = Case(situation="", decisions=(), uses={}, struck={}, questions=plain.questions)
+        question = Question(draft=own.draft, personal=own.draft, abstracted=own.draft)
+        told = replace(item, case=case, question=question, passage=MarkedText(text=plain.text, mentions=()))
+        return replace(told, lookalikes=plain.lookalikes, refused=item.refused + refused)
+    if case is None:
+        raise ItemRejected("out_of_order", "the item has no case yet", stage=NAME)
+    passage, refused = await ctx.shared.once(key, lambda: _asked(item, case, ctx), among=among)
+    return replace(item, passage=passage, refused=item.refused + refused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +123,6 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
             check_first_person(passage.text, ctx.locale.language)
         return passage
 
-    def leave_to_repair(data: Any) -> MarkedText:
-        check_length(strip_marks(data["text"]).text, band)
-        return strip_marks(data["text"].strip())
-
     blind = [
         {key: text for key, text in variables.items() if key != "relevance"} | {"use": case.uses[variables["id"]]}
         for variables in value_variables(item.values, ctx)
@@ -148,7 +145,7 @@ async def _asked(item: Item, case: Case, ctx: StageContext) -> tuple[MarkedText,
         schema=text_schema("text"),
         item_id=plan.text_name,
     )
-    return await ask(question, ctx, accept, last_resort=leave_to_repair)
+    return await ask(question, ctx, accept, last_resort=lambda data: read_unmarked(data["text"], band))
 
 
-STAGE: Stage = PostStage()
+STAGE = Stage(name=NAME, templates=("case_post", "case_plain"), run=run)

@@ -14,8 +14,7 @@ from typing import Any
 
 from piiloom.corpus.record import Record
 from piiloom.generation.item import Item, ItemValue, Question
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.texts import check_first_person, read_question, value_variables
 from piiloom.screening.gates import Expectations, ExpectedValue, QuestionLeaksGate
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
@@ -23,52 +22,47 @@ from piiloom.taxonomy.entity_types import Pair, Taxonomy
 NAME = "question"
 
 
-class QuestionStage:
-    """Asks for a question in three steps: draft, personal, abstracted."""
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its question; raises ``ItemRejected`` if it has no situation yet."""
+    if item.situation is None:
+        raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
+    situation = item.situation.text
+    draft, first = await _step("question_draft", {"situation": situation, "types": list(item.plan.pair)}, item, ctx)
+    personal, second = await _step("question_personal", {"situation": situation, "draft": draft}, item, ctx)
+    known: dict[str, Any] = {"situation": situation, "personal": personal, "asides": [aside.text for aside in item.peripheral]}
+    known |= {"subtopic": item.plan.subtopic, "topic": item.plan.topic, "cue_level": item.plan.cue_level}
+    abstracted, third = await _step("question_abstracted", known, item, ctx)
+    question = Question(draft=draft, personal=personal, abstracted=abstracted)
+    return replace(item, question=question, refused=item.refused + first + second + third)
 
-    name = NAME
-    templates = ("question_draft", "question_personal", "question_abstracted")
 
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its question; raises ``ItemRejected`` if it has no situation yet."""
-        if item.situation is None:
-            raise ItemRejected("out_of_order", "the item has no situation yet", stage=NAME)
-        situation = item.situation.text
-        draft, first = await self._step("question_draft", {"situation": situation, "types": list(item.plan.pair)}, item, ctx)
-        personal, second = await self._step("question_personal", {"situation": situation, "draft": draft}, item, ctx)
-        known: dict[str, Any] = {"situation": situation, "personal": personal, "asides": [aside.text for aside in item.peripheral]}
-        known |= {"subtopic": item.plan.subtopic, "topic": item.plan.topic, "cue_level": item.plan.cue_level}
-        abstracted, third = await self._step("question_abstracted", known, item, ctx)
-        question = Question(draft=draft, personal=personal, abstracted=abstracted)
-        return replace(item, question=question, refused=item.refused + first + second + third)
+async def _step(template: str, known: dict[str, Any], item: Item, ctx: StageContext) -> tuple[str, int]:
+    plan = item.plan
 
-    async def _step(self, template: str, known: dict[str, Any], item: Item, ctx: StageContext) -> tuple[str, int]:
-        plan = item.plan
+    def accept(data: Any) -> str:
+        text = read_question(data["question"], plan.question_words)
+        if template == "question_personal":
+            check_first_person(text, ctx.locale.language)
+        if template == "question_abstracted":
+            check_leaks(text, item.plan.pair, item.values, ctx)
+        return text
 
-        def accept(data: Any) -> str:
-            text = read_question(data["question"], plan.question_words)
-            if template == "question_personal":
-                check_first_person(text, ctx.locale.language)
-            if template == "question_abstracted":
-                check_leaks(text, item.plan.pair, item.values, ctx)
-            return text
-
-        question = PromptRequest(
-            stage=NAME,
-            template=template,
-            variables={
-                **known,
-                "scenario": plan.scenario,
-                "pair": list(plan.pair),
-                "values": value_variables(item.high_values(), ctx),
-                "others": [value.text for value in item.values if value.relevance == "low"],
-                "language": ctx.locale.language_name,
-                "seed": plan.seed,
-            },
-            schema=text_schema("question"),
-            item_id=str(plan.index),
-        )
-        return await ask(question, ctx, accept)
+    question = PromptRequest(
+        stage=NAME,
+        template=template,
+        variables={
+            **known,
+            "scenario": plan.scenario,
+            "pair": list(plan.pair),
+            "values": value_variables(item.high_values(), ctx),
+            "others": [value.text for value in item.values if value.relevance == "low"],
+            "language": ctx.locale.language_name,
+            "seed": plan.seed,
+        },
+        schema=text_schema("question"),
+        item_id=str(plan.index),
+    )
+    return await ask(question, ctx, accept)
 
 
 def check_leaks(text: str, pair: Pair, values: Sequence[ItemValue], ctx: StageContext, common_words: frozenset[str] = frozenset()) -> None:
@@ -93,4 +87,4 @@ def _leaks_gate(taxonomy: Taxonomy, common_words: frozenset[str], whole_values: 
     return QuestionLeaksGate(words, common_words=common_words, whole_values=whole_values)
 
 
-STAGE: Stage = QuestionStage()
+STAGE = Stage(name=NAME, templates=("question_draft", "question_personal", "question_abstracted"), run=run)

@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from piiloom.generation.item import Case, Item, ItemValue
-from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask
 from piiloom.generation.stages.texts import check_kind, check_no_meta, value_variables
 from piiloom.generation.stages.values import fit_value
 from piiloom.taxonomy.text_shapes import Shape
@@ -74,20 +73,14 @@ class _Sheet:
     case: Case
 
 
-class SheetStage:
-    """Asks for the case of a text: its situation, decisions, and the values that fit."""
-
-    name = NAME
-    templates = ("case_sheet",)
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its case and without the struck values."""
-        if not item.plan.wanted:
-            return item  # a text without personal data, which the stage post writes
-        if not item.values:
-            raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
-        sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
-        return replace(item, values=sheet.values, case=sheet.case, refused=item.refused + refused)
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its case and without the struck values."""
+    if not item.plan.wanted:
+        return item  # a text without personal data, which the stage post writes
+    if not item.values:
+        raise ItemRejected("out_of_order", "the item has no values yet", stage=NAME)
+    sheet, refused = await ctx.shared.once(f"{NAME} {item.plan.text_name}", lambda: _asked(item, ctx), among=item.plan.records)
+    return replace(item, values=sheet.values, case=sheet.case, refused=item.refused + refused)
 
 
 async def _asked(item: Item, ctx: StageContext) -> tuple[_Sheet, int]:
@@ -275,4 +268,4 @@ def _decisions(entries: Sequence[str]) -> tuple[str, ...]:
     return found
 
 
-STAGE: Stage = SheetStage()
+STAGE = Stage(name=NAME, templates=("case_sheet",), run=run)

@@ -11,48 +11,41 @@ from typing import Any
 
 from piiloom.corpus.marks import MarkedText
 from piiloom.generation.item import Item
-from piiloom.generation.stage import Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import PromptRequest, ask
+from piiloom.generation.stage import PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.texts import other_texts, read_sentences, value_variables
 
 NAME = "situation"
 
 
-class SituationStage:
-    """Asks for the sentences with the values that matter."""
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its situation."""
+    plan, values = item.plan, item.high_values()
 
-    name = NAME
-    templates = ("situation",)
+    def accept(data: Any) -> MarkedText:
+        return read_sentences(data["text"], values, plan.situation_words, plan.situation_sentences, inflects=ctx.locale.inflects)
 
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its situation."""
-        plan, values = item.plan, item.high_values()
-
-        def accept(data: Any) -> MarkedText:
-            return read_sentences(data["text"], values, plan.situation_words, plan.situation_sentences, inflects=ctx.locale.inflects)
-
-        low, high = plan.situation_words
-        question = PromptRequest(
-            stage=NAME,
-            template="situation",
-            variables={
-                "topic": plan.topic,
-                "subtopic": plan.subtopic,
-                "scenario": plan.scenario,
-                "values": value_variables(values, ctx),
-                "pair": list(plan.pair),
-                "others": other_texts(item, values),
-                "words": {"min": low, "max": high},
-                "sentences": plan.situation_sentences,
-                "register": plan.register,
-                "language": ctx.locale.text_language,
-                "seed": plan.seed,
-            },
-            schema=text_schema("text"),
-            item_id=str(plan.index),
-        )
-        sentence, refused = await ask(question, ctx, accept)
-        return replace(item, situation=sentence, refused=item.refused + refused)
+    low, high = plan.situation_words
+    question = PromptRequest(
+        stage=NAME,
+        template="situation",
+        variables={
+            "topic": plan.topic,
+            "subtopic": plan.subtopic,
+            "scenario": plan.scenario,
+            "values": value_variables(values, ctx),
+            "pair": list(plan.pair),
+            "others": other_texts(item, values),
+            "words": {"min": low, "max": high},
+            "sentences": plan.situation_sentences,
+            "register": plan.register,
+            "language": ctx.locale.text_language,
+            "seed": plan.seed,
+        },
+        schema=text_schema("text"),
+        item_id=str(plan.index),
+    )
+    sentence, refused = await ask(question, ctx, accept)
+    return replace(item, situation=sentence, refused=item.refused + refused)
 
 
-STAGE: Stage = SituationStage()
+STAGE = Stage(name=NAME, templates=("situation",), run=run)

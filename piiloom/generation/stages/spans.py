@@ -16,8 +16,7 @@ from piiloom.corpus.marks import BROKEN_MARK, MarkedText
 from piiloom.corpus.record import Span
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.texts import targets_of, value_variables
 
 NAME = "spans"
@@ -27,57 +26,52 @@ HOPELESS = frozenset({"broken_mark", "overlap", "empty"})
 SPARE_WORDS = 4
 
 
-class SpansStage:
-    """Repairs spans until every one is exact, or rejects the item."""
-
-    name = NAME
-    templates = ("span_retrieval",)
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its spans; raises ``ItemRejected`` if a value has no exact span."""
-        passage = item.passage
-        if passage is None:
-            raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
-        if BROKEN_MARK.search(passage.text):
-            raise ItemRejected("broken_mark", "the passage holds a damaged mark", stage=NAME)
-        surfaces = {value.id: value.text for value in item.values}
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its spans; raises ``ItemRejected`` if a value has no exact span."""
+    passage = item.passage
+    if passage is None:
+        raise ItemRejected("out_of_order", "the item has no passage yet", stage=NAME)
+    if BROKEN_MARK.search(passage.text):
+        raise ItemRejected("broken_mark", "the passage holds a damaged mark", stage=NAME)
+    surfaces = {value.id: value.text for value in item.values}
+    alignment = _aligned(passage, surfaces, item, ctx)
+    for unresolved in alignment.unresolved:
+        if unresolved.reason in HOPELESS:
+            raise _rejected(unresolved, item)
+    refused = 0
+    for unresolved in alignment.unresolved:
+        surfaces[unresolved.value_id], again = await _retrieve(unresolved, item, passage.text, ctx)
+        refused += again
+    if alignment.unresolved:
         alignment = _aligned(passage, surfaces, item, ctx)
-        for unresolved in alignment.unresolved:
-            if unresolved.reason in HOPELESS:
-                raise _rejected(unresolved, item)
-        refused = 0
-        for unresolved in alignment.unresolved:
-            surfaces[unresolved.value_id], again = await self._retrieve(unresolved, item, passage.text, ctx)
-            refused += again
-        if alignment.unresolved:
-            alignment = _aligned(passage, surfaces, item, ctx)
-            for still in alignment.unresolved:
-                raise _rejected(still, item)
-        spans = tuple(_span(number, located, item) for number, located in enumerate(alignment.spans, 1))
-        return replace(item, spans=spans, refused=item.refused + refused)
+        for still in alignment.unresolved:
+            raise _rejected(still, item)
+    spans = tuple(_span(number, located, item) for number, located in enumerate(alignment.spans, 1))
+    return replace(item, spans=spans, refused=item.refused + refused)
 
-    async def _retrieve(self, unresolved: Unresolved, item: Item, text: str, ctx: StageContext) -> tuple[str, int]:
-        value = item.value(unresolved.value_id)
 
-        def accept(data: Any) -> str | None:
-            return None if data["span"] is None else _read_span(data["span"], text, value)
+async def _retrieve(unresolved: Unresolved, item: Item, text: str, ctx: StageContext) -> tuple[str, int]:
+    value = item.value(unresolved.value_id)
 
-        question = PromptRequest(
-            stage=NAME,
-            template="span_retrieval",
-            variables={
-                "value": value_variables([value], ctx)[0],
-                "text": text,
-                "language": ctx.locale.language_name,
-                "seed": item.plan.seed,
-            },
-            schema=text_schema("span", nullable=True),
-            item_id=f"{item.plan.index}/{value.id}",
-        )
-        surface, refused = await ask(question, ctx, accept)
-        if surface is None:
-            raise _rejected(unresolved, item, attempts=refused + 1)
-        return surface, refused
+    def accept(data: Any) -> str | None:
+        return None if data["span"] is None else _read_span(data["span"], text, value)
+
+    question = PromptRequest(
+        stage=NAME,
+        template="span_retrieval",
+        variables={
+            "value": value_variables([value], ctx)[0],
+            "text": text,
+            "language": ctx.locale.language_name,
+            "seed": item.plan.seed,
+        },
+        schema=text_schema("span", nullable=True),
+        item_id=f"{item.plan.index}/{value.id}",
+    )
+    surface, refused = await ask(question, ctx, accept)
+    if surface is None:
+        raise _rejected(unresolved, item, attempts=refused + 1)
+    return surface, refused
 
 
 def _read_span(reply: str, text: str, value: ItemValue) -> str:
@@ -117,4 +111,4 @@ def _span(number: int, located: Located, item: Item) -> Span:
     )
 
 
-STAGE: Stage = SpansStage()
+STAGE = Stage(name=NAME, templates=("span_retrieval",), run=run)

@@ -23,29 +23,23 @@ from piiloom.taxonomy.telling_plan import plan_of
 NAME = "story"
 
 
-class StoryStage:
-    """Has the composer write the item's story."""
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with text, values, spans and question.
 
-    name = NAME
-    templates: tuple[str, ...] = ()
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with text, values, spans and question.
-
-        Raises ``ItemRejected`` if the story cannot be told or has too few questions that can be asked together.
-        """
-        plan = item.plan
-        told, share = plan.told, plan.share
-        if told is None or share is None or ctx.stories is None:
-            raise ItemRejected("out_of_order", "the item is not of a story", stage=NAME)
-        story = ctx.stories.find(plan.pair, told.story)
-        if ctx.aside_types and story.facts:
-            aside = derive_rng("aside of an own type", share.seed)
-            story = with_own_aside(story, ctx.aside_types, aside, ctx.locale.language)
-        text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale, ctx)
-        if share.number >= len(text.questions):
-            raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)
-        return _filled(item, text, share.number)
+    Raises ``ItemRejected`` if the story cannot be told or has too few questions that can be asked together.
+    """
+    plan = item.plan
+    told, share = plan.told, plan.share
+    if told is None or share is None or ctx.stories is None:
+        raise ItemRejected("out_of_order", "the item is not of a story", stage=NAME)
+    story = ctx.stories.find(plan.pair, told.story)
+    if ctx.aside_types and story.facts:
+        aside = derive_rng("aside of an own type", share.seed)
+        story = with_own_aside(story, ctx.aside_types, aside, ctx.locale.language)
+    text = _text(story, told.telling, share, ctx.drawn(str(plan.index)), plan.locale, ctx)
+    if share.number >= len(text.questions):
+        raise ItemRejected("no_question", f"no {share.records} questions of {story.id} can be asked together", stage=NAME)
+    return _filled(item, text, share.number)
 
 
 def _text(story: Story, telling: int, share: TextShare, drawn: int, locale: str, ctx: StageContext) -> ToldStory:
@@ -98,4 +92,4 @@ def _filled(item: Item, text: ToldStory, number: int) -> Item:
     return replace(told, rationale=rationale or None, lookalikes=text.lookalikes)
 
 
-STAGE: Stage = StoryStage()
+STAGE = Stage(name=NAME, templates=(), run=run)

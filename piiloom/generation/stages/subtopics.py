@@ -6,12 +6,8 @@ and only for the topics that the planned number of records needs.
 
 from __future__ import annotations
 
-from typing import Any
-
-from piiloom.generation.stage import StageContext, list_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
-from piiloom.generation.stages.phrases import PhraseList, clean_list
-from piiloom.generation.stages.topics import pair_key
+from piiloom.generation.stage import StageContext
+from piiloom.generation.stages.topics import PhraseList, list_phrases, pair_key
 from piiloom.taxonomy.entity_types import Pair
 
 NAME = "subtopics"
@@ -25,28 +21,4 @@ def topic_key(pair: Pair, topic: str) -> str:
 
 async def run(pair: Pair, topic: str, ctx: StageContext) -> PhraseList:
     """Ask for the subtopics of *topic*; raises ``ItemRejected`` if no reply is usable."""
-    count = ctx.config.subtopics_per_topic
-
-    def accept(data: Any) -> PhraseList:
-        if ctx.stories is not None:
-            return PhraseList(kept=tuple(data["subtopics"]))
-        subtopics = clean_list(data["subtopics"], at_most=count, banned=(topic,))
-        if not subtopics.kept:
-            raise Fault("no_subtopics", "none of the entries is a new subtopic of one to three words")
-        return subtopics
-
-    question = PromptRequest(
-        stage=NAME,
-        template="subtopics",
-        variables={
-            "types": ctx.type_variables(pair),
-            "topic": topic,
-            "count": count,
-            "language": ctx.locale.language_name,
-            "seed": ctx.config.seed,
-        },
-        schema=list_schema("subtopics"),
-        item_id=topic_key(pair, topic),
-    )
-    subtopics, _ = await ask(question, ctx, accept)
-    return subtopics
+    return await list_phrases(NAME, pair, topic_key(pair, topic), ctx.config.subtopics_per_topic, ctx, banned=(topic,), topic=topic)

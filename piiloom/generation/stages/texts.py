@@ -10,7 +10,7 @@ from piiloom.corpus.marks import BROKEN_MARK, MarkedMention, MarkedText, strip_m
 from piiloom.corpus.record import Record
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band, Item, ItemValue
-from piiloom.generation.stage import StageContext
+from piiloom.generation.stage import Fault, StageContext
 from piiloom.generation.stages.asking import Fault
 from piiloom.screening.gates import Expectations, RefusalsGate
 from piiloom.taxonomy.entity_types import Taxonomy
@@ -51,6 +51,12 @@ def read_marked(reply: str, values: Sequence[ItemValue], *, inflects: bool = Fal
         if mention.value_id not in inflected and _plain(marked.text[mention.start : mention.end]) != _plain(value.text):
             raise Fault("value_changed", f"the {value.entity_type} value [[{value.id}|{value.text}]] must appear unchanged")
     return MarkedText(text=marked.text, mentions=mentions)
+
+
+def read_unmarked(reply: str, band: Band) -> MarkedText:
+    """Strip the marks of *reply*, whatever they are, for a later stage to repair; raises ``Fault`` unless it has *band* words."""
+    check_length(strip_marks(reply).text, band)
+    return strip_marks(reply.strip())
 
 
 def targets_of(values: Iterable[ItemValue], *, inflects: bool) -> list[AlignmentTarget]:

@@ -21,9 +21,8 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue, PlanItem, WantedValue
-from piiloom.generation.settings.composer_settings import ComposerSettings
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
+from piiloom.generation.settings.configuration import ComposerSettings
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.pii_values.any_locale import Draw, cldr_amount, draw_resident, drawers_of, entity_drawer
 from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, draw_values
 from piiloom.pii_values.entity_values.people import NamedPerson
@@ -44,32 +43,27 @@ _DIGIT = re.compile(r"\d")
 FORBIDDEN = frozenset('[]{}|<>\n\r\t"“”')
 
 
-class ValuesStage:
-    """Draws or asks for the values of an item."""
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its values, once a text; raises ``ItemRejected`` if no distinct values can be found."""
+    bare, plan = replace_values(item, ()), item.plan
+    values, refused = await ctx.shared.once(f"{NAME} {plan.text_name}", lambda: _found(bare, ctx), among=plan.records)
+    return replace_values(item, values, refused=item.refused + refused)
 
-    name = NAME
-    templates = ("pii_value",)
 
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its values, once a text; raises ``ItemRejected`` if no distinct values can be found."""
-        bare, plan = replace_values(item, ()), item.plan
-        values, refused = await ctx.shared.once(f"{NAME} {plan.text_name}", lambda: self._found(bare, ctx), among=plan.records)
-        return replace_values(item, values, refused=item.refused + refused)
-
-    async def _found(self, item: Item, ctx: StageContext) -> tuple[tuple[ItemValue, ...], int]:
-        """Return the values of *item*, which has none, and the number of refused replies."""
-        wanted, before = item.plan.wanted, item.refused
-        if ctx.config.fits_values_to_text:
-            persons = {value.subject for value in wanted if value.relevance == "high"}
-            wanted = tuple(value for value in wanted if value.relevance == "high" or f"@{value.id}" in persons)
-        elif ctx.config.values == "code":
-            drawn = [value for value in wanted if not _is_asked(value, ctx.taxonomy)]
-            if drawn and ctx.locale.listed:
-                item = replace_values(item, draw_by_code(item, ctx.config.composer, drawn, ctx.taxonomy))
-            elif drawn:
-                item = replace_values(item, draw_in_any_locale(item, drawn, ctx.taxonomy))
-        item = await with_values(item, wanted, ctx)
-        return item.values, item.refused - before
+async def _found(item: Item, ctx: StageContext) -> tuple[tuple[ItemValue, ...], int]:
+    """Return the values of *item*, which has none, and the number of refused replies."""
+    wanted, before = item.plan.wanted, item.refused
+    if ctx.config.fits_values_to_text:
+        persons = {value.subject for value in wanted if value.relevance == "high"}
+        wanted = tuple(value for value in wanted if value.relevance == "high" or f"@{value.id}" in persons)
+    elif ctx.config.values == "code":
+        drawn = [value for value in wanted if not _is_asked(value, ctx.taxonomy)]
+        if drawn and ctx.locale.listed:
+            item = replace_values(item, draw_by_code(item, ctx.config.composer, drawn, ctx.taxonomy))
+        elif drawn:
+            item = replace_values(item, draw_in_any_locale(item, drawn, ctx.taxonomy))
+    item = await with_values(item, wanted, ctx)
+    return item.values, item.refused - before
 
 
 async def with_values(item: Item, wanted: Iterable[WantedValue], ctx: StageContext, text: str = "") -> Item:
@@ -265,4 +259,4 @@ def fit_value(value: str, avoid: list[str], text: str = "", *, inflects: bool) -
     return fit
 
 
-STAGE: Stage = ValuesStage()
+STAGE = Stage(name=NAME, templates=("pii_value",), run=run)

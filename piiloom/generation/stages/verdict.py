@@ -20,9 +20,8 @@ from typing import Any
 from piiloom.corpus.record import Relevance
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation.item import Item
-from piiloom.generation.stage import ItemRejected, Stage, StageContext, objects_schema
+from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, objects_schema
 from piiloom.generation.stages import judge_relevance
-from piiloom.generation.stages.asking import Fault, PromptRequest, ask
 from piiloom.generation.stages.judge_stage import HIGHEST, LONGEST_REASON, judged_facts
 from piiloom.generation.stages.ledger import most_deciding
 
@@ -32,25 +31,19 @@ SCHEMA = objects_schema("facts", {"id": {"type": "string"}, "without": {"type": 
 _HIGH_FROM = 2  # grade
 
 
-class VerdictStage:
-    """Has the labels judged, and handles disagreements by the run's ``on_disagreement``."""
-
-    name = NAME
-    templates = (*judge_relevance.STAGE.templates, CLOSER_LOOK)
-
-    async def run(self, item: Item, ctx: StageContext) -> Item:
-        """Return the item with its judgements; raises ``ItemRejected`` if the policy rejects a disagreement or its result."""
-        judged = await judge_relevance.STAGE.run(item, ctx)
+async def run(item: Item, ctx: StageContext) -> Item:
+    """Return the item with its judgements; raises ``ItemRejected`` if the policy rejects a disagreement or its result."""
+    judged = await judge_relevance.STAGE.run(item, ctx)
+    contradicted = contradictions(judged)
+    if contradicted:
+        judged = await _looked_closer(judged, contradicted, ctx)
         contradicted = contradictions(judged)
-        if contradicted:
-            judged = await _looked_closer(judged, contradicted, ctx)
-            contradicted = contradictions(judged)
-        if contradicted and ctx.config.on_disagreement == "reject":
-            first = next(one for one in judged.judgements if one.value_id in contradicted)
-            said = f"value {first.value_id} is labelled {first.planned}; the judge says {contradicted[first.value_id]}"
-            more = f" (and {len(contradicted) - 1} more)" if len(contradicted) > 1 else ""
-            raise ItemRejected("contradicted", f"{said}: {first.reason}{more}", stage=NAME)
-        return relabelled(judged, contradicted)
+    if contradicted and ctx.config.on_disagreement == "reject":
+        first = next(one for one in judged.judgements if one.value_id in contradicted)
+        said = f"value {first.value_id} is labelled {first.planned}; the judge says {contradicted[first.value_id]}"
+        more = f" (and {len(contradicted) - 1} more)" if len(contradicted) > 1 else ""
+        raise ItemRejected("contradicted", f"{said}: {first.reason}{more}", stage=NAME)
+    return relabelled(judged, contradicted)
 
 
 def contradictions(item: Item) -> Mapping[str, Relevance]:
@@ -102,4 +95,4 @@ def relabelled(item: Item, labels: Mapping[str, Relevance]) -> Item:
     return replace(item, values=values, spans=spans)
 
 
-STAGE: Stage = VerdictStage()
+STAGE = Stage(name=NAME, templates=(*judge_relevance.STAGE.templates, CLOSER_LOOK), run=run)

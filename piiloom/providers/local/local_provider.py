@@ -22,13 +22,11 @@ from typing import Any, Final
 from piiloom.foundation.errors import ProviderError, UsageError
 from piiloom.foundation.noop import noop
 from piiloom.foundation.torch_devices import chosen_device
-from piiloom.providers.chat_dialects import schema_instruction
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, Truncated
-from piiloom.providers.local.loading import LoadedModel, library, load_model, open_folder, out_of_memory
-from piiloom.providers.local.prompt_layout import PromptLayout
+from piiloom.providers.local.loading import LoadedModel, PromptLayout, library, load_model, open_folder, out_of_memory
 from piiloom.providers.prices import FREE
 from piiloom.providers.protocol import Completion, Message, PromptCall, TokenUsage
-from piiloom.providers.replies import with_data
+from piiloom.providers.replies import schema_instruction, with_data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

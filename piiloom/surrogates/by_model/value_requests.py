@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from piiloom.execution.prompt_calls import prompt_call
+from piiloom.execution.calls import prompt_call
 from piiloom.foundation.seeding import keyed_seeds, mix, seed_of
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
