@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from piiloom.detection.training.openai_tuning.job_plan import TuningPlan
     from piiloom.detection.training.openai_tuning.tuning_job import JobFolder
     from piiloom.providers.openai_jobs import OpenAIJobs
-    from piiloom.tagging.model_card import About
+    from piiloom.tagging.model_folder import About
 
 train_app = command_group(
     "Train a detector on a release or on files: an encoder, a spaCy pipeline, an adapter for a language model.",

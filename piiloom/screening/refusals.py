@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
-from piiloom.corpus.marks import BROKEN_MARK
+from piiloom.corpus.alignment import BROKEN_MARK
 from piiloom.corpus.record import Record
 from piiloom.screening.gate import Expectations, GateVerdict
 

@@ -1,4 +1,6 @@
-"""The features of the two models: words and shapes around a token, and how a span relates to the question.
+"""Texts with their spans, from which the two models learn, and the features of tokens and spans.
+
+The features are words and shapes around a token, and how a span relates to the question.
 
 All of this is part of the probe's fixed protocol: figures are comparable only if nothing here changes. Even the order of the
 features matters, since CRFsuite numbers them in order of appearance and sums in that order.
@@ -8,10 +10,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from piiloom.tagging.examples import GoldSpan
+from piiloom.corpus.record import Relevance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoldSpan:
+    """One gold span; ``relevance`` is None if it has not been judged."""
+
+    start: int
+    end: int
+    entity_type: str
+    relevance: Relevance | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggingExample:
+    """A text, the question about it ("": none), and its spans, sorted and disjoint.
+
+    Examples that share one of their ``group_keys`` (a story, a scenario …) say too much about each other to learn from one what the other
+    is to be tested on.
+    """
+
+    context: str
+    question: str
+    spans: tuple[GoldSpan, ...]
+    group_keys: tuple[str, ...] = ()
+
 
 WordFeatures = dict[str, str | float]
 

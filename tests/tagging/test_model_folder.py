@@ -10,8 +10,7 @@ import pickletools
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, UsageError
-from piiloom.tagging.model_card import CARD
-from piiloom.tagging.model_folder import RELEVANCE, SPANS, check_place, load_tagging_model, save_model
+from piiloom.tagging.model_folder import CARD, RELEVANCE, SPANS, check_place, load_tagging_model, save_model
 from tests.tagging.trained import example, save_small_model, small_model
 
 

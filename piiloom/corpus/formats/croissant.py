@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.class_labels import class_labels
+from piiloom.corpus.formats.columns import class_labels
 from piiloom.corpus.formats.dataset_card import DatasetFacts, Statements
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -12,18 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from piiloom.corpus.formats.argilla import ArgillaFormat
+from piiloom.corpus.formats.argilla import ArgillaFormat, PresidioFormat
 from piiloom.corpus.formats.base import Format, Json, LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.bio import BioFormat, GlinerFormat
 from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidAlpacaFormat, CapidFormat
 from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
-from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
-from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.deidentification import I2b2Format, TabFormat
-from piiloom.corpus.formats.docbin import DocBinFormat
 from piiloom.corpus.formats.instruction_tuning import AlpacaFormat, ChatFormat, OpenAIFineTuningFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
+from piiloom.corpus.formats.lossless import CommaSeparatedFormat, HuggingFaceFormat, ParquetFormat
 from piiloom.corpus.formats.masked import MaskedFormat
 from piiloom.corpus.formats.native_rows import (
     RowFault,
@@ -36,9 +33,8 @@ from piiloom.corpus.formats.native_rows import (
     write_array,
     write_rows,
 )
-from piiloom.corpus.formats.parquet import HuggingFaceFormat, ParquetFormat
-from piiloom.corpus.formats.presidio import PresidioFormat
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.corpus.formats.token_formats import BioFormat, ConllFormat, DocBinFormat, GlinerFormat
 from piiloom.corpus.formats.verifier import VerifierFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError

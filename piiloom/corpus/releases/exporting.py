@@ -156,7 +156,7 @@ def export_formats(
 ) -> list[ExportReport]:
     """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
 
-    For *tokenizer* see ``formats.tokenizing``; with *seed*, anybody can compute the surrogates. Files have mode 0640, or less by the
+    For *tokenizer* see ``formats.token_labels``; with *seed*, anybody can compute the surrogates. Files have mode 0640, or less by the
     umask.
 
     *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists

@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Self
 
-from piiloom.corpus.formats.tokenizing import import_spacy
+from piiloom.corpus.formats.token_labels import import_spacy
 from piiloom.detection.adapters.label_targets import LabelledRange, label_targets, mapped_findings
 from piiloom.detection.adapters.libraries import ANY_LANGUAGE, locale_language, locale_region, spacy_language
 from piiloom.detection.detector import DetectorText, Findings, TextDetector

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from piiloom.corpus.formats.tokenizing import import_spacy
+from piiloom.corpus.formats.token_labels import import_spacy
 from piiloom.detection.adapters.label_targets import LabelledRange, label_targets, mapped_findings
 from piiloom.detection.chunking import cut_text
 from piiloom.detection.detector import DetectorText, Findings, TextDetector
 from piiloom.detection.detector_settings import LocalModel
 from piiloom.foundation.errors import UsageError
-from piiloom.tagging.model_card import CARD, read_about
+from piiloom.tagging.model_folder import CARD, read_about
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended
 

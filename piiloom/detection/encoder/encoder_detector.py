@@ -25,8 +25,8 @@ from piiloom.detection.encoder.text_reading import (
 )
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.extras import how_to_install
-from piiloom.tagging.calibration import Calibration, log_odds_of
-from piiloom.tagging.model_card import CARD, About, read_about, unknown_types
+from piiloom.tagging.model import Calibration, log_odds_of
+from piiloom.tagging.model_folder import CARD, About, read_about, unknown_types
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 

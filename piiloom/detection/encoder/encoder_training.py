@@ -17,7 +17,7 @@ from piiloom.foundation.errors import Interrupted, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import check_folder, output_errors
-from piiloom.tagging.model_card import CARD, About
+from piiloom.tagging.model_folder import CARD, About
 
 if TYPE_CHECKING:
     from piiloom.detection.encoder.encoder_settings import TrainingHistory, TrainingProgress

@@ -29,7 +29,7 @@ from piiloom.foundation.whole_files import output_errors
 from piiloom.foundation.words import counted
 from piiloom.providers.local.loading import ModelFolder, library, load_base, load_tokenizer, open_folder, out_of_memory
 from piiloom.providers.local.prompt_layout import PromptLayout
-from piiloom.tagging.model_card import CARD, About, write_about
+from piiloom.tagging.model_folder import CARD, About, write_about
 
 TARGETS: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 ALL_LINEAR: Final = "all-linear"

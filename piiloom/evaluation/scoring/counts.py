@@ -16,7 +16,7 @@ from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, figures_of, is_count
 from piiloom.evaluation.scoring.clusters import checked_kind, keys_of_kind
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, cluster_sums, ends, intervals
-from piiloom.tagging.calibration import BINS, ReliabilityBin, expected_error, reliability
+from piiloom.tagging.model import BINS, ReliabilityBin, expected_error, reliability
 
 # What a group weighs in a mean: its documents ("sample count"), its gold mentions ("entities"), or as much as any other.
 GroupWeight = Literal["documents", "entities", "equal"]

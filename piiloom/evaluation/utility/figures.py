@@ -13,7 +13,7 @@ from typing import Any, Final, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.corpus.releases.selecting import cohen_kappa
+from piiloom.corpus.releases.freezing import cohen_kappa
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, percentiles, resampled_totals
 from piiloom.evaluation.utility.cases import UtilityCase
 from piiloom.evaluation.utility.outcomes import TIES, PairResult, UtilityOutcomes, kept_share, told_share, usable, word_overlap

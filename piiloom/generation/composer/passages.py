@@ -9,7 +9,7 @@ import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from piiloom.corpus.marks import MARK
+from piiloom.corpus.alignment import MARK
 from piiloom.foundation.words import count_words
 from piiloom.generation.composer.scenario_texts import capitalised, expand_clear, marked_length, to_avoid
 from piiloom.generation.composer.surfaces import wear

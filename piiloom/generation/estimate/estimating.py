@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
-from piiloom.corpus.marks import MarkedText
+from piiloom.corpus.alignment import MarkedText
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, load_shared_results, plan_indexes
 from piiloom.execution.call_totals import CallTotals

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from piiloom.corpus.marks import MarkedText, strip_marks
+from piiloom.corpus.alignment import MarkedText, strip_marks
 from piiloom.generation.item import Case, Item, LedgerQuestion, Question
 from piiloom.generation.stage import ItemRejected, Stage, StageContext, text_schema
 from piiloom.generation.stages.asking import Fault, PromptRequest, ask
