@@ -34,8 +34,9 @@ from typing import Any, Final
 
 import yaml
 
-from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, quoted
-from piiloom.corpus.formats.native_rows import RowFault, RowLeftOut, parse_value
+from piiloom.corpus.formats.base import Json, ReadableFormat, ReadOptions, ReadTally, RowReject, quoted
+from piiloom.corpus.formats.native_rows import Row, RowFault, RowLeftOut, parse_value, read_rows
+from piiloom.corpus.formats.row_reading import Made, MakeRow
 from piiloom.corpus.formats.token_labels import token_row
 from piiloom.foundation.errors import DataError, UsageError
 
@@ -244,8 +245,11 @@ class Columns:
             if name not in self._known and name.partition(".")[0] not in self._known:
                 raise self._no_column(name)
 
-    def check_all_seen(self) -> None:
-        """Raise ``DataError`` if a named column was in no row; to be called when rows were read."""
+    def read(
+        self, rows: Iterable[tuple[int, Row]], parse: Callable[[Row], Json], make: MakeRow[Made], shown: Callable[[Row], str] = str
+    ) -> Iterator[Made | RowReject]:
+        """Yield what *make* returns for each of *rows*, of which *parse* returns the columns, or a reject; see ``read_rows``."""
+        yield from read_rows(rows, lambda number, row: make(number, self.native(parse(row))), self._tally, shown=shown)
         if self._tally.rows and self._unseen:
             raise self._no_column(min(self._unseen))
 

@@ -44,7 +44,7 @@ from piiloom.corpus.formats.columns import (
 )
 from piiloom.corpus.formats.croissant import croissant_json
 from piiloom.corpus.formats.dataset_card import card_text
-from piiloom.corpus.formats.native_rows import RowFault, decoded_lines, json_bytes, meta_of, read_rows, row_of, unencodable
+from piiloom.corpus.formats.native_rows import RowFault, decoded_lines, json_bytes, meta_of, row_of, unencodable
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
@@ -72,15 +72,14 @@ class CommaSeparatedFormat(NativeShapedFormat):
         columns.check_header(header)
         text_of = _foreign if columns.named or "context" not in header else _unescaped
 
-        def made(number: int, row: TableRow) -> Made:
+        def parsed(row: TableRow) -> Json:
             if row.fault is not None:
                 raise RowFault(row.fault)
             if len(row.cells) != len(header):
                 raise RowFault(f"the row has {len(row.cells)} cells, the header {len(header)}")
-            return make(number, columns.native(dict(zip(header, map(text_of, row.cells), strict=True))))
+            return dict(zip(header, map(text_of, row.cells), strict=True))
 
-        yield from read_rows(rows, made, tally, shown=lambda row: row.text)
-        columns.check_all_seen()
+        yield from columns.read(rows, parsed, make, shown=lambda row: row.text)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record; nothing is lost. Raises ``DataError`` for a text that UTF-8 cannot hold."""
@@ -175,15 +174,8 @@ class ParquetFormat(NativeShapedFormat):
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, see ``NativeShapedFormat``; the number of a row takes the place of a line."""
         columns = Columns(path, options, tally)
-
-        def made(number: int, row: Json | RowFault) -> Made:
-            if isinstance(row, RowFault):
-                raise row
-            return make(number, columns.native(row))
-
         columns.check_header(parquet_columns(path))
-        yield from read_rows(parquet_rows(path), made, tally, shown=_shown)
-        columns.check_all_seen()
+        yield from columns.read(parquet_rows(path), _unless_fault, make, shown=_shown)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record; nothing is lost."""
@@ -191,23 +183,27 @@ class ParquetFormat(NativeShapedFormat):
         return LossReport()
 
 
+def _unless_fault(row: Json | RowFault) -> Json:
+    if isinstance(row, RowFault):
+        raise row
+    return row
+
+
 def _shown(row: Json | RowFault) -> str:
     return "" if isinstance(row, RowFault) else json.dumps(row, ensure_ascii=False, default=str)
 
 
-class HuggingFaceFormat(NativeShapedFormat):
+class HuggingFaceFormat(ParquetFormat):
     """The format of Hugging Face ``datasets``; see the module docstring."""
 
     name = "huggingface"
-    suffix = ".parquet"
-    column_fields = ParquetFormat.column_fields
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, the file of one split, see ``NativeShapedFormat``."""
         if path.is_dir():
             names = ", ".join(sorted(file.name for file in path.glob("*.parquet"))) or "none"
             raise DataError("this is a folder", where=str(path), remedy=f"Name the file of one split; there are: {names}")
-        return ParquetFormat().read_with(path, options, tally, make)
+        return super().read_with(path, options, tally, make)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write one row per record; nothing is lost. Raises ``DataError`` for a type that is not in ``options.taxonomy``."""

@@ -58,28 +58,24 @@ from piiloom.corpus.formats.columns import TOKEN_FIELDS, Columns
 from piiloom.corpus.formats.native_rows import (
     RowFault,
     array_or_lines,
-    array_rows,
-    fault_of,
     numbered_lines,
     parse_object,
     read_rows,
-    write_array,
+    valid_row,
 )
-from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.corpus.formats.row_reading import JsonRowFormat, Made, MakeRow, NativeShapedFormat, Reading
 from piiloom.corpus.formats.token_labels import (
     OUTSIDE,
     SpacyPipelines,
-    Tokenizer,
     TokenSpan,
     bio_tags,
     import_spacy,
-    joined,
     label_of,
     on_tokens,
     relevances,
     span_row,
     tagged_spans,
-    token_places,
+    text_and_places,
     tokenizer_named,
 )
 from piiloom.corpus.record import Record
@@ -88,43 +84,49 @@ from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import Taxonomy
 
 
-class BioFormat(NativeShapedFormat):
+def _tokenized(
+    records: Iterable[Record], options: WriteOptions, entries: list[LossEntry]
+) -> Iterator[tuple[Record, list[Range], list[TokenSpan]]]:
+    """Yield each record with its tokens and its spans on them, and append to *entries* the spans that cut tokens."""
+    tokenizer = tokenizer_named(options.tokenizer)
+    for record in records:
+        places = tokenizer(record.context, record.locale)
+        spans, losses = on_tokens(record, places, options.taxonomy)
+        entries += losses
+        yield record, places, spans
+
+
+class BioFormat(JsonRowFormat):
     """The BIO format; see the module docstring."""
 
     name = "bio"
     suffix = ".json"
+    lost_fields = LOST_FIELDS
     column_fields = TOKEN_FIELDS
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
-        """Write one document a line; spans that cut tokens, see ``token_labels``, are in the report."""
+    def rows(self, records: Iterable[Record], options: WriteOptions, entries: list[LossEntry]) -> Iterator[Json]:
+        """Yield one document per record; spans that cut tokens, see ``token_labels``, are entries."""
         tokenizer = tokenizer_named(options.tokenizer)
-        entries: list[LossEntry] = []
-        write_array((_row(number, record, tokenizer, entries, options.taxonomy) for number, record in enumerate(records, start=1)), path)
-        return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
+        for number, record in enumerate(records, start=1):
+            text = record.context
+            places, blank_after = with_white_space(text, tokenizer(text, record.locale))
+            spans, losses = on_tokens(record, places, options.taxonomy)
+            entries += losses
+            yield {
+                "document": number,
+                "full_text": text,
+                "tokens": [text[start:end] for start, end in places],
+                "trailing_whitespace": blank_after,
+                "labels": bio_tags(len(places), spans),
+                "relevance": relevances(len(places), spans),
+                "id": record.id,
+                "locale": record.locale,
+                "question": record.question,
+            }
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the documents of a JSON array or of JSON lines, see ``NativeShapedFormat``."""
-        columns = Columns(path, options, tally, tokens=True)
-        yield from read_rows(array_or_lines(path), lambda number, row: make(number, columns.native(parse_object(row))), tally)
-        columns.check_all_seen()
-
-
-def _row(number: int, record: Record, tokenizer: Tokenizer, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
-    text = record.context
-    places, blank_after = with_white_space(text, tokenizer(text, record.locale))
-    spans, losses = on_tokens(record, places, taxonomy)
-    entries += losses
-    return {
-        "document": number,
-        "full_text": text,
-        "tokens": [text[start:end] for start, end in places],
-        "trailing_whitespace": blank_after,
-        "labels": bio_tags(len(places), spans),
-        "relevance": relevances(len(places), spans),
-        "id": record.id,
-        "locale": record.locale,
-        "question": record.question,
-    }
+        return Columns(path, options, tally, tokens=True).read(array_or_lines(path), parse_object, make)
 
 
 def with_white_space(text: str, tokens: Sequence[Range]) -> tuple[list[Range], list[bool]]:
@@ -161,59 +163,39 @@ class _GlinerRow(BaseModel):
     question: str | None = None
 
 
-class GlinerFormat(NativeShapedFormat):
+class GlinerFormat(JsonRowFormat):
     """The GLiNER format; see the module docstring."""
 
     name = "gliner"
     suffix = ".json"
+    lost_fields = LOST_FIELDS
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
-        """Write one text a line; spans that cut tokens, see ``token_labels``, are in the report."""
-        tokenizer = tokenizer_named(options.tokenizer)
-        entries: list[LossEntry] = []
-        write_array((_gliner_row(record, tokenizer, entries, options.taxonomy) for record in records), path)
-        return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
+    def rows(self, records: Iterable[Record], options: WriteOptions, entries: list[LossEntry]) -> Iterator[Json]:
+        """Yield one text per record; spans that cut tokens, see ``token_labels``, are entries."""
+        for record, places, spans in _tokenized(records, options, entries):
+            yield {
+                "tokenized_text": [record.context[start:end] for start, end in places],
+                "ner": [[placed.first, placed.last, placed.span.entity_type] for placed in spans],
+                "relevance": [placed.span.relevance for placed in spans],
+                "id": record.id,
+                "locale": record.locale,
+                "text": record.context,
+                "question": record.question,
+            }
 
-    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
-        """Yield the texts, see ``NativeShapedFormat``."""
-        return read_rows(array_rows(path), lambda number, row: make(number, _gliner_content(row, tally)), tally)
-
-
-def _gliner_row(record: Record, tokenizer: Tokenizer, entries: list[LossEntry], taxonomy: Taxonomy) -> Json:
-    text = record.context
-    places = tokenizer(text, record.locale)
-    spans, losses = on_tokens(record, places, taxonomy)
-    entries += losses
-    return {
-        "tokenized_text": [text[start:end] for start, end in places],
-        "ner": [[placed.first, placed.last, placed.span.entity_type] for placed in spans],
-        "relevance": [placed.span.relevance for placed in spans],
-        "id": record.id,
-        "locale": record.locale,
-        "text": text,
-        "question": record.question,
-    }
-
-
-def _gliner_content(raw: str, tally: ReadTally) -> Json:
-    try:
-        row = _GlinerRow.model_validate(parse_object(raw))
-    except ValidationError as error:
-        raise fault_of(error, _GlinerRow) from error
-    tally.ignored_fields.update(list(row.model_extra or ()))
-    if row.text is None:
-        text, places = joined(row.tokenized_text)
-        tally.joined_texts += 1
-    else:
-        text, places = row.text, token_places(row.tokenized_text, row.text)
-    relevance = row.relevance if row.relevance is not None else [None] * len(row.ner)
-    if len(relevance) != len(row.ner):
-        raise RowFault(f"relevance: {len(relevance)} values for {len(row.ner)} items of ner")
-    spans = []
-    for position, (item, degree) in enumerate(zip(row.ner, relevance, strict=True)):
-        first, last, label = _item(item, position, len(places))
-        spans.append(span_row(text, places[first][0], places[last][1], label, degree))
-    return {"id": row.id, "locale": row.locale, "context": text, "question": row.question, "spans": spans}
+    def native(self, number: int, row: Json, reading: Reading) -> Json:  # noqa: ARG002 - no row depends on its number
+        """See ``NativeShapedFormat``."""
+        found = valid_row(_GlinerRow, row)
+        reading.tally.ignored_fields.update(list(found.model_extra or ()))
+        text, places = text_and_places(found.tokenized_text, found.text, reading.tally)
+        relevance = found.relevance if found.relevance is not None else [None] * len(found.ner)
+        if len(relevance) != len(found.ner):
+            raise RowFault(f"relevance: {len(relevance)} values for {len(found.ner)} items of ner")
+        spans = []
+        for position, (item, degree) in enumerate(zip(found.ner, relevance, strict=True)):
+            first, last, label = _item(item, position, len(places))
+            spans.append(span_row(text, places[first][0], places[last][1], label, degree))
+        return {"id": found.id, "locale": found.locale, "context": text, "question": found.question, "spans": spans}
 
 
 def _item(item: list[int | str], position: int, tokens: int) -> tuple[int, int, str]:
@@ -241,10 +223,9 @@ class ConllFormat(NativeShapedFormat):
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write the records one after the other; spans that cut tokens, see ``token_labels``, are in the report."""
-        tokenizer = tokenizer_named(options.tokenizer)
         entries: list[LossEntry] = []
         with path.open("w", encoding="utf-8", newline="\n") as fh:
-            fh.writelines(_block(record, tokenizer, entries, options.taxonomy) for record in records)
+            fh.writelines(_block(*one) for one in _tokenized(records, options, entries))
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the rows need none
@@ -252,15 +233,11 @@ class ConllFormat(NativeShapedFormat):
         return read_rows(_blocks(path), lambda number, block: make(number, _content(block, tally)), tally)
 
 
-def _block(record: Record, tokenizer: Tokenizer, entries: list[LossEntry], taxonomy: Taxonomy) -> str:
-    text = record.context
-    places = tokenizer(text, record.locale)
-    spans, losses = on_tokens(record, places, taxonomy)
-    entries += losses
-    head = f"# id = {_on_one_line(record.id)}\n# locale = {_on_one_line(record.locale)}\n# text = {_quoted(text)}\n"
+def _block(record: Record, places: Sequence[Range], spans: Sequence[TokenSpan]) -> str:
+    head = f"# id = {_on_one_line(record.id)}\n# locale = {_on_one_line(record.locale)}\n# text = {_quoted(record.context)}\n"
     if record.question is not None:
         head += f"# question = {_quoted(record.question)}\n"
-    return head + "".join(_token_lines([text[start:end] for start, end in places], spans)) + "\n"
+    return head + "".join(_token_lines([record.context[start:end] for start, end in places], spans)) + "\n"
 
 
 def _token_lines(words: list[str], spans: Sequence[TokenSpan]) -> Iterator[str]:
@@ -315,15 +292,12 @@ def _content(block: str, tally: ReadTally) -> Json:
     rows = [_columns(line, position) for position, line in enumerate(lines[begin:], start=begin + 1)]
     tokens = [row[0] for row in rows]
     stated = {key: _value(comments[key], key) for key in _OURS if key in comments}
+    relevance: list[str | None] = [None] * len(rows)
     if "text" in stated:
-        text, places = stated["text"], token_places(tokens, stated["text"])
-        relevance: list[str | None] = [row[1] if len(row) > 2 else None for row in rows]
-    else:
-        if len(tokens) > 1 and len(rows[0]) > 2 and tokens == [str(at) for at, _ in enumerate(tokens, start=1)]:
-            raise RowFault("the first column numbers the tokens: leave it out, so that the token comes first and the tag last")
-        text, places = joined(tokens)
-        relevance = [None] * len(rows)
-        tally.joined_texts += 1
+        relevance = [row[1] if len(row) > 2 else None for row in rows]
+    elif len(tokens) > 1 and len(rows[0]) > 2 and tokens == [str(at) for at, _ in enumerate(tokens, start=1)]:
+        raise RowFault("the first column numbers the tokens: leave it out, so that the token comes first and the tag last")
+    text, places = text_and_places(tokens, stated.get("text"), tally)
     return {
         "id": stated.get("id"),
         "locale": stated.get("locale"),
@@ -415,10 +389,10 @@ class DocBinFormat(NativeShapedFormat):
         path.write_bytes(docs.to_bytes())
         return LossReport(fields=LOST_FIELDS, entries=tuple(entries))
 
-    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:  # noqa: ARG002 - the docs need none
-        """Yield the docs, see ``NativeShapedFormat``."""
-        rows = ((number, json.dumps(_doc_content(doc, tally), ensure_ascii=False)) for number, doc in enumerate(_docs(path), start=1))
-        return read_rows(rows, lambda number, row: make(number, parse_object(row)), tally)
+    def texts(self, reading: Reading) -> Iterator[tuple[int, str]]:
+        """Yield the docs as native rows, see ``NativeShapedFormat``."""
+        for number, doc in enumerate(_docs(reading.path), start=1):
+            yield number, json.dumps(_doc_content(doc, reading.tally), ensure_ascii=False)
 
 
 def _doc(record: Record, pipelines: SpacyPipelines, entries: list[LossEntry], taxonomy: Taxonomy) -> Any:
@@ -468,7 +442,8 @@ def _doc_content(doc: Any, tally: ReadTally) -> Json:
         spans = []
     else:
         about = {"id": stated.id, "locale": stated.locale, "question": stated.question}
-        spans = [span_row(text, s.start, s.end, s.type, s.relevance) for s in stated.spans if _still_there(s, entities)]
+        still_there = (s for s in stated.spans if s.entity is None or (*s.entity, label_of(s.type)) in entities)
+        spans = [span_row(text, s.start, s.end, s.type, s.relevance) for s in still_there]
         for span in stated.spans:
             entities.pop((*(span.entity or (0, 0)), label_of(span.type)), None)
     spans += [span_row(text, start, end, label, relevance.get((start, end))) for start, end, label in entities]
@@ -481,7 +456,3 @@ def _stated(doc: Any) -> _Stated | None:
         return _Stated.model_validate(doc.user_data.get(_USER_KEY))
     except ValidationError:
         return None
-
-
-def _still_there(span: _StatedSpan, entities: Iterable[tuple[int, int, str]]) -> bool:
-    return span.entity is None or (*span.entity, label_of(span.type)) in entities

@@ -27,18 +27,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import regex
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from piiloom.corpus.formats.base import Json, LossEntry, ReadTally, quoted
-from piiloom.corpus.formats.native_rows import RowFault, fault_of
+from piiloom.corpus.formats.native_rows import RowFault, valid_row
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
@@ -62,12 +62,8 @@ _ANY_LANGUAGE = "xx"
 _LANGUAGE = re.compile(r"[a-z]{2,3}")
 
 
-class Tokenizer(Protocol):
-    """Splits texts into tokens."""
-
-    def __call__(self, text: str, locale: str) -> list[Range]:
-        """Return the tokens of *text* as code-point ranges: sorted, disjoint, without white space, covering all but white space."""
-        ...
+# Returns the tokens of (text, locale) as code-point ranges: sorted, disjoint, without white space, covering all but white space.
+Tokenizer = Callable[[str, str], list[Range]]
 
 
 def tokenizer_named(name: str) -> Tokenizer:
@@ -78,8 +74,9 @@ def tokenizer_named(name: str) -> Tokenizer:
     if name == "whitespace":
         return split_at_white_space
     if name == "spacy" or name.startswith("spacy:"):
-        return SpacyTokens(name.removeprefix("spacy").removeprefix(":") or None)
-    return _HuggingFaceTokens(Path(name))
+        pipelines = SpacyPipelines(name.removeprefix("spacy").removeprefix(":") or None)
+        return lambda text, locale: tidied(text, ((token.idx, token.idx + len(token)) for token in pipelines.doc(text, locale)))
+    return _hugging_face_tokens(Path(name))
 
 
 def split_at_white_space(text: str, locale: str) -> list[Range]:  # noqa: ARG001 - the same in all languages
@@ -88,40 +85,23 @@ def split_at_white_space(text: str, locale: str) -> list[Range]:  # noqa: ARG001
     return [match.span() for match in pattern.finditer(text)]
 
 
-class SpacyTokens:
-    """The tokens of spaCy pipelines, less those of white space; see ``Tokenizer``."""
-
-    def __init__(self, model: str | None) -> None:
-        self._pipelines = SpacyPipelines(model)
-
-    def __call__(self, text: str, locale: str) -> list[Range]:
-        """Return the tokens of *text*."""
-        doc = self._pipelines.doc(text, locale)
-        return tidied(text, ((token.idx, token.idx + len(token)) for token in doc))
-
-
-class _HuggingFaceTokens:
-    """The tokens of a Hugging Face tokenizer file."""
-
-    def __init__(self, path: Path) -> None:
-        if not path.is_file():
-            raise UsageError("there is no such tokenizer, nor a file of this name", where=str(path), remedy=f"Tokenizers: {_NAMES}")
-        try:
-            import tokenizers  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            remedy = f"Install it: {how_to_install('tokenizers')}"
-            raise UsageError("a tokenizer file needs the library tokenizers, which is not installed", remedy=remedy) from error
-        try:
-            self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
-        except Exception as error:  # the library raises nothing narrower
-            remedy = f"A tokenizer.json as Tokenizer.save writes it is needed. Tokenizers: {_NAMES}"
-            raise UsageError("not a Hugging Face tokenizer file", where=str(path), remedy=remedy) from error
-        self._tokenizer.no_truncation()  # files of models often cut texts at 512 tokens, and pad them
-        self._tokenizer.no_padding()
-
-    def __call__(self, text: str, locale: str) -> list[Range]:  # noqa: ARG002 - one vocabulary for all
-        """Return the tokens of *text*."""
-        return tidied(text, self._tokenizer.encode(text, add_special_tokens=False).offsets)
+def _hugging_face_tokens(path: Path) -> Tokenizer:
+    """Return the tokenizer of a Hugging Face tokenizer file; it has one vocabulary for all languages."""
+    if not path.is_file():
+        raise UsageError("there is no such tokenizer, nor a file of this name", where=str(path), remedy=f"Tokenizers: {_NAMES}")
+    try:
+        import tokenizers  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        remedy = f"Install it: {how_to_install('tokenizers')}"
+        raise UsageError("a tokenizer file needs the library tokenizers, which is not installed", remedy=remedy) from error
+    try:
+        tokenizer = tokenizers.Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises nothing narrower
+        remedy = f"A tokenizer.json as Tokenizer.save writes it is needed. Tokenizers: {_NAMES}"
+        raise UsageError("not a Hugging Face tokenizer file", where=str(path), remedy=remedy) from error
+    tokenizer.no_truncation()  # files of models often cut texts at 512 tokens, and pad them
+    tokenizer.no_padding()
+    return lambda text, _locale: tidied(text, tokenizer.encode(text, add_special_tokens=False).offsets)
 
 
 def tidied(text: str, ranges: Iterable[Range]) -> list[Range]:
@@ -352,6 +332,14 @@ def token_places(tokens: Sequence[str], text: str) -> list[Range]:
     return places
 
 
+def text_and_places(tokens: Sequence[str], text: str | None, tally: ReadTally) -> tuple[str, list[Range]]:
+    """Return *text* and the ranges of *tokens* in it; without a text it is the tokens joined by blanks, and *tally* counts it."""
+    if text is None:
+        tally.joined_texts += 1
+        return joined(tokens)
+    return text, token_places(tokens, text)
+
+
 def joined(tokens: Sequence[str]) -> tuple[str, list[Range]]:
     """Return the text of *tokens* joined by blanks, and their ranges in it."""
     places: list[Range] = []
@@ -389,10 +377,7 @@ def token_row(content: Json, tally: ReadTally) -> Json:
     The relevance of a span is that of its first token. Without ``full_text``, the text is the tokens joined by blanks, or each followed
     by a blank if its ``trailing_whitespace`` is true.
     """
-    try:
-        row = TokenRow.model_validate(content)
-    except ValidationError as error:
-        raise fault_of(error, TokenRow) from error
+    row = valid_row(TokenRow, content)
     tally.ignored_fields.update(key for key, value in (row.model_extra or {}).items() if value not in (None, "", []))
     for field in ("trailing_whitespace", "labels", "relevance"):
         values = getattr(row, field)
@@ -413,11 +398,8 @@ def token_row(content: Json, tally: ReadTally) -> Json:
 
 def _text_and_places(row: TokenRow, tally: ReadTally) -> tuple[str, list[Range]]:
     blanks = row.trailing_whitespace
-    if blanks is None and row.full_text is not None:
-        return row.full_text, token_places(row.tokens, row.full_text)
     if blanks is None:
-        tally.joined_texts += 1
-        return joined(row.tokens)
+        return text_and_places(row.tokens, row.full_text, tally)
     whole = "".join(token + " " * blank for token, blank in zip(row.tokens, blanks, strict=True))
     if row.full_text not in (None, whole):
         raise RowFault("tokens: with trailing_whitespace they do not give full_text")
