@@ -39,7 +39,7 @@ from piiloom.detection.training.training_options import TrainingInput
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.evaluation.probe.scores import TestedRecord, count_table, record_intervals
-from piiloom.tagging.features import FoundSpan
+from piiloom.tagging.model import FoundSpan
 from piiloom.tagging.model_folder import About, read_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

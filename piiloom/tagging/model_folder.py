@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.frames import Framed
 from piiloom.foundation.version import __version__
-from piiloom.foundation.whole_files import check_folder, drafted, write_folder
+from piiloom.foundation.whole_files import drafted, write_folder
 from piiloom.tagging.model import Calibration, RelevanceModel, SpanFinder, TaggingModel
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
@@ -151,11 +151,6 @@ class _Model(_Strict):
 class _Weights(_Strict):
     intercept: FiniteNumber
     weights: dict[str, FiniteNumber]
-
-
-def check_place(out: Path, *, force: bool) -> None:
-    """Raise ``OutputError`` if no model can be saved to *out*; for before the training."""
-    check_folder(out, force=force)
 
 
 def save_model(

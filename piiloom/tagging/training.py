@@ -20,8 +20,18 @@ from piiloom.corpus.releases.grouping import Links
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.seeding import derive_rng
-from piiloom.tagging.features import TaggingExample, WordFeatures, bio_labels, relevance_features, token_features, tokenise
-from piiloom.tagging.model import Calibration, RelevanceModel, SpanFinder, reliability_json
+from piiloom.tagging.model import (
+    Calibration,
+    RelevanceModel,
+    SpanFinder,
+    TaggingExample,
+    WordFeatures,
+    bio_labels,
+    relevance_features,
+    reliability_json,
+    token_features,
+    tokenise,
+)
 
 try:
     from sklearn.exceptions import ConvergenceWarning

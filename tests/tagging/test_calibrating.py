@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.noop import noop
-from piiloom.tagging.features import TaggingExample
-from piiloom.tagging.model import Calibration, expected_error, log_odds_of, reliability, reliability_json
+from piiloom.tagging.model import Calibration, TaggingExample, expected_error, log_odds_of, reliability, reliability_json
 from piiloom.tagging.training import LEAST, ScoredAnswer, calibrate_on, calibrate_on_held_out, fit_calibration, groups_of, split_groups
 from tests.longer import few
 from tests.tagging.trained import example, small_model

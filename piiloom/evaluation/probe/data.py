@@ -22,7 +22,7 @@ from piiloom.corpus.record import Record, Relevance
 from piiloom.corpus.releases.manifest import types_beside
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import whole_word
-from piiloom.tagging.features import GoldSpan, TaggingExample
+from piiloom.tagging.model import GoldSpan, TaggingExample
 from piiloom.taxonomy.own_types import extended
 
 # Reasons for leaving a value out, as used in ``ProbeCorpus.left_out`` and in reports.

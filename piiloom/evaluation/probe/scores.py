@@ -20,7 +20,7 @@ from piiloom.evaluation.schemes.pair_counts import PAIR_COUNTS, count_pairs
 from piiloom.evaluation.schemes.precision_recall import ratio
 from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.evaluation.scoring.resampling import Interval, resampled_totals
-from piiloom.tagging.features import FoundSpan, GoldSpan
+from piiloom.tagging.model import FoundSpan, GoldSpan
 
 RESAMPLES = 1000
 # The annotator of relevance, which is judged at the places of the gold mentions; all other mentions are the detector's.
