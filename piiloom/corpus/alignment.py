@@ -42,6 +42,7 @@ from piiloom.corpus.mention_search import (
     without_overlaps,
 )
 from piiloom.corpus.normalising import stripped, trim
+from piiloom.corpus.record import with_parts
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import Range
 
@@ -92,13 +93,8 @@ def strip_marks(marked: str) -> MarkedText:
 
 def add_marks(text: MarkedText) -> str:
     """Insert the marks again: the inverse of ``strip_marks`` for disjoint mentions in text order."""
-    pieces: list[str] = []
-    position = 0
-    for mention in text.mentions:
-        pieces += [text.text[position : mention.start], mark(mention.value_id, text.text[mention.start : mention.end])]
-        position = mention.end
-    pieces.append(text.text[position:])
-    return "".join(pieces)
+    found = ((one.start, one.end, mark(one.value_id, text.text[one.start : one.end])) for one in text.mentions)
+    return with_parts(text.text, found)
 
 
 Rung = Literal["mark", "exact", "normalised", "fuzzy"]
@@ -208,17 +204,14 @@ def _judge_marks(text: str, target: AlignmentTarget, mentions: Sequence[MarkedMe
             bad.append(_drop(mention, "outside"))
             continue
         start, end = trim(text, mention.start, mention.end)
-        if start == end or not _is_mention(text[start:end], target):
+        surface = text[start:end]
+        if not surface or not (is_same_spelling(surface, target.text) or (target.inflects and is_inflected(surface, target.text))):
             bad.append(_drop(mention, "changed"))
         elif not stands_alone(text, start, end):
             bad.append(_drop(mention, "inside_word"))
         else:
             good.append((start, end))
     return good, bad
-
-
-def _is_mention(surface: str, target: AlignmentTarget) -> bool:
-    return is_same_spelling(surface, target.text) or (target.inflects and is_inflected(surface, target.text))
 
 
 def _climb(searchable: SearchableText, target: AlignmentTarget, marked: Sequence[Range]) -> list[Located]:

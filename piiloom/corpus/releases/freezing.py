@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, combinations, groupby
+from operator import attrgetter
 from typing import Any, Final
 
 import numpy as np
@@ -36,7 +37,7 @@ from piiloom.corpus.releases.release_options import (
 from piiloom.corpus.releases.splits import KeptPlaces, Split, split_members
 from piiloom.corpus.releases.value_overlap import ValueDraw
 from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
-from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents, records_finished_by_several
+from piiloom.corpus.store.annotation_events import load_documents, records_finished_by_several
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import records_judged_otherwise
 from piiloom.corpus.store.records import iter_records, record_ids
@@ -65,11 +66,6 @@ from piiloom.taxonomy.own_types import extended
 _CHUNK = 1_000
 
 
-def agreement_of_records(store: Store) -> dict[str, float]:
-    """Return the agreement (0 to 1) of each record of the work list that two or more annotators have finished, by record id."""
-    return dict(_agreements(store))
-
-
 def agreement(states: Sequence[Mapping[str, Any]]) -> float:
     """Return the agreement of the finished versions of one record, given as annotators' states (JSON values); two or more of them."""
     shares = [_of_two(one, other) for one, other in combinations(states, 2)]
@@ -87,16 +83,13 @@ def cohen_kappa(ones: Sequence[int], others: Sequence[int]) -> float | None:
 
 
 def _agreements(store: Store) -> Iterator[tuple[str, float]]:
+    """Yield the agreement (0 to 1) of each record of the work list that two or more annotators have finished, by record id."""
     several = records_finished_by_several(store)
     for at in range(0, len(several), _CHUNK):
         ids = several[at : at + _CHUNK]
         finished = (document for document in load_documents(store, record_ids=ids) if document.verdict != "open")
-        for record_id, documents in groupby(finished, key=_record_id):
+        for record_id, documents in groupby(finished, key=attrgetter("record_id")):
             yield record_id, agreement([document.state for document in documents])
-
-
-def _record_id(document: AnnotationDocument) -> str:
-    return document.record_id
 
 
 def _of_two(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
@@ -171,7 +164,7 @@ def _filters(store: Store, choice: RecordChoice, stored_status: str | None) -> I
         decided = {record_id for record_id, outcome in last_decisions(store).items() if outcome in _DECIDED}
         yield "status", lambda ids: ids & decided
     if (least := choice.min_agreement) is not None:
-        agreeing = {record_id for record_id, share in agreement_of_records(store).items() if share >= least}
+        agreeing = {record_id for record_id, share in _agreements(store) if share >= least}
         yield "min agreement", lambda ids: ids & agreeing
     if choice.judged == "agree":
         otherwise = records_judged_otherwise(store, choice.run_id)
@@ -258,14 +251,11 @@ def draft_release(store: Store, request: ReleaseRequest, *, known: ReleaseRow | 
         notes=(*split.notes, *(WARNING + warning for warning in split.warnings)),
     )
     drawn, before = split.redrawn, () if known is None else tuple(new_values_of(store, known))
-    if set(map(_place, before)) == set(map(_place, drawn)):
+    place = attrgetter("record_id", "revision", "start", "end")
+    if set(map(place, before)) == set(map(place, drawn)):
         drawn = before
     draft = ReleaseDraft(row, members, list(split.withheld), drawn)
     return replace(draft, row=_measured(store, draft))
-
-
-def _place(value: NewValue) -> tuple[str, int, int, int]:
-    return value.record_id, value.revision, value.start, value.end
 
 
 def _with_places(store: Store, request: ReleaseRequest) -> tuple[ReleaseRequest, KeptPlaces | None]:
