@@ -67,7 +67,7 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.setting_checks import check
 from piiloom.surrogates.options import SurrogateOptions
 from piiloom.surrogates.running import RunReport
-from piiloom.tagging.model_card import About
+from piiloom.tagging.model_folder import About
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 __all__ = [

@@ -26,7 +26,7 @@ from piiloom.evaluation.evaluating import Evaluation, SchemeFigures
 from piiloom.foundation.errors import PiiloomError
 from piiloom.generation.running.progress import RunProgress
 from piiloom.surrogates.running import RunReport
-from piiloom.tagging.model_card import About
+from piiloom.tagging.model_folder import About
 
 # In the order in which people use them.
 FUNCTIONS = (

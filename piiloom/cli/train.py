@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from piiloom.detection.training.training_options import TrainingHistory, TrainingProgress
     from piiloom.detection.training.tuning_job import JobFolder
     from piiloom.providers.openai_jobs import OpenAIJobs
-    from piiloom.tagging.model_card import About
+    from piiloom.tagging.model_folder import About
 
 train_app = command_group(
     "Train a detector on a release or on files: an encoder, a spaCy pipeline, an adapter for a language model.",

@@ -18,15 +18,20 @@ inside one of a longer value), ``missing``. Dropped marks: ``unknown_id``, ``bro
 ``outside`` (offsets outside the text), ``overlap`` (a longer mention was kept).
 
 Offsets are half-open code points of the given text; spans never overlap and never cut a word or a grapheme.
+
+Inline mention marks: ``[[v3|asthma]]`` in a reply means that *asthma* mentions value *v3*.
+
+Marks give a text stage the offsets of mentions without a search, even if the same word mentions two values. They are stripped
+before anything is stored.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from piiloom.corpus.marks import BROKEN_MARK, MarkedMention
 from piiloom.corpus.mention_search import (
     QUOTES,
     SearchableText,
@@ -37,8 +42,60 @@ from piiloom.corpus.mention_search import (
     without_overlaps,
 )
 from piiloom.corpus.normalising import stripped, trim
+from piiloom.corpus.record import with_parts
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import Range
+
+MARK = re.compile(r"\[\[(v\d+)\|([^\[\]|]*)\]\]")
+# Remains of a malformed mark; never acceptable in a finished text.
+BROKEN_MARK = re.compile(r"\[\[\s*v\d+|\[\[|\]\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedMention:
+    """A half-open code-point range of a marked text that mentions value ``value_id``."""
+
+    value_id: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedText:
+    """A text without marks, and the ranges in it that were marked."""
+
+    text: str
+    mentions: tuple[MarkedMention, ...] = ()
+
+
+def mark(value_id: str, surface: str) -> str:
+    """Return *surface* wrapped in a mark for *value_id*."""
+    return f"[[{value_id}|{surface}]]"
+
+
+def strip_marks(marked: str) -> MarkedText:
+    """Remove the marks from *marked* and return their ranges in the stripped text; an empty mark gives no mention."""
+    pieces: list[str] = []
+    mentions: list[MarkedMention] = []
+    length = position = 0
+    for found in MARK.finditer(marked):
+        plain = marked[position : found.start()]
+        surface = found.group(2)
+        start = length + len(plain)
+        pieces += [plain, surface]
+        length = start + len(surface)
+        if surface:
+            mentions.append(MarkedMention(value_id=found.group(1), start=start, end=length))
+        position = found.end()
+    pieces.append(marked[position:])
+    return MarkedText(text="".join(pieces), mentions=tuple(mentions))
+
+
+def add_marks(text: MarkedText) -> str:
+    """Insert the marks again: the inverse of ``strip_marks`` for disjoint mentions in text order."""
+    found = ((one.start, one.end, mark(one.value_id, text.text[one.start : one.end])) for one in text.mentions)
+    return with_parts(text.text, found)
+
 
 Rung = Literal["mark", "exact", "normalised", "fuzzy"]
 _RUNGS: tuple[Rung, ...] = ("mark", "exact", "normalised", "fuzzy")
@@ -147,17 +204,14 @@ def _judge_marks(text: str, target: AlignmentTarget, mentions: Sequence[MarkedMe
             bad.append(_drop(mention, "outside"))
             continue
         start, end = trim(text, mention.start, mention.end)
-        if start == end or not _is_mention(text[start:end], target):
+        surface = text[start:end]
+        if not surface or not (is_same_spelling(surface, target.text) or (target.inflects and is_inflected(surface, target.text))):
             bad.append(_drop(mention, "changed"))
         elif not stands_alone(text, start, end):
             bad.append(_drop(mention, "inside_word"))
         else:
             good.append((start, end))
     return good, bad
-
-
-def _is_mention(surface: str, target: AlignmentTarget) -> bool:
-    return is_same_spelling(surface, target.text) or (target.inflects and is_inflected(surface, target.text))
 
 
 def _climb(searchable: SearchableText, target: AlignmentTarget, marked: Sequence[Range]) -> list[Located]:

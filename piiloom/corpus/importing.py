@@ -430,7 +430,7 @@ class _Job:
     def find_conflicts(self, view: _Transaction, size: int) -> None:
         """Read the file without storing anything; raise ``ImportConflict`` if rows differ from stored records."""
         tally = ReadTally()
-        rows = self._rows(tally)
+        rows = self.format.read(self.path, self.options, tally)
         good = ((tally.line, row) for row in rows if not isinstance(row, RowReject))
         while chunk := list(islice(good, size)):
             with view() as store:
@@ -441,7 +441,7 @@ class _Job:
         """Import the rows, *size* per transaction."""
         tally, rejected = ReadTally(), list[tuple[int, str]]()
         with rejects_file(self.rejects_path) as write_reject:
-            good = _good_rows(self._rows(tally), tally, write_reject, rejected)
+            good = _good_rows(self.format.read(self.path, self.options, tally), tally, write_reject, rejected)
             while chunk := list(islice(good, size)):  # reading takes longest and is outside of the transaction
                 with transaction() as store:
                     self.intake.take(store, chunk)
@@ -449,9 +449,6 @@ class _Job:
                 raise self._no_valid_row(rejected, tally.unknown_types)
             self.intake.refuse_conflicts()
         return _report(self.path.name, tally, self.intake, rejected)
-
-    def _rows(self, tally: ReadTally) -> Iterator[Record | RowReject]:
-        return self.format.read(self.path, self.options, tally)
 
     def _no_valid_row(self, rejected: list[tuple[int, str]], unknown: Mapping[str, int]) -> DataError:
         if not rejected:

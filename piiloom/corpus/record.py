@@ -158,6 +158,16 @@ def check_spans(context: str, spans: tuple[Span, ...], *, where: str) -> None:
         previous = span.end
 
 
+def with_parts(text: str, parts: Iterable[tuple[int, int, str]]) -> str:
+    """Return *text* with each of *parts* (start, end, new text; sorted, disjoint) in its place."""
+    pieces: list[str] = []
+    done = 0
+    for start, end, new in parts:
+        pieces += (text[done:start], new)
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
 def with_span_values(record: Record, values: Sequence[str | None]) -> Record:
     """Return *record* with ``values[n]`` in the place of its span number n, and all offsets moved; None keeps the text.
 

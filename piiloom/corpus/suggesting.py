@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from piiloom.corpus.formats.base import Json, ReadTally, RowReject, rejects_file
-from piiloom.corpus.formats.native_rows import NativeRow, RowFault, SpanRow, fault_of, numbered_lines, parse_object, read_rows
+from piiloom.corpus.formats.native_rows import NativeRow, RowFault, SpanRow, numbered_lines, parse_object, read_rows, valid_row
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.releases import types_of
@@ -96,7 +94,8 @@ def read_proposals(store: Store, path: Path, detector: str | None = None, reject
     tally, rejected, held = ReadTally(), list[tuple[int, str]](), _Held(extended(types_of(store)).types)
     parsed = read_rows(numbered_lines(path), lambda _, line: _parsed(line), tally)
     with rejects_file(rejects_path) as write_reject:
-        for chunk in _chunks(_numbered(parsed, tally)):
+        numbered = ((tally.line, row) for row in parsed)
+        while chunk := list(islice(numbered, _CHUNK)):
             revisions = _revisions(store, [str(row.id) for _, row in chunk if isinstance(row, NativeRow)])
             for line, row in chunk:
                 fault = row if isinstance(row, RowReject) else held.take(line, row, revisions)
@@ -171,23 +170,10 @@ class _Held:
 
 
 def _parsed(line: str) -> NativeRow:
-    try:
-        row = NativeRow.model_validate(parse_object(line))
-    except ValidationError as error:
-        raise fault_of(error, NativeRow) from error
+    row = valid_row(NativeRow, parse_object(line))
     if row.id is None:
         raise RowFault("the row has no id, so that its record is not known")
     return row
-
-
-def _numbered(rows: Iterator[NativeRow | RowReject], tally: ReadTally) -> Iterator[tuple[int, NativeRow | RowReject]]:
-    for row in rows:
-        yield tally.line, row
-
-
-def _chunks(rows: Iterator[tuple[int, NativeRow | RowReject]]) -> Iterator[list[tuple[int, NativeRow | RowReject]]]:
-    while chunk := list(islice(rows, _CHUNK)):
-        yield chunk
 
 
 def _revisions(store: Store, record_ids: Sequence[str]) -> dict[str, list[tuple[int, int, str]]]:

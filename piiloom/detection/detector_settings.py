@@ -19,7 +19,7 @@ from piiloom.foundation.errors import DataError, StoreError, UsageError
 from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settings, setting
 from piiloom.foundation.whole_files import sha256_of
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
-from piiloom.tagging.model_card import CARD
+from piiloom.tagging.model_folder import CARD
 from piiloom.taxonomy.own_types import UNTYPED, OwnTypes, from_json
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter
 
-from piiloom.corpus.marks import MarkedText
+from piiloom.corpus.alignment import MarkedText
 from piiloom.corpus.record import Relevance, Span
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.taxonomy.text_shapes import Shape

@@ -48,7 +48,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from piiloom.corpus.marks import BROKEN_MARK
+from piiloom.corpus.alignment import BROKEN_MARK
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.words import content_words

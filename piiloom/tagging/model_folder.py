@@ -1,24 +1,125 @@
 """A trained detector as a folder, and back. Loading it executes nothing: it is numbers as JSON, and a model file that CRFsuite reads.
 
-``piiloom.json`` has the SHA-256 of the other files. Equal trainings give equal folders.
+``piiloom.json``, the card of a trained folder, says what the model is, what it was trained on, and how well it did; here it has the
+SHA-256 of the other files. It is written last: a folder that has it is complete. Nothing in it depends on the machine or the time. Equal
+trainings give equal folders.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from piiloom.foundation.errors import DataError
-from piiloom.foundation.whole_files import check_folder, write_folder
-from piiloom.tagging.calibration import Calibration
-from piiloom.tagging.model import RelevanceModel, SpanFinder, TaggingModel
-from piiloom.tagging.model_card import AGAIN, CARD, About, card_of, damaged_card, read_about
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.frames import Framed
+from piiloom.foundation.version import __version__
+from piiloom.foundation.whole_files import drafted, write_folder
+from piiloom.tagging.model import Calibration, RelevanceModel, SpanFinder, TaggingModel
+from piiloom.taxonomy.entity_types import Taxonomy
+from piiloom.taxonomy.own_types import OwnTypes, from_json, to_json
+
+CARD: Final = "piiloom.json"
+_SCHEMA: Final = 1
+AGAIN: Final = "Train again, or copy the whole folder again"
+# By what a folder is made, where it is not "piiloom train FAMILY".
+_MADE_BY: Final = {"probe": "piiloom probe TRAIN --out DIR"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class About(Framed):
+    """What a trained folder says of itself, as JSON values.
+
+    ``own_types`` are the definitions of the user's own among ``types``; ``model`` is what only the family itself knows to read.
+    """
+
+    family: str
+    types: tuple[str, ...]
+    base: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    own_types: OwnTypes = ()
+    piiloom: str = field(default_factory=lambda: __version__)
+
+
+def card_of(about: About) -> bytes:
+    """Return the contents of the card that says *about*."""
+    row = {"schema": _SCHEMA, **asdict(about), "types": list(about.types), "own_types": to_json(about.own_types)}
+    return (json.dumps(row, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def write_about(folder: Path, about: About) -> None:
+    """Write the card of *folder*, whose other files must be complete. Raises ``OutputError``."""
+    with drafted(folder / CARD) as fh:
+        fh.write(card_of(about))
+
+
+def read_about(folder: Path, family: str, *, needs: Sequence[str] = (), where: str = "--model-path") -> About:
+    """Return what *folder* says of itself. *needs* are files that it must have; *where* is the option that named it.
+
+    Raises ``UsageError`` if it is no trained folder of piiloom, or of another family, and ``DataError`` if its card is damaged, of a
+    newer piiloom, or a file is missing.
+    """
+    path, remedy = folder / CARD, f"Name the folder that {_MADE_BY.get(family, f'piiloom train {family}')} wrote"
+    if not folder.is_dir():
+        raise UsageError("there is no such folder", where=f"{where} {folder}", remedy=remedy)
+    if not path.is_file():
+        problem = f"this is no trained folder: it has no {CARD}, which a training writes at its end"
+        raise UsageError(problem, where=f"{where} {folder}", remedy=remedy)
+    row = _row(path)
+    if (found := row.get("family")) != family and isinstance(found, str):
+        problem = f"the folder holds a model of the family {found!r}, and {family!r} is wanted"
+        raise UsageError(problem, where=f"{where} {folder}", remedy=f"Use --detector {found}, or name another folder")
+    about = _parsed(row, path)
+    for name in needs:
+        if not (folder / name).is_file():
+            raise DataError(f"the file {name} is missing", where=str(folder), remedy=AGAIN)
+    return about
+
+
+def _row(path: Path) -> dict[str, Any]:
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror})", where=str(path), remedy=AGAIN) from error
+    except (ValueError, RecursionError):
+        raise damaged_card(path) from None
+    if not isinstance(row, dict) or not isinstance(schema := row.pop("schema", None), int):
+        raise damaged_card(path)
+    if schema > _SCHEMA:
+        raise DataError("the folder was written by a newer piiloom", where=str(path), remedy="Update piiloom")
+    return row
+
+
+def _parsed(row: dict[str, Any], path: Path) -> About:
+    try:
+        types, own = row.pop("types"), from_json(row.pop("own_types", []))
+        about = About(**row, types=tuple(types), own_types=own)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise damaged_card(path) from None
+    is_whole = isinstance(about.family, str) and all(isinstance(one, str) for one in about.types)
+    if not (is_whole and all(isinstance(part, dict) for part in (about.base, about.data, about.settings, about.figures, about.model))):
+        raise damaged_card(path)
+    return about
+
+
+def damaged_card(path: Path) -> DataError:
+    """Return the error of a card that does not say what it should."""
+    return DataError("the description of the trained model is damaged", where=str(path), remedy=AGAIN)
+
+
+def unknown_types(types: Iterable[str], own: OwnTypes, taxonomy: Taxonomy) -> list[str]:
+    """Return those of *types* that neither *taxonomy* nor *own* (those of the card) defines."""
+    known = {*taxonomy.types, *(one.name for one in own)}
+    return [name for name in types if name not in known]
+
 
 FAMILY: Final = "probe"
 SPANS: Final = "spans.crfsuite"
@@ -50,11 +151,6 @@ class _Model(_Strict):
 class _Weights(_Strict):
     intercept: FiniteNumber
     weights: dict[str, FiniteNumber]
-
-
-def check_place(out: Path, *, force: bool) -> None:
-    """Raise ``OutputError`` if no model can be saved to *out*; for before the training."""
-    check_folder(out, force=force)
 
 
 def save_model(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from piiloom.corpus.alignment import AlignmentTarget, align, locate_reply
-from piiloom.corpus.marks import MarkedMention, strip_marks
+from piiloom.corpus.alignment import AlignmentTarget, MarkedMention, align, locate_reply, strip_marks
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 

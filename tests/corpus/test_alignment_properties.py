@@ -6,8 +6,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.alignment import AlignmentTarget, align, locate_reply
-from piiloom.corpus.marks import MARK, add_marks, mark, strip_marks
+from piiloom.corpus.alignment import MARK, AlignmentTarget, add_marks, align, locate_reply, mark, strip_marks
 from piiloom.corpus.mention_search import is_same_value
 from piiloom.corpus.normalising import extends
 from tests.longer import examples

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tool_examples import hard_record, marked
 
-from piiloom.corpus.formats.argilla import ArgillaFormat
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.foreign_formats import ArgillaFormat
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

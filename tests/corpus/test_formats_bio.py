@@ -11,8 +11,8 @@ from record_strategies import texts
 from token_round_trips import marked
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.bio import BioFormat, with_white_space
-from piiloom.corpus.formats.tokenizing import tokenizer_named
+from piiloom.corpus.formats.token_formats import BioFormat, with_white_space
+from piiloom.corpus.formats.token_labels import tokenizer_named
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -14,8 +14,7 @@ from record_strategies import records
 from round_trips import one_megabyte, real_records, written_again
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject
-from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
-from piiloom.corpus.formats.parquet import ParquetFormat
+from piiloom.corpus.formats.lossless import CommaSeparatedFormat, ParquetFormat
 from piiloom.corpus.formats.registry import JsonFormat
 from piiloom.corpus.record import Record
 from piiloom.foundation.errors import DataError, UsageError

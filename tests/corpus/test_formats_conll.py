@@ -9,7 +9,7 @@ import pytest
 from token_round_trips import marked
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.conll import ConllFormat
+from piiloom.corpus.formats.token_formats import ConllFormat
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store

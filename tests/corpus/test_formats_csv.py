@@ -12,7 +12,7 @@ from record_strategies import records
 from round_trips import composed_records, one_megabyte, real_records, written_again
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
+from piiloom.corpus.formats.lossless import CommaSeparatedFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

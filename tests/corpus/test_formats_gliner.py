@@ -9,7 +9,7 @@ import pytest
 from token_round_trips import marked
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.bio import GlinerFormat
+from piiloom.corpus.formats.token_formats import GlinerFormat
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

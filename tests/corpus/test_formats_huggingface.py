@@ -18,9 +18,9 @@ from record_strategies import records
 from round_trips import composed_records, one_megabyte, real_records, written_again
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.class_labels import METADATA_KEY, dataset_info, features_metadata
+from piiloom.corpus.formats.columns import METADATA_KEY, dataset_info, features_metadata
+from piiloom.corpus.formats.lossless import HuggingFaceFormat
 from piiloom.corpus.formats.native_rows import row_of
-from piiloom.corpus.formats.parquet import HuggingFaceFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.freezing import create_release

@@ -14,8 +14,8 @@ from record_strategies import records
 from round_trips import composed_records, one_megabyte, real_records, written_again
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.lossless import ParquetFormat
 from piiloom.corpus.formats.native_rows import row_of
-from piiloom.corpus.formats.parquet import ParquetFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -10,7 +10,7 @@ import pytest
 from tool_examples import SHARED, hard_record, marked
 
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.presidio import NAMES, PresidioFormat, presidio_name
+from piiloom.corpus.formats.foreign_formats import NAMES, PresidioFormat, presidio_name
 from piiloom.corpus.record import Record
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.label_maps import label_map

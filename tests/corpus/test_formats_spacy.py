@@ -19,7 +19,7 @@ from token_round_trips import AS_WRITTEN, HARD, marked, marks, shared_records, w
 
 from piiloom.corpus.formats import token_labels as labels
 from piiloom.corpus.formats.base import ReadOptions, ReadTally, WriteOptions
-from piiloom.corpus.formats.docbin import DocBinFormat
+from piiloom.corpus.formats.token_formats import DocBinFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -155,7 +155,7 @@ def test_equal_records_give_equal_bytes_in_any_process(file: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from token_round_trips import HARD; from piiloom.corpus.formats.base import WriteOptions;"
         "from piiloom.taxonomy.entity_types import shipped_taxonomy;"
-        "from piiloom.corpus.formats.docbin import DocBinFormat; DocBinFormat().write(HARD, Path(sys.argv[1]), "
+        "from piiloom.corpus.formats.token_formats import DocBinFormat; DocBinFormat().write(HARD, Path(sys.argv[1]), "
         "WriteOptions(taxonomy=shipped_taxonomy()))"
     )
     SPACY.write(HARD, file, WriteOptions(taxonomy=shipped_taxonomy()))

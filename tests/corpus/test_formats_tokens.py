@@ -15,9 +15,8 @@ from token_round_trips import AS_WRITTEN, HARD, shared_records, written_and_read
 
 from piiloom.corpus.formats import token_labels as labels
 from piiloom.corpus.formats.base import ReadableFormat, ReadTally, WriteOptions
-from piiloom.corpus.formats.bio import BioFormat, GlinerFormat
-from piiloom.corpus.formats.conll import ConllFormat
 from piiloom.corpus.formats.registry import FORMATS
+from piiloom.corpus.formats.token_formats import BioFormat, ConllFormat, GlinerFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import of_whole

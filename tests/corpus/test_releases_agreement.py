@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from piiloom.corpus.releases.selecting import agreement, cohen_kappa
+from piiloom.corpus.releases.freezing import agreement, cohen_kappa
 from tests.longer import case_by_case
 
 TEXT = "Ann, 34, lives in Rome."

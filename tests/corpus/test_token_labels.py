@@ -11,8 +11,16 @@ from record_strategies import records
 
 from piiloom.corpus.formats import token_labels as labels
 from piiloom.corpus.formats.native_rows import RowFault
-from piiloom.corpus.formats.token_labels import TokenSpan, bio_tags, joined, on_tokens, relevances, tagged_spans, token_places
-from piiloom.corpus.formats.tokenizing import tokenizer_named
+from piiloom.corpus.formats.token_labels import (
+    TokenSpan,
+    bio_tags,
+    joined,
+    on_tokens,
+    relevances,
+    tagged_spans,
+    token_places,
+    tokenizer_named,
+)
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import shipped_taxonomy

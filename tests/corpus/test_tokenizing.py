@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from record_strategies import texts
 
-from piiloom.corpus.formats.tokenizing import Tokenizer, tidied, tokenizer_named
+from piiloom.corpus.formats.token_labels import Tokenizer, tidied, tokenizer_named
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import Range
 from tests.longer import case_by_case

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from piiloom.corpus.formats.base import Format, LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.capid import CapidFormat
-from piiloom.corpus.formats.presidio import PresidioFormat
+from piiloom.corpus.formats.foreign_formats import PresidioFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.shared_files import shared

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from piiloom.corpus.formats.base import ReadableFormat, WriteOptions
-from piiloom.corpus.formats.parquet import write_parquet
+from piiloom.corpus.formats.lossless import write_parquet
 from piiloom.corpus.formats.registry import FORMATS
 from piiloom.corpus.record import Record, Span
 from piiloom.detection.running.documents import DocumentReader, InputDocument, RefusedRow

@@ -18,7 +18,7 @@ from piiloom.detection.registry import make_detector
 from piiloom.detection.training.training_data import TrainingData, read_input
 from piiloom.detection.training.training_options import CHECKPOINT, EncoderSettings, TrainingInput
 from piiloom.foundation.errors import DataError, RunError, UsageError
-from piiloom.tagging.model_card import CARD, About, read_about, write_about
+from piiloom.tagging.model_folder import CARD, About, read_about, write_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.detection.tiny_encoder import make_tiny_base
 from tests.detection.training_rows import row, write_jsonl

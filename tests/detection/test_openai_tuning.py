@@ -20,7 +20,7 @@ from piiloom.providers.errors import AuthFailed, InvalidRequest, ProviderUnavail
 from piiloom.providers.factory import make_provider
 from piiloom.providers.openai_jobs import OpenAIJobs, TuningUnknown
 from piiloom.providers.prices import load_models, tuned_family
-from piiloom.tagging.model_card import CARD, read_about
+from piiloom.tagging.model_folder import CARD, read_about
 from tests.detection.tuning_jobs import booked, in_session, planned
 from tests.fakes.llm_wire import BAD_KEY
 from tests.fakes.openai_tuning import JobPlan

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.tagging.model_card import CARD
+from piiloom.tagging.model_folder import CARD
 from tests.detection.tuning_jobs import booked, in_session, planned
 from tests.fakes.openai_tuning import Operation
 from tests.fakes.openai_tuning_http import TuningServer

@@ -16,8 +16,9 @@ from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 pytest.importorskip("spacy")
 
-from piiloom.corpus.formats.tokenizing import import_spacy
+from piiloom.corpus.formats.token_labels import import_spacy
 from piiloom.detection.adapters import spacy_detectors
+from piiloom.detection.adapters.spacy_detector import SCORE, SpacyDetector
 from piiloom.detection.adapters.spacy_detectors import SCORE, SpacyDetector
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel
@@ -26,7 +27,7 @@ from piiloom.detection.training.spacy_training import SpacyProgress, initialize,
 from piiloom.detection.training.training_data import TrainingData, read_input
 from piiloom.detection.training.training_options import SpacyPlace, SpacySettings, TrainingInput
 from piiloom.foundation.errors import ConfigError, DataError, Interrupted, UsageError
-from piiloom.tagging.model_card import read_about
+from piiloom.tagging.model_folder import read_about
 from tests.detection.training_rows import row, write_jsonl
 
 pytestmark = pytest.mark.train

@@ -19,7 +19,7 @@ from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.training.training_data import base_facts, read_input
 from piiloom.detection.training.training_options import TrainingInput
 from piiloom.foundation.errors import DataError, ReleaseError, UsageError
-from piiloom.tagging.model_card import CARD, About, read_about, unknown_types, write_about
+from piiloom.tagging.model_folder import CARD, About, read_about, unknown_types, write_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.detection.training_rows import row, write_jsonl

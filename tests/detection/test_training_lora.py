@@ -34,7 +34,7 @@ from piiloom.foundation.errors import DataError, Interrupted, OutputError, RunEr
 from piiloom.providers.factory import make_local_provider
 from piiloom.providers.local.loading import PromptLayout, load_model, open_folder
 from piiloom.providers.protocol import Message
-from piiloom.tagging.model_card import read_about
+from piiloom.tagging.model_folder import read_about
 from tests.detection.training_rows import row, write_jsonl
 from tests.providers.tiny_llama import TEMPLATE, make_tokenizer, write_adapter, write_model
 

@@ -11,7 +11,7 @@ from piiloom.evaluation.probe.data import ProbeCorpus, read_corpus
 from piiloom.evaluation.probe.files import ProbeSettings, probe_files
 from piiloom.evaluation.probe.run import run_probe
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.tagging.features import OUTSIDE, bio_labels, labelled_spans, shape, tokenise
+from piiloom.tagging.model import OUTSIDE, bio_labels, labelled_spans, shape, tokenise
 from piiloom.tagging.training import MAX_ITERATIONS
 from tests.evaluation.probe_corpora import capid_row, native_row, write_rows
 from tests.longer import case_by_case

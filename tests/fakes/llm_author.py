@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from piiloom.corpus.marks import MARK, mark, strip_marks
+from piiloom.corpus.alignment import MARK, mark, strip_marks
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import content_words, count_words
 from tests.fakes.llm_tricks import TRICKS, play_trick, synonym

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from piiloom.corpus.marks import MARK, mark, strip_marks
+from piiloom.corpus.alignment import MARK, mark, strip_marks
 from piiloom.foundation.seeding import derive_rng
 
 Trick = Callable[[str, str, random.Random], str]

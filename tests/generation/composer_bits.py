@@ -11,7 +11,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from piiloom.corpus.marks import MARK, strip_marks
+from piiloom.corpus.alignment import MARK, strip_marks
 from piiloom.foundation.words import count_words
 from piiloom.generation.composer.provider import Brief
 from piiloom.taxonomy.entity_types import shipped_taxonomy

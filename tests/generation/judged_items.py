@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import strip_marks
 from piiloom.corpus.record import Span
 from piiloom.generation.item import Item, ItemValue, Question
 from piiloom.providers.protocol import PromptCall

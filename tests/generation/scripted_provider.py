@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from piiloom.corpus.marks import MarkedText, strip_marks
+from piiloom.corpus.alignment import MarkedText, strip_marks
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.runs import create_run
 from piiloom.execution.call_channel import CallPolicy, open_channel

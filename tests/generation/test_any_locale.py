@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from stdnum import iban
 
-from piiloom.corpus.marks import MARK, mark, strip_marks
+from piiloom.corpus.alignment import MARK, mark, strip_marks
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import count_words

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import strip_marks
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement
 from piiloom.generation.item import MAIN, NOTHING, ONE_POINT, Case, Item, ItemValue, LedgerLine, LedgerQuestion

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.marks import mark
+from piiloom.corpus.alignment import mark
 from piiloom.corpus.record import Record
 from piiloom.generation.composer.provider import ComposerProvider
 from piiloom.generation.composer.scenario_texts import capitalised, fill

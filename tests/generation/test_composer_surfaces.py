@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import strip_marks
 from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.generation.composer.surfaces import wear
 from piiloom.taxonomy.bank_loading import load_bank

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import strip_marks
 from piiloom.foundation.words import count_words
 from piiloom.generation.composer.scenario_texts import (
     compose_aside,

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from piiloom.corpus.marks import MarkedMention, MarkedText, strip_marks
+from piiloom.corpus.alignment import MarkedMention, MarkedText, strip_marks
 from piiloom.corpus.record import Span
 from piiloom.generation.item import Aside, Item, ItemValue, PlanItem, Question, WantedValue, item_from_json, item_to_json, plan_to_json
 from tests.generation.scripted_provider import PLAN, SITUATION, a_told_item, an_item

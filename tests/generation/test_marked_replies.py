@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.marks import mark
+from piiloom.corpus.alignment import mark
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import ItemValue
 from piiloom.generation.stage import Fault

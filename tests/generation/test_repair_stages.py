@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.marks import MarkedText, strip_marks
+from piiloom.corpus.alignment import MarkedText, strip_marks
 from piiloom.generation.item import Aside
 from piiloom.generation.stage import ItemRejected
 from piiloom.generation.stages import paraphrase, spans

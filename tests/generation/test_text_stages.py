@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import strip_marks
 from piiloom.generation.item import Aside, Question
 from piiloom.generation.stages import paraphrase, peripheral, question, situation, spans
 from tests.generation.scripted_provider import (

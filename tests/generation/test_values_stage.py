@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import strip_marks
 from piiloom.generation.item import Aside, WantedValue
 from piiloom.generation.stage import Fault
 from piiloom.generation.stages import peripheral, values

@@ -13,8 +13,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.generation.settings.digests import plan_digest, run_digest
 from piiloom.generation.settings.setting_checks import make_config
-from piiloom.tagging.model_card import CARD
-from piiloom.tagging.model_folder import SPANS
+from piiloom.tagging.model_folder import CARD, SPANS
 from tests.tagging.trained import save_small_model
 
 # It has learnt from three sentences, so it finds values where there are none; that is what makes the test quick.

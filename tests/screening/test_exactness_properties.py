@@ -3,8 +3,7 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from piiloom.corpus.alignment import AlignmentTarget, align
-from piiloom.corpus.marks import mark, strip_marks
+from piiloom.corpus.alignment import AlignmentTarget, align, mark, strip_marks
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gates import Expectations, ExpectedValue
 from piiloom.screening.screen import ExactnessGate

@@ -2,8 +2,7 @@
 
 import pytest
 
-from piiloom.corpus.alignment import AlignmentTarget, align
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import AlignmentTarget, align, strip_marks
 from piiloom.corpus.record import Record, Span
 from piiloom.screening.gates import Expectations, ExpectedValue, Gate, MemoryGate, QuestionLeaksGate, RefusalsGate, UnlistedGate
 from piiloom.screening.language import LanguageGate

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.noop import noop
-from piiloom.tagging.calibrating import LEAST, ScoredAnswer, calibrate_on, calibrate_on_held_out, fit_calibration, groups_of, split_groups
-from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability, reliability_json
-from piiloom.tagging.examples import TaggingExample
+from piiloom.tagging.model import Calibration, TaggingExample, expected_error, log_odds_of, reliability, reliability_json
+from piiloom.tagging.training import LEAST, ScoredAnswer, calibrate_on, calibrate_on_held_out, fit_calibration, groups_of, split_groups
 from tests.longer import few
 from tests.tagging.trained import example, small_model
 

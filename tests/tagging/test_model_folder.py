@@ -10,8 +10,8 @@ import pickletools
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, UsageError
-from piiloom.tagging.model_card import CARD
-from piiloom.tagging.model_folder import RELEVANCE, SPANS, check_place, load_tagging_model, save_model
+from piiloom.foundation.whole_files import check_folder
+from piiloom.tagging.model_folder import CARD, RELEVANCE, SPANS, load_tagging_model, save_model
 from tests.tagging.trained import example, save_small_model, small_model
 
 
@@ -104,9 +104,9 @@ def test_folders_that_hold_something_else(folder, tmp_path, make, says):
 
 def test_a_folder_with_something_in_it_is_left_alone(folder, tmp_path):
     with pytest.raises(OutputError, match=r"not empty.*--out"):
-        check_place(folder, force=False)
-    check_place(folder, force=True)
-    check_place(tmp_path / "new", force=False)
+        check_folder(folder, force=False)
+    check_folder(folder, force=True)
+    check_folder(tmp_path / "new", force=False)
 
 
 def test_what_cannot_be_written_leaves_no_half(folder, monkeypatch, tmp_path):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from piiloom.tagging.features import WordToken, tokenise
-from piiloom.tagging.model import label_windows
+from piiloom.tagging.model import WordToken, label_windows, tokenise
 from piiloom.tagging.training import judged_features
 from tests.longer import few
 from tests.tagging.trained import example, small_model

@@ -6,9 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from piiloom.foundation.noop import noop
-from piiloom.tagging.calibration import Calibration
-from piiloom.tagging.examples import GoldSpan, TaggingExample
-from piiloom.tagging.model import TaggingModel
+from piiloom.tagging.model import Calibration, GoldSpan, TaggingExample, TaggingModel
 from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.training import train_relevance, train_spans
 from tests.evaluation.probe_corpora import native_row

@@ -32,7 +32,7 @@ from piiloom.annotation_app.figures.spans import (
     mention_of,
     spans_table,
 )
-from piiloom.corpus.releases.selecting import cohen_kappa
+from piiloom.corpus.releases.freezing import cohen_kappa
 from piiloom.corpus.store.database import Store
 
 TwoPeople = tuple[str, str]

@@ -21,7 +21,7 @@ from piiloom.annotation_app.documents.merging import Difference, differences_bet
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.controls import KnownAnswer, plant_several, reference_in, store_known
 from piiloom.annotation_app.worklist.project_settings import ProjectService, SettingsStore
-from piiloom.corpus.marks import strip_marks
+from piiloom.corpus.alignment import strip_marks
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.corpus.store.annotation_assignments import ControlRow, find_control, load_controls
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, list_heads, load_documents, read_events

@@ -198,7 +198,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
-    """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.tokenizing``; formats without tokens ignore it.
+    """How to write a file. ``tokenizer``: see ``piiloom.corpus.formats.token_labels``; formats without tokens ignore it.
 
     ``markers`` are those of the format ``openai``. ``taxonomy`` has the types that a reader of the file will know. ``key``: what
     surrogates depend on, besides the record; a secret that is written nowhere.

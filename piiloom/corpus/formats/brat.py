@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions, quoted
-from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, row_of
+from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_object, read_rows, row_of
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat, details_of, types_and, with_all_ids, with_details
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
@@ -83,14 +83,14 @@ class BratFormat(NativeShapedFormat):
         """Yield the documents of the folder *path*, see ``NativeShapedFormat``: those of the index first, then the others by name."""
         if not path.is_dir():
             raise DataError("this is not a folder", where=str(path), remedy="Name the folder that holds the .txt and .ann files")
-        for number, document in enumerate(_documents(path), start=1):
-            tally.rows += 1
-            tally.line = number
+
+        def made(number: int, document: _BratDocument) -> Made:
             try:
-                yield make(number, document.native(tally))
+                return make(number, document.native(tally))
             except RowFault as fault:
-                row = json.dumps({"file": document.name, "text": _shown(document.text), "ann": _shown(document.ann)}, ensure_ascii=False)
-                yield RowReject(line=number, reason=f"{quoted(document.name)}: {fault}", row=row)
+                raise RowFault(f"{quoted(document.name)}: {fault}") from fault
+
+        yield from read_rows(enumerate(_documents(path), start=1), made, tally, shown=_BratDocument.shown)
 
 
 def _annotation(record: Record, entries: list[LossEntry]) -> Iterator[str]:
@@ -143,6 +143,12 @@ class _BratDocument:
             text = text.replace("\r\n", "\n")
         return {**row, "context": text, "spans": _BratAnnotations(text, tally).spans(ann)}
 
+    def shown(self) -> str:
+        """Return the document as a rejected row."""
+        parts = {"text": self.text, "ann": self.ann}
+        texts = {key: None if content is None else content.decode("utf-8", "replace") for key, content in parts.items()}
+        return json.dumps({"file": self.name, **texts}, ensure_ascii=False)
+
 
 def _fits(text: str, ann: str) -> bool:
     """Whether all spans of *ann* have their text in *text*."""
@@ -163,13 +169,8 @@ def _documents(folder: Path) -> Iterator[_BratDocument]:
 
 
 def _document(folder: Path, name: str, about: Json | None) -> _BratDocument:
-    text, ann = folder / f"{name}.txt", folder / f"{name}.ann"
-    return _BratDocument(
-        name=name,
-        text=text.read_bytes() if text.is_file() else None,
-        ann=ann.read_bytes() if ann.is_file() else None,
-        about=about,
-    )
+    text, ann = (file.read_bytes() if file.is_file() else None for file in (folder / f"{name}.txt", folder / f"{name}.ann"))
+    return _BratDocument(name=name, text=text, ann=ann, about=about)
 
 
 def _index(folder: Path) -> Iterator[tuple[str, Json]]:
@@ -186,9 +187,7 @@ def _index(folder: Path) -> Iterator[tuple[str, Json]]:
         name = row.get("file")
         # A name only, and nothing that leads out of the folder.
         if not isinstance(name, str) or not re.fullmatch(r"\w[\w.-]*", name) or name in seen:
-            raise DataError(
-                "file: must be the name of a document, once", where=f"{INDEX}:{number}", remedy="Export again, or remove the index"
-            )
+            raise DataError("file: must be the name of a document, once", where=f"{INDEX}:{number}", remedy=_REMEDY)
         seen.add(name)
         yield name, row
 
@@ -200,10 +199,6 @@ def _decoded(content: bytes | None, suffix: str) -> str:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise RowFault(f"the {suffix} file is not UTF-8 text") from error
-
-
-def _shown(content: bytes | None) -> str | None:
-    return None if content is None else content.decode("utf-8", "replace")
 
 
 class _BratAnnotations:

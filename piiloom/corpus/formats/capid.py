@@ -25,7 +25,7 @@ can read it, by the definition in ``release.json``, but other readers cannot.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +37,6 @@ from piiloom.corpus.formats.base import (
     OVERLAPPED,
     Json,
     LossEntry,
-    LossReport,
     Overlap,
     ReadOptions,
     ReadTally,
@@ -53,7 +52,7 @@ from piiloom.corpus.formats.instruction_tuning import (
     values_message_parts,
     with_lost_values,
 )
-from piiloom.corpus.formats.native_rows import ImportedIds, RowFault, numbered_lines, parse_object, read_rows, write_rows
+from piiloom.corpus.formats.native_rows import ImportedIds, JsonRowWriter, RowFault, numbered_lines, parse_object, read_rows
 from piiloom.corpus.formats.row_reading import UNKNOWN_TYPE, KeptMentions, Labels, Reading, find_values, keep_disjoint
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record, Relevance, SourceReference, Span
@@ -74,11 +73,12 @@ _CODE: Final[dict[Relevance, str]] = {"high": "1", "low": "0"}
 _WORD: Final[dict[Relevance, str]] = {"high": "high", "low": "low"}
 
 
-class CapidFormat:
+class CapidFormat(JsonRowWriter):
     """The CAPID format; see the module docstring."""
 
     name = "capid"
     suffix = ".jsonl"
+    lost_fields = LOST_FIELDS_WITHOUT_ID
     column_fields: tuple[str, ...] = ()
 
     def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
@@ -88,11 +88,9 @@ class CapidFormat:
         """
         return read_rows(numbered_lines(path), _CapidReader(path.name, options, tally).record, tally)
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
-        """Write one row per record and report what the rows do not express."""
-        entries: list[LossEntry] = []
-        write_rows((_row(record, entries) for record in records), path)
-        return LossReport(fields=LOST_FIELDS_WITHOUT_ID, entries=tuple(entries))
+    def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:  # noqa: ARG002 - has no tokens
+        """See ``JsonRowWriter``."""
+        return _row(record, entries)
 
 
 class CapidAlpacaFormat(AlpacaFormat):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
-from piiloom.corpus.formats.class_labels import class_labels
+from piiloom.corpus.formats.columns import class_labels
 from piiloom.corpus.formats.dataset_card import DatasetFacts, Statements
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -93,7 +93,7 @@ def croissant_json(folder: Path, about: Json, taxonomy: Taxonomy) -> Json:
     told = Statements(facts, taxonomy)
     files = {split: folder / name for split, name in facts.files().items() if name.endswith(".parquet")}
     schemas = {split: import_module("pyarrow.parquet").read_schema(path) for split, path in files.items()}
-    labels = _label_names(next(iter(schemas.values()))) if schemas else {}
+    labels = class_labels(next(iter(schemas.values())).metadata) if schemas else []
     description: Json = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
@@ -105,20 +105,7 @@ def croissant_json(folder: Path, about: Json, taxonomy: Taxonomy) -> Json:
         "citeAs": told.citation(),
         "inLanguage": facts.languages(),
         "keywords": ["pii", "privacy"],
-        **_responsible(facts, told),
-        "distribution": [_file(path) for path in files.values()],
-        "recordSet": [
-            *([_listing(SPLITS, "cr:Split", [{"name": split} for split in files])] if files else []),
-            *(_labels(column, names) for column, names in labels.items() if names),
-            *(_records(split, path.name, schemas[split]) for split, path in files.items()),
-        ],
-    }
-    return {key: value for key, value in description.items() if value not in (None, "", [])}
-
-
-def _responsible(facts: DatasetFacts, told: Statements) -> Json:
-    """Return the RAI fields. Its vocabulary takes one text for some and several for others."""
-    return {
+        # Of the RAI fields, the vocabulary takes one text for some and several for others.
         "rai:dataCollection": " ".join(told.collection()),
         "rai:dataCollectionType": facts.collection_types(),
         "rai:dataAnnotationProtocol": " ".join(told.annotation()),
@@ -127,7 +114,14 @@ def _responsible(facts: DatasetFacts, told: Statements) -> Json:
         "rai:dataBiases": told.biases(),
         "rai:dataLimitations": told.limitations(),
         "rai:dataReleaseMaintenancePlan": told.maintenance(),
+        "distribution": [_file(path) for path in files.values()],
+        "recordSet": [
+            *([_listing(SPLITS, "cr:Split", [{"name": split} for split in files])] if files else []),
+            *(_labels(f"{one.column}/{one.key}" if one.key else one.column, one.names) for one in labels if one.names),
+            *(_records(split, path.name, schemas[split]) for split, path in files.items()),
+        ],
     }
+    return {key: value for key, value in description.items() if value not in (None, "", [])}
 
 
 def _version(told: str | None) -> str | None:
@@ -153,7 +147,9 @@ def _file(path: Path) -> Json:
 
 def _records(split: str, file: str, schema: Any) -> Json:
     """Return the record set of one split: a field for each column, and the name of the split in each record."""
-    fields = [_field(split, column.name, column.type, _source(file, column.name)) for column in schema]
+    fields = [
+        _field(split, column.name, column.type, {"fileObject": {"@id": file}, "extract": {"column": column.name}}) for column in schema
+    ]
     which: Json = {
         "@type": "cr:Field",
         "@id": f"{split}/split",
@@ -189,15 +185,6 @@ def _data_type(kind: Any) -> str:
     if types.is_floating(kind):
         return "sc:Float"
     return "sc:Boolean" if types.is_boolean(kind) else "sc:Text"
-
-
-def _source(file: str, column: str) -> Json:
-    return {"fileObject": {"@id": file}, "extract": {"column": column}}
-
-
-def _label_names(schema: Any) -> dict[str, tuple[str, ...]]:
-    """Return the names of the class labels of a file, by column or path in it."""
-    return {f"{label.column}/{label.key}" if label.key else label.column: label.names for label in class_labels(schema.metadata)}
 
 
 def _labels(path: str, names: Sequence[str]) -> Json:

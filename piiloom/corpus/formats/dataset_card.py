@@ -95,7 +95,7 @@ def _body(facts: DatasetFacts, taxonomy: Taxonomy) -> str:
         ("Biases", [_list(told.biases())]),
         ("Limitations", [_list(told.limitations())]),
         ("Version and maintenance", [told.maintenance()]),
-        ("Licence", [_told_license(facts)]),
+        ("Licence", [in_markdown(facts.license) if facts.license else "Not stated; `piiloom release --license` states it."]),
         ("How to cite", [f"```bibtex\n{told.citation()}\n```"]),
         ("How to make it again", [_again(facts)]),
     )
@@ -155,10 +155,6 @@ def _leakage(facts: DatasetFacts) -> list[str]:
                     ]
                 )
     return [_table(["split", "compared with", "what", "also there", "of"], rows)] if rows else []
-
-
-def _told_license(facts: DatasetFacts) -> str:
-    return in_markdown(facts.license) if facts.license else "Not stated; `piiloom release --license` states it."
 
 
 def _again(facts: DatasetFacts) -> str:

@@ -33,11 +33,12 @@ import json
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from piiloom.corpus.formats.base import (
     ABSENT,
@@ -51,13 +52,13 @@ from piiloom.corpus.formats.base import (
     WriteOptions,
     quoted,
 )
-from piiloom.corpus.formats.native_rows import RowFault, fault_of, parse_list
+from piiloom.corpus.formats.native_rows import RowFault, parse_list, valid_row
 from piiloom.corpus.formats.row_reading import JsonRowFormat, Reading
 from piiloom.corpus.markers import MARKER_SETS, TYPES, MarkerFault, MarkerSet, marked_text, marker_name, unmarked
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import LostValue, Record
 from piiloom.foundation.words import Range
-from piiloom.taxonomy.entity_types import EntityType, Taxonomy
+from piiloom.taxonomy.entity_types import Taxonomy
 
 _QUESTION = "Question: "
 _TEXT = "Text:\n"
@@ -114,17 +115,14 @@ def _signing(markers: MarkerSet) -> str:
 
 @lru_cache(maxsize=12)
 def _instruction(name: str, taxonomy: Taxonomy) -> str:
-    return _rendered(name, [_described(entity_type) for entity_type in taxonomy.types.values()])
+    types = [{"name": one.name, "definition": one.described(), "marker": marker_name(one.name)} for one in taxonomy.types.values()]
+    return _rendered(name, types)
 
 
 def _rendered(name: str, types: list[dict[str, str]]) -> str:
     from piiloom.prompts.library import open_instructions  # noqa: PLC0415 - imports Jinja, which only writing needs
 
     return open_instructions().find(name).render({"types": types}).system
-
-
-def _described(entity_type: EntityType) -> dict[str, str]:
-    return {"name": entity_type.name, "definition": entity_type.described(), "marker": marker_name(entity_type.name)}
 
 
 def message(context: str, question: str | None) -> str:
@@ -259,20 +257,20 @@ class OpenAIFineTuningFormat(JsonRowFormat):
 
     name = "openai"
     suffix = ".jsonl"
+    lost_fields = LOST_FIELDS_WITHOUT_ID
+
+    def rows(self, records: Iterable[Record], options: WriteOptions, entries: list[LossEntry]) -> Iterator[Json]:
+        """Yield one row per record. A limit of OpenAI that is missed is an entry; that of a split with too few rows has no id."""
+        count = 0
+        for count, record in enumerate(records, start=1):  # noqa: B007 - the last number is the count
+            yield self.row(record, options, entries)
+        if count < FEWEST_EXAMPLES:
+            entries.append(LossEntry(record_id="", value=None, reason=TOO_FEW))
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
-        """Write one row per record. The report names limits of OpenAI that are missed; a split with too few has an entry without an id."""
-        count = 0
-
-        def counted() -> Iterator[Record]:
-            nonlocal count
-            for count, record in enumerate(records, start=1):  # noqa: B007 - the last number is the count
-                yield record
-
-        entries = super().write(counted(), path, options).entries
-        if count < FEWEST_EXAMPLES:
-            entries = (*entries, LossEntry(record_id="", value=None, reason=TOO_FEW))
-        return LossReport(fields=LOST_FIELDS_WITHOUT_ID + (("question", "relevance") if options.markers.pairs else ()), entries=entries)
+        """Write one row per record; with signs for markers, questions and relevances are lost, too."""
+        report = super().write(records, path, options)
+        return replace(report, fields=(*report.fields, "question", "relevance")) if options.markers.pairs else report
 
     def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:
         """See ``JsonRowFormat``."""
@@ -401,9 +399,9 @@ def _parsed(answer: str, tally: ReadTally) -> list[_AnsweredMention]:
     mentions: list[_AnsweredMention] = []
     for number, one in enumerate(found, start=1):
         try:
-            mention = _AnsweredMention.model_validate(one)
-        except ValidationError as error:
-            raise RowFault(f"the answer, mention {number}: {fault_of(error, _AnsweredMention)}") from error
+            mention = valid_row(_AnsweredMention, one)
+        except RowFault as fault:
+            raise RowFault(f"the answer, mention {number}: {fault}") from fault
         if not mention.value.strip():
             raise RowFault(f"the answer, mention {number}: an empty value")
         tally.ignored_fields.update(f"mentions.{key}" for key in mention.model_extra or ())

@@ -32,7 +32,7 @@ from itertools import accumulate
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
+from piiloom.corpus.formats.base import Json, LossEntry, ReadOptions, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.formats.native_rows import (
     RowFault,
     RowLeftOut,
@@ -41,9 +41,8 @@ from piiloom.corpus.formats.native_rows import (
     parse_object,
     read_rows,
     row_of,
-    write_array,
 )
-from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat, details_of, types_of_release, with_all_ids, with_details
+from piiloom.corpus.formats.row_reading import JsonRowFormat, Made, MakeRow, details_of, types_of_release, with_all_ids, with_details
 from piiloom.corpus.record import Record, Span
 from piiloom.taxonomy.entity_types import Taxonomy
 
@@ -59,25 +58,19 @@ _ABOUT_TASK = {"id", "annotation_id", "annotator", "created_at", "updated_at", "
 _FOLDED = re.compile(r"\\n|\s+")
 
 
-class LabelStudioFormat(NativeShapedFormat):
+class LabelStudioFormat(JsonRowFormat):
     """Tasks of Label Studio; see the module docstring."""
 
     name = "label-studio"
     suffix = ".json"
     column_fields = ("context", "question", "id", "locale")
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
-        """Write one task per record. Lost is only the difference between no question and an empty one."""
-        entries: list[LossEntry] = []
-
-        def tasks() -> Iterator[Json]:
-            for number, record in enumerate(records, start=1):
-                if record.question == "":
-                    entries.append(LossEntry(record_id=record.id, value=None, reason=f"question: {EMPTY_QUESTION}"))
-                yield _task(number, record)
-
-        write_array(tasks(), path)
-        return LossReport(entries=tuple(entries))
+    def rows(self, records: Iterable[Record], options: WriteOptions, entries: list[LossEntry]) -> Iterator[Json]:  # noqa: ARG002 - has no tokens
+        """Yield one task per record. Lost is only the difference between no question and an empty one."""
+        for number, record in enumerate(records, start=1):
+            if record.question == "":
+                entries.append(LossEntry(record_id=record.id, value=None, reason=f"question: {EMPTY_QUESTION}"))
+            yield _task(number, record)
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the tasks of *path*, see ``NativeShapedFormat``. ``options.columns`` names the keys of ``data`` of other projects."""

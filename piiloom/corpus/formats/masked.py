@@ -15,13 +15,12 @@ alone, a value that somebody guesses could be proved by its surrogate.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Final
 
-from piiloom.corpus.formats.base import LOST_FIELDS, Json, LossEntry, LossReport, WriteOptions
-from piiloom.corpus.formats.native_rows import write_rows
+from piiloom.corpus.formats.base import LOST_FIELDS, Json, LossEntry, WriteOptions
+from piiloom.corpus.formats.native_rows import JsonRowWriter
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Record, Span, with_span_values
 from piiloom.foundation.seeding import derive_rng
@@ -38,24 +37,18 @@ _NO_NAME: Final = re.compile(r"\W+")
 _Redraw = Callable[[Span, str, Container[str]], str | None]
 
 
-class MaskedFormat:
+class MaskedFormat(JsonRowWriter):
     """The masked format; see the module docstring."""
 
     name = "masked"
     suffix = ".jsonl"
+    lost_fields = LOST_FIELDS
 
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
-        """Write one row per record."""
-        losses: list[LossEntry] = []
-        write_rows(_rows(records, losses, options), path)
-        return LossReport(fields=LOST_FIELDS, entries=tuple(losses))
-
-
-def _rows(records: Iterable[Record], losses: list[LossEntry], options: WriteOptions) -> Iterator[Json]:
-    for record in records:
+    def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:
+        """See ``JsonRowWriter``."""
         row, lost = masked_row(record, options.taxonomy, options.key)
-        losses += (LossEntry(record_id=record.id, value=value, reason=reason) for value, reason in lost)
-        yield row
+        entries += (LossEntry(record_id=record.id, value=value, reason=reason) for value, reason in lost)
+        return row
 
 
 def masked_row(record: Record, taxonomy: Taxonomy, key: bytes = b"") -> tuple[Json, list[tuple[str, str]]]:
@@ -123,18 +116,15 @@ def _redrawn(record: Record, taxonomy: Taxonomy, key: bytes, span: Span, value: 
     return redraw(span.entity_type, span.subtype, value, locale=record.locale, rng=rng, taxonomy=taxonomy, avoid=avoid)
 
 
-class _TakenValues:
+class _TakenValues(set[str]):
     """What a surrogate may not be: one of another value, or anything that the context says already."""
 
     def __init__(self, context: str) -> None:
+        super().__init__()
         self._context = context
-        self._drawn: set[str] = set()
-
-    def add(self, value: str) -> None:
-        self._drawn.add(value)
 
     def __contains__(self, value: object) -> bool:
-        return isinstance(value, str) and (value in self._drawn or value in self._context)
+        return isinstance(value, str) and (super().__contains__(value) or value in self._context)
 
 
 def masked_variant(record: Record, replacements: Sequence[str | None]) -> Json:

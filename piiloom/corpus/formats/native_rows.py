@@ -15,7 +15,7 @@ from typing import Annotated, Literal, TypeVar
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from piiloom.corpus.formats.base import Json, ReadTally, RowReject
+from piiloom.corpus.formats.base import Json, LossEntry, LossReport, ReadTally, RowReject, WriteOptions
 from piiloom.corpus.record import LostValue, Record, SourceReference, Span
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.schema_faults import schema_faults
@@ -23,6 +23,7 @@ from piiloom.foundation.seeding import digest
 
 Row = TypeVar("Row")
 Made = TypeVar("Made")
+Model = TypeVar("Model", bound=BaseModel)
 
 _BOM = b"\xef\xbb\xbf"
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
@@ -102,8 +103,8 @@ def parse_value(text: str) -> object:
         raise RowFault("an object uses the same key twice") from error
     except (RecursionError, ValueError) as error:  # nested too deeply; a number with thousands of digits
         raise RowFault("JSON that cannot be read (nested too deeply, or a number too long)") from error
-    if "\\u" in text:
-        _refuse_lone_surrogates(value)
+    if "\\u" in text and not encodes(json.dumps(value, ensure_ascii=False)):
+        raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold")
     return value
 
 
@@ -163,9 +164,12 @@ def array_or_lines(path: Path) -> Iterator[tuple[int, str]]:
     return array_rows(path) if first.lstrip().startswith("[") else numbered_lines(path)
 
 
-def fault_of(error: ValidationError, model: type[BaseModel]) -> RowFault:
-    """Return the first validation error of a row for *model*, as ``spans[2].start: must be a whole number``."""
-    return RowFault(schema_faults(error, model, noun="field")[0].said("the row"))
+def valid_row(model: type[Model], content: object) -> Model:
+    """Return *content* as a *model*; raises ``RowFault`` with the first fault, as ``spans[2].start: must be a whole number``."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        raise RowFault(schema_faults(error, model, noun="field")[0].said("the row")) from error
 
 
 class ImportedIds:
@@ -207,11 +211,6 @@ def _unique(pairs: list[tuple[str, object]]) -> Json:
 
 
 _DECODE = json.JSONDecoder(object_pairs_hook=_unique).decode  # made once: ``json.loads`` would make one a row
-
-
-def _refuse_lone_surrogates(value: object) -> None:
-    if not encodes(json.dumps(value, ensure_ascii=False)):
-        raise RowFault("a text holds a lone surrogate (half of a character), which UTF-8 cannot hold")
 
 
 class _RowPart(BaseModel):
@@ -327,6 +326,29 @@ def row_of(record: Record) -> Json:
         "spans": [_span(record.context, span) for span in record.spans],
         "meta": meta_of(record),
     }
+
+
+class JsonRowWriter:
+    """Writes an object of JSON for each record: in an array if its suffix is ``.json``, else a line each."""
+
+    name: str
+    suffix: str
+    lost_fields: tuple[str, ...] = ()  # of a record, that no row has
+
+    def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:  # noqa: ARG002 - nothing is lost
+        """Return the row of *record*, by default the native one, and append to *entries* what it does not express."""
+        return row_of(record)
+
+    def rows(self, records: Iterable[Record], options: WriteOptions, entries: list[LossEntry]) -> Iterator[Json]:
+        """Yield the rows of *records*."""
+        return (self.row(record, options, entries) for record in records)
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
+        """Write one row per record and report what the rows do not express."""
+        entries: list[LossEntry] = []
+        write = write_array if self.suffix == ".json" else write_rows
+        write(self.rows(records, options, entries), path)
+        return LossReport(fields=self.lost_fields, entries=tuple(entries))
 
 
 # The columns that every record has in a table.

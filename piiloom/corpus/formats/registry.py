@@ -9,42 +9,30 @@ The format ``json`` is an array of native rows. Read are also JSON lines, the ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from piiloom.corpus.formats.argilla import ArgillaFormat
-from piiloom.corpus.formats.base import Format, Json, LossReport, ReadableFormat, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.bio import BioFormat, GlinerFormat
+from piiloom.corpus.formats.base import Format, Json, ReadableFormat, ReadOptions, ReadTally, RowReject
 from piiloom.corpus.formats.brat import BratFormat
 from piiloom.corpus.formats.capid import CapidAlpacaFormat, CapidFormat
 from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
-from piiloom.corpus.formats.comma_separated import CommaSeparatedFormat
-from piiloom.corpus.formats.conll import ConllFormat
-from piiloom.corpus.formats.deidentification import I2b2Format, TabFormat
-from piiloom.corpus.formats.docbin import DocBinFormat
+from piiloom.corpus.formats.foreign_formats import ArgillaFormat, I2b2Format, PresidioFormat, TabFormat
 from piiloom.corpus.formats.instruction_tuning import AlpacaFormat, ChatFormat, OpenAIFineTuningFormat
 from piiloom.corpus.formats.label_studio import LabelStudioFormat
+from piiloom.corpus.formats.lossless import CommaSeparatedFormat, HuggingFaceFormat, ParquetFormat
 from piiloom.corpus.formats.masked import MaskedFormat
 from piiloom.corpus.formats.native_rows import (
     RowFault,
     array_or_lines,
-    numbered_lines,
-    parse_object,
     parse_value,
-    read_rows,
-    row_of,
-    write_array,
-    write_rows,
 )
-from piiloom.corpus.formats.parquet import HuggingFaceFormat, ParquetFormat
-from piiloom.corpus.formats.presidio import PresidioFormat
-from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
+from piiloom.corpus.formats.row_reading import JsonRowFormat, Made, MakeRow
+from piiloom.corpus.formats.token_formats import BioFormat, ConllFormat, DocBinFormat, GlinerFormat
 from piiloom.corpus.formats.verifier import VerifierFormat
-from piiloom.corpus.record import Record
 from piiloom.foundation.errors import UsageError
 
 
-class NativeFormat(NativeShapedFormat):
+class NativeFormat(JsonRowFormat):
     """The native format; see the module docstring."""
 
     name = "native"
@@ -55,15 +43,10 @@ class NativeFormat(NativeShapedFormat):
         """Yield the rows of *path*, see ``NativeShapedFormat``; a row without ``id`` gets a digest of its content."""
         if options.columns:
             return JsonFormat().read_with(path, options, tally, make)
-        return read_rows(numbered_lines(path), lambda number, line: make(number, parse_object(line)), tally)
-
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
-        """Write one row per record; nothing is lost."""
-        write_rows(map(row_of, records), path)
-        return LossReport()
+        return super().read_with(path, options, tally, make)
 
 
-class JsonFormat(NativeShapedFormat):
+class JsonFormat(JsonRowFormat):
     """The JSON format; see the module docstring."""
 
     name = "json"
@@ -72,14 +55,7 @@ class JsonFormat(NativeShapedFormat):
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, see ``NativeShapedFormat``; in an array, which is read as a whole, an object's number is its line."""
-        columns = Columns(path, options, tally)
-        yield from read_rows(array_or_lines(path), lambda number, text: make(number, columns.native(object_in(text))), tally)
-        columns.check_all_seen()
-
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
-        """Write one object per record; nothing is lost."""
-        write_array(map(row_of, records), path)
-        return LossReport()
+        return Columns(path, options, tally).read(array_or_lines(path), object_in, make)
 
 
 def object_in(text: str) -> Json:

@@ -15,30 +15,25 @@ rest is used only for a span that still has the place and the label that were wr
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from piiloom.corpus.formats.base import (
     OVERLAPPED,
     Json,
-    LossEntry,
-    LossReport,
     Overlap,
     ReadOptions,
     ReadTally,
     RowReject,
     SkippedValue,
-    WriteOptions,
     is_stand_in,
     quoted,
 )
 from piiloom.corpus.formats.native_rows import (
     ImportedIds,
+    JsonRowWriter,
     MetaRow,
     NativeRow,
     RowFault,
@@ -46,14 +41,12 @@ from piiloom.corpus.formats.native_rows import (
     array_rows,
     as_text,
     extra_keys,
-    fault_of,
     numbered_lines,
     objects_in,
     parse_object,
     read_rows,
     row_of,
-    write_array,
-    write_rows,
+    valid_row,
 )
 from piiloom.corpus.mention_search import ends_at_seams, exact_mentions, occurrences, without_overlaps
 from piiloom.corpus.record import LostValue, Provenance, Record, RecordPlan, SourceReference, Span
@@ -70,23 +63,6 @@ Made = TypeVar("Made")
 MakeRow = Callable[[int, Json], Made]
 
 
-class NativeShapedFormat(ABC):
-    """A readable format whose rows are turned into the shape of native rows, of which records are made, or what else is wanted."""
-
-    column_fields: tuple[str, ...] = ()
-    label_map_name: str | None = None  # of a shipped label map, in which the labels of records are looked up
-
-    @abstractmethod
-    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
-        """Yield what *make* returns for each row of *path*, in order, or a reject; for the rest see ``ReadableFormat.read``."""
-
-    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
-        """Yield the rows of *path* as records, see ``ReadableFormat.read``."""
-        if self.label_map_name is not None:
-            options = replace(options, label_map={**label_map(self.label_map_name, options.taxonomy), **options.label_map})
-        return self.read_with(path, options, tally, RowReader(path.name, options, tally).record)
-
-
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A file that is read, with its options and its tally."""
@@ -96,32 +72,36 @@ class Reading:
     tally: ReadTally
 
 
-class JsonRowFormat(NativeShapedFormat):
-    """A format with an object of JSON for each record: in an array if its suffix is ``.json``, else a line each."""
+class NativeShapedFormat:
+    """A readable format whose rows are turned into the shape of native rows, of which records are made, or what else is wanted."""
 
     name: str
     suffix: str
-    lost_fields: tuple[str, ...] = ()  # of a record, that no row has
+    column_fields: tuple[str, ...] = ()
+    label_map_name: str | None = None  # of a shipped label map, in which the labels of records are looked up
 
-    @abstractmethod
-    def row(self, record: Record, options: WriteOptions, entries: list[LossEntry]) -> Json:
-        """Return the row of *record*, and append to *entries* what it does not express."""
+    def texts(self, reading: Reading) -> Iterator[tuple[int, str]]:
+        """Yield the rows of the file as JSON texts, each with its number: of an array if the suffix is ``.json``, else the lines."""
+        return array_rows(reading.path) if self.suffix == ".json" else numbered_lines(reading.path)
 
-    @abstractmethod
-    def native(self, number: int, row: Json, reading: Reading) -> Json:
+    def native(self, number: int, row: Json, reading: Reading) -> Json:  # noqa: ARG002 - a row may be native already
         """Return row *number* in the native shape, and count in the tally what is not stored; raises ``RowFault`` if it has none."""
-
-    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
-        """Write one row per record and report what the rows do not express."""
-        entries: list[LossEntry] = []
-        write = write_array if self.suffix == ".json" else write_rows
-        write((self.row(record, options, entries) for record in records), path)
-        return LossReport(fields=self.lost_fields, entries=tuple(entries))
+        return row
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
-        """Yield the rows of *path*, see ``NativeShapedFormat``."""
-        rows, reading = array_rows(path) if self.suffix == ".json" else numbered_lines(path), Reading(path, options, tally)
-        return read_rows(rows, lambda number, row: make(number, self.native(number, parse_object(row), reading)), tally)
+        """Yield what *make* returns for each row of *path*, in order, or a reject; for the rest see ``ReadableFormat.read``."""
+        reading = Reading(path, options, tally)
+        return read_rows(self.texts(reading), lambda number, row: make(number, self.native(number, parse_object(row), reading)), tally)
+
+    def read(self, path: Path, options: ReadOptions, tally: ReadTally) -> Iterator[Record | RowReject]:
+        """Yield the rows of *path* as records, see ``ReadableFormat.read``."""
+        if self.label_map_name is not None:
+            options = replace(options, label_map={**label_map(self.label_map_name, options.taxonomy), **options.label_map})
+        return self.read_with(path, options, tally, RowReader(path.name, options, tally).record)
+
+
+class JsonRowFormat(JsonRowWriter, NativeShapedFormat):
+    """A format with an object of JSON for each record, see both bases."""
 
 
 class RowReader:
@@ -138,10 +118,7 @@ class RowReader:
 
     def record(self, number: int, content: Json) -> Record:
         """Return the record of row *number* (1-based). Raises ``RowFault`` if the row cannot become a record."""
-        try:
-            row = NativeRow.model_validate(content)
-        except ValidationError as error:
-            raise fault_of(error, NativeRow) from error
+        row = valid_row(NativeRow, content)
         if not (self._options.blank_contexts or row.context.strip()):
             raise RowFault("context: there is no text in it")
         self.tally.ignored_fields.update(extra_keys(row))

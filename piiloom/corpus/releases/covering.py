@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import permutations, product
 from typing import Literal
 
@@ -119,6 +118,15 @@ class SplitNeeds:
         """Return the number of names that train lacks, and that of all that are missing."""
         return sum(part == 0 for part, _ in missing), len(missing)
 
+    def allow(self, totals: NDArray[np.int64], least: Parts, before: Parts) -> NDArray[np.bool_]:
+        """Return whether *totals* (… × parts) are no fewer records than *least*, and no more than train, unless there were *before*."""
+        if self.is_folds:
+            return np.asarray((totals > 0).all(axis=-1))
+        train, others = totals[..., :1], totals[..., 1:]
+        most = np.maximum(np.maximum(self.sizes, before[1:]), train)
+        enough = (others >= np.minimum(least, before[1:])) & (others > 0) & (train > 0)
+        return np.asarray((enough & (others <= most)).all(axis=-1))
+
     def totals(self, parts: Parts) -> NDArray[np.int64]:
         """Return the number of records of each part."""
         return np.bincount(parts, weights=self.group_sizes, minlength=self.count).astype(np.int64)
@@ -129,33 +137,14 @@ def cover(parts: Parts, needs: SplitNeeds) -> Parts:
     best, lost = parts, needs.weight(needs.missing(needs.covered(parts)))
     for least in (needs.sizes, (needs.sizes + 1) // 2):
         if lost[0] or (lost[1] and least is needs.sizes):
-            bounds = _Bounds(least, needs.totals(parts), needs)
-            tried = _best_of_all(parts, needs, bounds) or _Search(parts, needs, bounds).run()
+            tried = _best_of_all(parts, needs, least) or _Search(parts, needs, least).run()
             found = needs.weight(needs.missing(needs.covered(np.array(tried))))
             if found < lost and (least is needs.sizes or not found[0]):
                 best, lost = np.array(tried), found
     return best
 
 
-@dataclass(frozen=True, slots=True)
-class _Bounds:
-    """The sizes that a split may have: no fewer records than *least*, and no more than train, unless there were *before*."""
-
-    least: Parts
-    before: Parts
-    needs: SplitNeeds
-
-    def allow(self, totals: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return whether *totals* (… × parts) are within the bounds."""
-        if self.needs.is_folds:
-            return np.asarray((totals > 0).all(axis=-1))
-        train, others = totals[..., :1], totals[..., 1:]
-        most = np.maximum(np.maximum(self.needs.sizes, self.before[1:]), train)
-        enough = (others >= np.minimum(self.least, self.before[1:])) & (others > 0) & (train > 0)
-        return np.asarray((enough & (others <= most)).all(axis=-1))
-
-
-def _best_of_all(parts: Parts, needs: SplitNeeds, bounds: _Bounds) -> list[int] | None:
+def _best_of_all(parts: Parts, needs: SplitNeeds, least: Parts) -> list[int] | None:
     """Compare all assignments of the groups that are not fixed; None if there are too many."""
     free = np.flatnonzero(~needs.fixed)
     if needs.count ** len(free) > _ALL_TRIED:
@@ -164,8 +153,8 @@ def _best_of_all(parts: Parts, needs: SplitNeeds, bounds: _Bounds) -> list[int] 
     tried = np.repeat(parts[None, :], len(choices), axis=0)
     tried[:, free] = choices
     held = tried[:, None, :] == np.arange(needs.count)[None, :, None]  # assignments × parts × groups
-    totals = held @ needs.group_sizes
-    bounded = bounds.allow(totals) | (totals == bounds.before).all(axis=1)
+    totals, before = held @ needs.group_sizes, needs.totals(parts)
+    bounded = needs.allow(totals, least, before) | (totals == before).all(axis=1)
     tried, held, totals = tried[bounded], held[bounded], totals[bounded]
     train, others = needs.lost(held.astype(np.int64) @ needs.carries)
     moved = (tried != parts) @ needs.group_sizes
@@ -176,8 +165,8 @@ def _best_of_all(parts: Parts, needs: SplitNeeds, bounds: _Bounds) -> list[int] 
 class _Search:
     """An assignment that is made better step by step: a step moves one group to another part, and perhaps one back."""
 
-    def __init__(self, parts: Parts, needs: SplitNeeds, bounds: _Bounds) -> None:
-        self.parts, self._needs, self._bounds = parts.copy(), needs, bounds
+    def __init__(self, parts: Parts, needs: SplitNeeds, least: Parts) -> None:
+        self.parts, self._needs, self._least, self._before = parts.copy(), needs, least, needs.totals(parts)
         self._covered, self._totals = needs.covered(parts), needs.totals(parts)
 
     def score(self) -> Score:
@@ -204,7 +193,7 @@ class _Search:
         for step in steps:
             back = [(at, int(self.parts[at])) for at, _ in step]
             self._apply(step)
-            if self._bounds.allow(self._totals):
+            if self._needs.allow(self._totals, self._least, self._before):
                 score = self.score()
                 if score < (now if best is None else best[0]):
                     best = score, step

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, Final, Self
 
-from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossEntry, LossReport, WriteOptions
+from piiloom.corpus.formats.base import Format, FormatWithExtras, Json, LossReport, WriteOptions
 from piiloom.corpus.formats.instruction_tuning import OpenAIFineTuningFormat
 from piiloom.corpus.formats.native_rows import row_line, row_of
 from piiloom.corpus.formats.registry import FORMATS, NativeFormat, get_format
@@ -156,7 +156,7 @@ def export_formats(
 ) -> list[ExportReport]:
     """Write release *name* (only *splits* of it, if any are given) to *out*: one format into it, several into folders of their names.
 
-    For *tokenizer* see ``formats.tokenizing``; with *seed*, anybody can compute the surrogates. Files have mode 0640, or less by the
+    For *tokenizer* see ``formats.token_labels``; with *seed*, anybody can compute the surrogates. Files have mode 0640, or less by the
     umask.
 
     *out* must be new or empty, unless *force* allows replacing an earlier export. Only what the ``release.json`` there lists
@@ -221,7 +221,8 @@ def _write(
                 pass
     if check:
         _check_content(store, facts, content.hexdigest())
-    loss = joined_losses(losses, lost.entries)
+    entries = (*lost.entries, *(entry for part in losses for entry in part.entries))
+    loss = LossReport(fields=losses[0].fields if losses else (), entries=entries)
     about = manifest(facts, file_format.name, counts=counts, files=files, loss=loss)
     if options.markers.pairs and file_format.name == OpenAIFineTuningFormat.name:
         about["markers"] = options.markers.name
@@ -231,14 +232,6 @@ def _write(
     (folder / MANIFEST).write_text(json.dumps(about, ensure_ascii=False, indent=2) + "\n", encoding="utf-8", newline="\n")
     return ExportReport(
         release=release.name, format=file_format.name, out=drafts.out, files=tuple(files), withheld=len(facts.withheld), loss=loss
-    )
-
-
-def joined_losses(losses: Sequence[LossReport], before: Sequence[LossEntry]) -> LossReport:
-    """Return the losses of all splits as one report, after the entries *before*."""
-    return LossReport(
-        fields=losses[0].fields if losses else (),
-        entries=(*before, *(entry for part in losses for entry in part.entries)),
     )
 
 

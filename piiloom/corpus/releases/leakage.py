@@ -94,9 +94,8 @@ class LeakageReport:
 
 @dataclass(slots=True)
 class _Contents:
-    """What is kept of the records of a split; texts are kept beside it, for all splits together."""
+    """What is kept of the records of a split: its values, and the keys of each record; texts are kept for all splits together."""
 
-    records: int = 0
     values: set[tuple[str, str]] = field(default_factory=set)
     keys: list[tuple[str, ...]] = field(default_factory=list)
 
@@ -111,7 +110,6 @@ def measure_leakage(splits: Mapping[str, Iterable[Record]], taxonomy: Taxonomy) 
     for number, name in enumerate(in_order(splits)):
         held = contents[name] = _Contents()
         for record in splits[name]:
-            held.records += 1
             held.values.update((span.entity_type, value_form(span.entity_type, span.text_in(record.context))) for span in record.spans)
             held.keys.append(tuple(key for key in record.group_keys if key.startswith((*_STORIES, *_PERSONAS))))
             contexts.add(record.context, number)
@@ -183,7 +181,7 @@ def _compared(
     order = [*(name for name in types), *sorted({name for name, _ in held.values if name not in types})]
     by_type = {name: {value for value in held.values if value[0] == name} for name in order}
     return SplitLeakage(
-        records=held.records,
+        records=len(held.keys),
         against=against,
         values=_seen(held.values, known),
         open_values=_seen({value for value in held.values if value[0] in types and types[value[0]].open}, known),

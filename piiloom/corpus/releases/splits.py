@@ -36,23 +36,19 @@ from piiloom.taxonomy.entity_types import Taxonomy
 KeptPlaces = Mapping[str, tuple[int, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """Groups without the records that are withheld, the split of each (None: free), and what the user should know."""
-
-    groups: tuple[Group, ...]
-    splits: tuple[str | None, ...]
-    withheld: Mapping[str, str]
-    notes: tuple[str, ...]
-
-
 def unsettled(members: Iterable[Member], places: KeptPlaces) -> set[str]:
     """Return the ids of the new and the edited records."""
     return {member.id for member in members if places.get(member.id, (None, ""))[0] != member.revision}
 
 
-def keep_places(members: Mapping[str, Member], grouping: Grouping, places: KeptPlaces, release: str) -> Kept:
-    """Return the groups of *members* with the splits that *places*, those of *release*, give them; *grouping* has the links."""
+def keep_places(
+    members: Mapping[str, Member], grouping: Grouping, places: KeptPlaces, release: str
+) -> tuple[tuple[Group, ...], dict[str, str], dict[str, str], tuple[str, ...]]:
+    """Return the groups of *members* with the splits that *places*, those of *release*, give them; *grouping* has the links.
+
+    These are the groups without the records that are withheld, the splits of those that have one, by their first id, the reasons of
+    the withheld records, by id, and notes.
+    """
     fresh = unsettled(members.values(), places)
     settled = {record_id: places[record_id][1] for record_id in members if record_id not in fresh}
     edited = {record_id: places[record_id][1] for record_id in fresh if record_id in places}
@@ -66,12 +62,8 @@ def keep_places(members: Mapping[str, Member], grouping: Grouping, places: KeptP
     found = sorted(((group_of(own), split) for (_, split), own in together.items()), key=lambda pair: pair[0].ids[0])
     gone = len(places.keys() - members.keys())
     notes = [f"{counted(gone, 'record')} of release {release} {'is' if gone == 1 else 'are'} not among the records of this one"]
-    return Kept(
-        groups=tuple(group for group, _ in found),
-        splits=tuple(split for _, split in found),
-        withheld=dict.fromkeys(sorted(withheld), reason),
-        notes=tuple(notes if gone else []),
-    )
+    kept = {group.ids[0]: split for group, split in found if split is not None}
+    return tuple(group for group, _ in found), kept, dict.fromkeys(sorted(withheld), reason), tuple(notes if gone else [])
 
 
 def _follow(
@@ -214,9 +206,8 @@ def _divide(members: Sequence[Member], settings: SplitSettings, draw: ValueDraw 
     groups, kept, notes = grouping.groups, dict[str, str](), grouping.notes
     withheld: dict[str, str] = {}
     if places is not None:
-        found = keep_places(by_id, grouping, places, settings.keep_split_of or "")
-        groups, withheld, notes = found.groups, dict(found.withheld), (*notes, *found.notes)
-        kept = {group.ids[0]: split for group, split in zip(groups, found.splits, strict=True) if split is not None}
+        groups, kept, withheld, more = keep_places(by_id, grouping, places, settings.keep_split_of or "")
+        notes = (*notes, *more)
     if settings.folds:
         names = [fold_name(n + 1) for n in range(settings.folds)]
         assigned = _folds(groups, by_id, names, kept, settings.seed)

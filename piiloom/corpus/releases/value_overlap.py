@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from piiloom.corpus.normalising import value_form, without_separators
-from piiloom.corpus.record import TEST, TRAIN, VALIDATION, in_order
+from piiloom.corpus.record import TEST, TRAIN, VALIDATION, in_order, with_parts
 from piiloom.corpus.releases.grouping import Member, Value
 from piiloom.corpus.releases.release_options import OverlapBy, SplitSettings
 from piiloom.corpus.store.releases import NewValue
@@ -80,10 +80,11 @@ def can_redraw(member: Member, key: ValueKey) -> bool:
     ids = {value.value_id for value in mentions} - {None}
     if not mentions or any(value.value_id in ids and member.key_of(value) != key for value in member.values):
         return False
+    around = with_parts(member.context, ((one.start, one.end, "\0") for one in mentions))  # so that nothing new arises
     parts = {value_form("", member.text_of(mention)) for mention in mentions}
     if key[0] == "name":
         parts |= {part for part in re.findall(r"\w+", key[1]) if len(part) >= _SHORTEST_NAME_PART}
-    elsewhere = [value_form("", text) for text in (member.question or "", _around(member.context, mentions))]
+    elsewhere = [value_form("", text) for text in (member.question or "", around)]
     if key[1] not in parts and any(key[1] in without_separators(text) for text in elsewhere):
         return False
     return not any(re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) for part in parts for text in elsewhere)
@@ -119,15 +120,6 @@ def _fits_article(member: Member, value: Value, new: str) -> bool:
     """Whether an English indefinite article before *value* is right before *new*, too."""
     found = _ARTICLE.search(member.context, max(0, value.start - _BEFORE), value.start) if member.locale.startswith("en") else None
     return found is None or article(new, member.locale) == found[1].lower()
-
-
-def _around(context: str, mentions: Sequence[Value]) -> str:
-    """Return *context* without *mentions*, each of which leaves a NUL, so that nothing new arises."""
-    pieces, done = [], 0
-    for mention in mentions:
-        pieces.append(context[done : mention.start])
-        done = mention.end
-    return "\0".join([*pieces, context[done:]])
 
 
 def _in_case_of(old: str, new: str) -> str:

@@ -18,7 +18,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, Self
 
-from piiloom.corpus.formats.tokenizing import import_spacy
+from piiloom.corpus.formats.token_labels import import_spacy
 from piiloom.detection.adapters.label_targets import (
     ANY_LANGUAGE,
     LabelledRange,
@@ -37,7 +37,7 @@ from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.words import trimmed
 from piiloom.foundation.yaml_files import YamlDocument, read_document
 from piiloom.providers.protocol import Provider
-from piiloom.tagging.model_card import CARD, read_about
+from piiloom.tagging.model_folder import CARD, read_about
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import extended
 

@@ -33,8 +33,8 @@ from piiloom.foundation.errors import DataError, Interrupted, UsageError
 from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import check_folder, output_errors
-from piiloom.tagging.calibration import Calibration, log_odds_of
-from piiloom.tagging.model_card import CARD, About, read_about, unknown_types
+from piiloom.tagging.model import Calibration, log_odds_of
+from piiloom.tagging.model_folder import CARD, About, read_about, unknown_types
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.label_maps import label_map
 

@@ -51,9 +51,9 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.foundation.whole_files import output_errors
-from piiloom.tagging.calibrating import ScoredAnswer, fit_calibration
-from piiloom.tagging.calibration import Calibration, expected_error, log_odds_of, reliability
-from piiloom.tagging.model_card import CARD, About, read_about, write_about
+from piiloom.tagging.model import Calibration, expected_error, log_odds_of, reliability
+from piiloom.tagging.model_folder import CARD, About, read_about, write_about
+from piiloom.tagging.training import ScoredAnswer, fit_calibration
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

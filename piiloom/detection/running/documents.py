@@ -14,9 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.formats.base import Json, ReadOptions, ReadTally, RowReject, quoted
 from piiloom.corpus.formats.columns import MISSING, reached
-from piiloom.corpus.formats.comma_separated import TableRow, csv_header, csv_rows
+from piiloom.corpus.formats.lossless import TableRow, csv_header, csv_rows, parquet_columns, parquet_rows, parquet_size
 from piiloom.corpus.formats.native_rows import RowFault, array_rows, encodes, numbered_lines, parse_object, read_rows
-from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows, parquet_size
 from piiloom.corpus.formats.registry import READABLE, meant
 from piiloom.corpus.formats.row_reading import NativeShapedFormat
 from piiloom.detection.running.request import DetectionInput

@@ -35,7 +35,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.words import counted
 from piiloom.providers.prices import MODELS_VARIABLE, load_models, shipped_models, tuned_family
-from piiloom.tagging.model_card import About
+from piiloom.tagging.model_folder import About
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.own_types import from_json, to_json
 

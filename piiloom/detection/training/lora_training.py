@@ -36,7 +36,7 @@ from piiloom.foundation.torch_devices import chosen_device
 from piiloom.foundation.whole_files import output_errors
 from piiloom.foundation.words import counted
 from piiloom.providers.local.loading import ModelFolder, PromptLayout, library, load_base, load_tokenizer, open_folder, out_of_memory
-from piiloom.tagging.model_card import CARD, write_about
+from piiloom.tagging.model_folder import CARD, write_about
 
 TARGETS: Final = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 ALL_LINEAR: Final = "all-linear"

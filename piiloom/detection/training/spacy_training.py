@@ -21,9 +21,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import WriteOptions
-from piiloom.corpus.formats.docbin import DocBinFormat
-from piiloom.corpus.formats.token_labels import label_of
-from piiloom.corpus.formats.tokenizing import blank_pipeline, import_spacy
+from piiloom.corpus.formats.token_formats import DocBinFormat
+from piiloom.corpus.formats.token_labels import blank_pipeline, import_spacy, label_of
 from piiloom.corpus.record import Record
 from piiloom.detection.adapters.label_targets import ANY_LANGUAGE, locale_language
 from piiloom.detection.adapters.spacy_detectors import load_any
@@ -34,7 +33,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
 from piiloom.foundation.whole_files import output_errors
 from piiloom.foundation.words import counted
-from piiloom.tagging.model_card import CARD, write_about
+from piiloom.tagging.model_folder import CARD, write_about
 from piiloom.taxonomy.entity_types import Taxonomy
 
 RECOGNIZER: Final = "ner"

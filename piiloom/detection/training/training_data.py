@@ -45,7 +45,7 @@ from piiloom.foundation.whole_files import check_folder, drafted, output_errors,
 from piiloom.foundation.words import counted
 from piiloom.providers.local.loading import PromptLayout
 from piiloom.providers.protocol import Message
-from piiloom.tagging.model_card import About
+from piiloom.tagging.model_folder import About
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 from piiloom.taxonomy.own_types import OwnTypes, extended, only
 

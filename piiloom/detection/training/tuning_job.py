@@ -33,7 +33,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import output_errors, write_folder
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable
 from piiloom.providers.openai_jobs import ENDED, OpenAIJobs, RemoteJob, TuningUnknown
-from piiloom.tagging.model_card import CARD, write_about
+from piiloom.tagging.model_folder import CARD, write_about
 
 T = TypeVar("T")
 LEDGER, EVENTS = "ledger.jsonl", "events.jsonl"

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from piiloom.corpus.formats.base import Json, quoted
-from piiloom.corpus.formats.comma_separated import csv_header, csv_rows
+from piiloom.corpus.formats.lossless import csv_header, csv_rows, parquet_columns, parquet_rows
 from piiloom.corpus.formats.native_rows import RowFault
-from piiloom.corpus.formats.parquet import parquet_columns, parquet_rows
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
 from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
 from piiloom.foundation.errors import DataError

@@ -34,8 +34,7 @@ from piiloom.evaluation.scoring.counts import CountTable
 from piiloom.evaluation.scoring.resampling import Interval, resampled_totals
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.words import whole_word
-from piiloom.tagging.examples import GoldSpan, TaggingExample
-from piiloom.tagging.features import FoundSpan
+from piiloom.tagging.model import FoundSpan, GoldSpan, TaggingExample
 from piiloom.taxonomy.own_types import extended
 
 # Reasons for leaving a value out, as used in ``ProbeCorpus.left_out`` and in reports.

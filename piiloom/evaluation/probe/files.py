@@ -18,8 +18,7 @@ from piiloom.corpus.formats.registry import READABLE
 from piiloom.evaluation.probe.data import read_corpus
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.settings import Converted, OptionalPath, Settings, setting
-from piiloom.foundation.whole_files import write_errors
-from piiloom.tagging.model_folder import check_place
+from piiloom.foundation.whole_files import check_folder, write_errors
 
 if TYPE_CHECKING:
     from piiloom.evaluation.probe.run import ProbeResult, ProbeWatch, TestResult, Trained
@@ -133,7 +132,7 @@ def probe_files(train: Path, tests: Sequence[Path], settings: ProbeSettings, wat
     if errors is not None and errors.resolve() in {path.resolve() for path in (train, *tests)}:
         raise UsageError("errors would overwrite a file of the probe", where="--errors", remedy="Name another file")
     if out is not None:
-        check_place(out, force=settings.force)
+        check_folder(out, force=settings.force)
         if settings.calibrate is not None and settings.calibrate.resolve() == train.resolve():
             remedy = "Name another file; without one, a part of the training data is held out"
             raise UsageError("scores cannot be calibrated on the training data", where="--calibrate", remedy=remedy)

@@ -189,7 +189,7 @@ def save_trained(
 
     It is calibrated on *calibrate*, or on a part of the training data, for which it is trained once more without that part.
     """
-    from piiloom.tagging.calibrating import calibrate_on, calibrate_on_held_out  # after ``training``, which names the extra
+    from piiloom.tagging.training import calibrate_on, calibrate_on_held_out  # after ``training``, which names the extra
 
     watch = watch or noop
     if calibrate is not None:

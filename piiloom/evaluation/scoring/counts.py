@@ -23,7 +23,7 @@ from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.schemes.base import OVERALL, Scheme, figures_of, is_count
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, cluster_sums, ends, intervals
 from piiloom.foundation.errors import UsageError
-from piiloom.tagging.calibration import BINS, ReliabilityBin, expected_error, reliability
+from piiloom.tagging.model import BINS, ReliabilityBin, expected_error, reliability
 
 _KIND = re.compile(r"\w[\w.-]*")
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.releases.selecting import cohen_kappa
+from piiloom.corpus.releases.freezing import cohen_kappa
 from piiloom.evaluation.report.sources import Corpus, Tell, corpus_of_file, corpus_of_release
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, percentiles, resampled_totals
 from piiloom.evaluation.utility.asking import AskedModels, RequestWatch, ask_models

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from piiloom.corpus.marks import MARK
+from piiloom.corpus.alignment import MARK
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import count_words
 from piiloom.generation.composer.scenario_texts import (

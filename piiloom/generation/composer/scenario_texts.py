@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from piiloom.corpus.marks import MARK, mark, strip_marks
+from piiloom.corpus.alignment import MARK, mark, strip_marks
 from piiloom.foundation.articles import article
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band

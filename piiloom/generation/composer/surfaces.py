@@ -19,7 +19,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from piiloom.corpus.marks import MARK, mark
+from piiloom.corpus.alignment import MARK, mark
 from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.foundation.words import any_of
 from piiloom.generation.composer.scenario_texts import capitalised

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle, islice
 from typing import Any
 
-from piiloom.corpus.marks import mark
+from piiloom.corpus.alignment import mark
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import MAIN, NOTHING
 from piiloom.generation.settings.configuration import RunConfig

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from math import sqrt
 from typing import Any, TypeVar
 
-from piiloom.corpus.marks import MarkedText
+from piiloom.corpus.alignment import MarkedText
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run, load_shared_results, plan_indexes
 from piiloom.execution.call_entries import CallTotals

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.marks import MarkedText, add_marks
+from piiloom.corpus.alignment import MarkedText, add_marks
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.item import Item, ItemValue
 from piiloom.generation.stage import ItemRejected, PromptRequest, Stage, StageContext, Wish, ask, text_schema

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from piiloom.corpus.marks import MarkedText
+from piiloom.corpus.alignment import MarkedText
 from piiloom.generation.item import Case, Item, LedgerQuestion, Question
 from piiloom.generation.stage import Fault, ItemRejected, PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.sheet import text_shape_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.marks import MarkedText
+from piiloom.corpus.alignment import MarkedText
 from piiloom.generation.item import Item
 from piiloom.generation.stage import PromptRequest, Stage, StageContext, ask, text_schema
 from piiloom.generation.stages.texts import other_texts, read_sentences, value_variables

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from piiloom.corpus.alignment import Located, Unresolved, ValueAlignment, align, locate_reply
-from piiloom.corpus.marks import BROKEN_MARK, MarkedText
+from piiloom.corpus.alignment import BROKEN_MARK, Located, MarkedText, Unresolved, ValueAlignment, align, locate_reply
 from piiloom.corpus.record import Span
 from piiloom.foundation.words import content_words, count_words
 from piiloom.generation.item import Item, ItemValue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from piiloom.corpus.marks import MarkedMention, MarkedText
+from piiloom.corpus.alignment import MarkedMention, MarkedText
 from piiloom.corpus.record import Span
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.composer.story_writing import ToldStory, wordings_in_turn

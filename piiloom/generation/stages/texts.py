@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from piiloom.corpus.alignment import AlignmentTarget, align
-from piiloom.corpus.marks import BROKEN_MARK, MarkedMention, MarkedText, strip_marks
+from piiloom.corpus.alignment import BROKEN_MARK, AlignmentTarget, MarkedMention, MarkedText, align, strip_marks
 from piiloom.corpus.record import Record
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band, Item, ItemValue

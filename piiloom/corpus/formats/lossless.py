@@ -1,7 +1,15 @@
-"""Parquet, one row a record: lossless; tables that others wrote, with ``ReadOptions.columns``; and folders for Hugging Face ``datasets``.
+"""Lossless formats with a row a record, and tables of others: CSV, Parquet, and folders for Hugging Face ``datasets``.
 
-``spans`` is a list of structs; ``meta`` is the ``meta`` of the native format as a JSON text. Where a file has class labels of Hugging
-Face ``datasets``, their names are read.
+CSV (RFC 4180, UTF-8) is safe to open in a spreadsheet: ``spans`` and ``meta`` are JSON texts. A spreadsheet takes a cell that begins with
+``=`` for a formula, so the text of a cell gets an apostrophe in front if, after any apostrophes that it begins with, it
+
+- goes on with ``=``, ``+``, ``-``, ``@``, a tab, a line end, or one of the full-width signs ``＝＋－＠``, or
+- ends: an empty cell is null, so that an empty text is ``'``, and the text ``'`` is ``''``.
+
+Reading takes one apostrophe away from cells that look so; every text comes back. Cells of tables of others are read as they are.
+
+In Parquet ``spans`` is a list of structs; ``meta`` is the ``meta`` of the native format as a JSON text. Where a file has class labels of
+Hugging Face ``datasets``, their names are read.
 
 The format ``huggingface`` is a Parquet file a split, a dataset card and ``croissant.json``; no script. Its rows are the same, but ``type``
 and ``relevance`` are class labels, whose names are in the schema of each file and in the card.
@@ -12,31 +20,141 @@ values of a batch, since a dictionary a span would take most of the time.
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json, LossReport, ReadOptions, ReadTally, RowReject, WriteOptions
-from piiloom.corpus.formats.class_labels import (
+from piiloom.corpus.formats.columns import (
+    ALL_FIELDS,
     RELEVANCE,
     SPAN_KEYS,
     TEXT_COLUMNS,
     ClassLabel,
+    Columns,
     class_labels,
     dataset_info,
     features_metadata,
 )
-from piiloom.corpus.formats.columns import ALL_FIELDS, Columns
 from piiloom.corpus.formats.croissant import croissant_json
 from piiloom.corpus.formats.dataset_card import card_text
-from piiloom.corpus.formats.native_rows import RowFault, json_bytes, meta_of, read_rows, unencodable
+from piiloom.corpus.formats.native_rows import RowFault, decoded_lines, json_bytes, meta_of, row_of, unencodable
 from piiloom.corpus.formats.row_reading import Made, MakeRow, NativeShapedFormat
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import Taxonomy
+
+_HEADER: Final = ("id", "locale", "context", "question", "spans", "meta")
+_RISKY: Final = re.compile(r"'*(?:[=+\-@\t\r\n＝＋－＠]|\Z)")
+_ESCAPED: Final = re.compile(r"'+(?:[=+\-@\t\r\n＝＋－＠]|\Z)")
+# An open quotation mark makes one cell of the rest of a file; this many characters of it are read.
+_LONGEST_CELL: Final = 64 * 1024 * 1024
+
+
+class CommaSeparatedFormat(NativeShapedFormat):
+    """The CSV format; see the module docstring."""
+
+    name = "csv"
+    suffix = ".csv"
+    column_fields = ALL_FIELDS
+
+    def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
+        """Yield the rows of *path*, see ``NativeShapedFormat``; the line of a row is its first."""
+        columns = Columns(path, options, tally)
+        rows = csv_rows(path)
+        header = csv_header(path, rows)
+        columns.check_header(header)
+        text_of = _foreign if columns.named or "context" not in header else _unescaped
+
+        def parsed(row: TableRow) -> Json:
+            if row.fault is not None:
+                raise RowFault(row.fault)
+            if len(row.cells) != len(header):
+                raise RowFault(f"the row has {len(row.cells)} cells, the header {len(header)}")
+            return dict(zip(header, map(text_of, row.cells), strict=True))
+
+        yield from columns.read(rows, parsed, make, shown=lambda row: row.text)
+
+    def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
+        """Write one row per record; nothing is lost. Raises ``DataError`` for a text that UTF-8 cannot hold."""
+        with path.open("w", encoding="utf-8", newline="") as fh:
+            writer = csv.writer(fh, lineterminator="\r\n")
+            writer.writerow(_HEADER)
+            for record in records:
+                row = row_of(record)
+                try:
+                    row |= {name: json_bytes(row[name]).decode() for name in ("spans", "meta")}
+                    writer.writerow([_escaped(row[name]) for name in _HEADER])
+                except UnicodeEncodeError as error:
+                    raise unencodable([record]) from error
+        return LossReport()
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A row as it stands in the file, and its cells, or why it has none."""
+
+    text: str
+    cells: list[str]
+    fault: str | None = None
+
+
+def csv_rows(path: Path, delimiter: str = ",") -> Iterator[tuple[int, TableRow]]:
+    """Yield (1-based number of the first line, row) of *path*, but for blank lines; raises ``DataError`` if it cannot be read."""
+    if csv.field_size_limit() < _LONGEST_CELL:
+        csv.field_size_limit(_LONGEST_CELL)
+    taken: list[str] = []
+    rows = csv.reader(_lines(path, taken), strict=True, delimiter=delimiter)
+    while True:
+        taken.clear()
+        number = rows.line_num + 1
+        try:
+            cells = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield number, TableRow("".join(taken).rstrip("\r\n"), [], f"not valid CSV ({error})")
+        else:
+            if cells:
+                yield number, TableRow("".join(taken).rstrip("\r\n"), cells)
+
+
+def _lines(path: Path, taken: list[str]) -> Iterator[str]:
+    r"""Yield the lines of *path*, which end only at ``\n``, and append them to *taken*."""
+    for _, line in decoded_lines(path):
+        taken.append(line)
+        yield line
+
+
+def csv_header(path: Path, rows: Iterator[tuple[int, TableRow]]) -> list[str]:
+    """Return the names of the columns, the first of *rows*; raises ``DataError`` if there is none or a name comes twice."""
+    number, row = next(rows, (1, TableRow("", [], "the file is empty")))
+    fault = row.fault or ("the header names a column twice" if len(set(row.cells)) < len(row.cells) else None)
+    if fault is not None:
+        remedy = "The first row must name the columns, separated by commas"
+        raise DataError(fault, where=f"{path.name}:{number}", remedy=remedy)
+    return row.cells
+
+
+def _escaped(text: object) -> str:
+    if text is None:
+        return ""
+    return f"'{text}" if _RISKY.match(str(text)) else str(text)
+
+
+def _unescaped(cell: str) -> str | None:
+    return (cell[1:] if _ESCAPED.match(cell) else cell) if cell else None
+
+
+def _foreign(cell: str) -> str | None:
+    return cell or None
+
 
 _CARD = "README.md"
 _CROISSANT = "croissant.json"
@@ -56,15 +174,8 @@ class ParquetFormat(NativeShapedFormat):
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, see ``NativeShapedFormat``; the number of a row takes the place of a line."""
         columns = Columns(path, options, tally)
-
-        def made(number: int, row: Json | RowFault) -> Made:
-            if isinstance(row, RowFault):
-                raise row
-            return make(number, columns.native(row))
-
         columns.check_header(parquet_columns(path))
-        yield from read_rows(parquet_rows(path), made, tally, shown=_shown)
-        columns.check_all_seen()
+        yield from columns.read(parquet_rows(path), _unless_fault, make, shown=_shown)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:  # noqa: ARG002 - has no tokens
         """Write one row per record; nothing is lost."""
@@ -72,23 +183,27 @@ class ParquetFormat(NativeShapedFormat):
         return LossReport()
 
 
+def _unless_fault(row: Json | RowFault) -> Json:
+    if isinstance(row, RowFault):
+        raise row
+    return row
+
+
 def _shown(row: Json | RowFault) -> str:
     return "" if isinstance(row, RowFault) else json.dumps(row, ensure_ascii=False, default=str)
 
 
-class HuggingFaceFormat(NativeShapedFormat):
+class HuggingFaceFormat(ParquetFormat):
     """The format of Hugging Face ``datasets``; see the module docstring."""
 
     name = "huggingface"
-    suffix = ".parquet"
-    column_fields = ParquetFormat.column_fields
 
     def read_with(self, path: Path, options: ReadOptions, tally: ReadTally, make: MakeRow[Made]) -> Iterator[Made | RowReject]:
         """Yield the rows of *path*, the file of one split, see ``NativeShapedFormat``."""
         if path.is_dir():
             names = ", ".join(sorted(file.name for file in path.glob("*.parquet"))) or "none"
             raise DataError("this is a folder", where=str(path), remedy=f"Name the file of one split; there are: {names}")
-        return ParquetFormat().read_with(path, options, tally, make)
+        return super().read_with(path, options, tally, make)
 
     def write(self, records: Iterable[Record], path: Path, options: WriteOptions) -> LossReport:
         """Write one row per record; nothing is lost. Raises ``DataError`` for a type that is not in ``options.taxonomy``."""
