@@ -18,7 +18,6 @@ pytest.importorskip("spacy")
 
 from piiloom.corpus.formats.token_labels import import_spacy
 from piiloom.detection.adapters import spacy_detectors
-from piiloom.detection.adapters.spacy_detector import SCORE, SpacyDetector
 from piiloom.detection.adapters.spacy_detectors import SCORE, SpacyDetector
 from piiloom.detection.detector import DetectorText
 from piiloom.detection.detector_settings import DetectorSettings, LocalModel

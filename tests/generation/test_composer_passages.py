@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.corpus.alignment import MARK
-from piiloom.generation.composer.passages import compose_passage, lay_out
 from piiloom.generation.composer.provider import compose_passage, lay_out
 from piiloom.generation.composer.scenario_texts import says_any
 from piiloom.taxonomy.bank_loading import load_bank

@@ -17,7 +17,6 @@ from typing import Any, Final, Literal, TypeVar
 
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.evaluation.utility.options import UtilityCase
-from piiloom.evaluation.utility.tasks import Disclosed, Grade, PairVerdict, UtilityOutcomes
 from piiloom.execution.calls import Fault, Lost, prompt_call
 from piiloom.foundation.words import content_words
 from piiloom.prompts.library import PromptLibrary

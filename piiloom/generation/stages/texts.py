@@ -10,7 +10,6 @@ from piiloom.corpus.record import Record
 from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band, Item, ItemValue
 from piiloom.generation.stage import Fault, StageContext
-from piiloom.generation.stages.asking import Fault
 from piiloom.screening.gates import Expectations, RefusalsGate
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.wording import FIRST_PERSON
