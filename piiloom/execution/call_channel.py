@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from piiloom.corpus.store.batches import load_open_batches
-from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.call_events import CallEvent, load_open_batches, save_call_events
 from piiloom.corpus.store.costs import OpenSend, open_sends, spending
 from piiloom.corpus.store.database import Store
 from piiloom.execution.batches.batch_scheduler import BatchModeState, BatchScheduler

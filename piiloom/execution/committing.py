@@ -16,8 +16,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
-from piiloom.corpus.store.call_events import CallEvent, save_call_events, save_prompt_texts
+from piiloom.corpus.store.call_events import (
+    BatchRequestRow,
+    BatchRow,
+    CallEvent,
+    save_batch_requests,
+    save_batches,
+    save_call_events,
+    save_prompt_texts,
+)
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Judgement, save_judgements
 from piiloom.corpus.store.records import add_records

@@ -7,8 +7,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
-from piiloom.corpus.store.batches import keys_out
-from piiloom.corpus.store.call_events import KnownReply, answered_keys, find_replies, short_key
+from piiloom.corpus.store.call_events import KnownReply, answered_keys, find_replies, keys_out, short_key
 from piiloom.corpus.store.database import Store
 from piiloom.execution.committing import GroupCommitter
 from piiloom.foundation.errors import RunError

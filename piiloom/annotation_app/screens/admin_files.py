@@ -12,10 +12,10 @@ from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.screens.showing import escape_markdown, file_size, show_files, show_table
 from piiloom.annotation_app.screens.tab_state import BY_ADMIN, choice_field, field_key, fields, this_tab
-from piiloom.annotation_app.serving.routes import file_link
+from piiloom.annotation_app.serving.current_user import file_link
 from piiloom.annotation_app.serving.server import MOST_UPLOADED_MB
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.detection_runs import DetectionRun, OfferedDetector
@@ -25,8 +25,8 @@ from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, i
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.release_options import ANY_STATUS, SplitSettings, requested
+from piiloom.corpus.store.judgements import suggestion_runs
 from piiloom.corpus.store.releases import list_releases
-from piiloom.corpus.store.suggestions import suggestion_runs
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.words import counted

@@ -12,14 +12,13 @@ from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, SkipValidation, StrictInt, TypeAdapter, ValidationError
 
-from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.annotation_app.documents.document import IdText, Operation, Refusal, State, document_of, operation_to_json, parse_operation
 from piiloom.annotation_app.documents.history import EDITS, EditHistory, replayed_history
-from piiloom.annotation_app.documents.operations import IdText, Operation, Refusal, operation_to_json, parse_operation
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationDocument, AnnotationEvent, NewEvent, newest_edits, read_events
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.suggestions import Suggestion
+from piiloom.corpus.store.judgements import Suggestion
 from piiloom.foundation.errors import UsageError
 
 

@@ -5,12 +5,10 @@ The table of documents can be rebuilt from the log alone; it must always equal t
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from piiloom.annotation_app.documents.document import document_of
-from piiloom.annotation_app.documents.history import EDITS, replayed_history
-from piiloom.annotation_app.documents.operations import Reopen, Revert
+from piiloom.annotation_app.documents.document import Reopen, Revert
+from piiloom.annotation_app.documents.history import EDITS
 from piiloom.annotation_app.event_log import EventLog, StoreService
 from piiloom.annotation_app.sync.batch import (
     NO_SUGGESTIONS,
@@ -23,24 +21,19 @@ from piiloom.annotation_app.sync.batch import (
     OpenDocuments,
     RefusalReason,
     Sent,
-    document_row,
-    open_document_of,
     outcomes_of,
 )
-from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import (
     AnnotationDocument,
     AnnotationEvent,
     NewEvent,
     newest_sequences,
     read_events,
-    replace_documents,
     save_documents,
 )
-from piiloom.corpus.store.annotation_items import base_records, load_items
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import suggestions_for
 from piiloom.corpus.store.opening import SharedStore
-from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.noop import noop
 
@@ -176,38 +169,3 @@ def _in_order(sent: Sequence[Sent]) -> list[Sent]:
     """Sort by client, in the order in which they first appear in the batch, then by sequence number."""
     clients = {client: place for place, client in enumerate(dict.fromkeys(one.client for one in sent))}
     return sorted(sent, key=lambda one: (clients[one.client], one.sequence))
-
-
-# Number of records per chunk, small enough that their events fit into memory easily.
-_CHUNK = 500
-
-
-def documents_from(bases: Mapping[str, Record], events: Iterable[AnnotationEvent]) -> list[AnnotationDocument]:
-    """Replay the edits among *events* (oldest first) on the records *bases* (by id).
-
-    Returns one row per record and person, sorted by both. Other kinds of event and events of other records are skipped.
-    """
-    own: defaultdict[tuple[str, str], list[AnnotationEvent]] = defaultdict(list)
-    for event in events:
-        if event.kind in EDITS and event.record_id is not None and event.record_id in bases:
-            own[event.record_id, event.owner].append(event)
-    return [
-        document_row(open_document_of(bases[record_id], replayed_history(document_of(bases[record_id]), edits), edits[-1].event), edits[-1])
-        for (record_id, _), edits in sorted(own.items())
-    ]
-
-
-def replayed_documents(store: Store) -> Iterator[AnnotationDocument]:
-    """Yield the replayed documents of all records that are both on the work list and in the store."""
-    record_ids = sorted(item.record_id for item in load_items(store))
-    for at in range(0, len(record_ids), _CHUNK):
-        chunk = record_ids[at : at + _CHUNK]
-        yield from documents_from(base_records(store, chunk), read_events(store, record_ids=chunk, kinds=EDITS))
-
-
-def rebuild_documents(shared: SharedStore) -> int:
-    """Rebuild the table from the log and return the number of documents in it; documents of deleted records are dropped."""
-    with shared.writing() as store:
-        rows = list(replayed_documents(store))
-        replace_documents(store, rows)
-    return len(rows)

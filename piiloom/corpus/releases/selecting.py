@@ -19,8 +19,13 @@ import numpy as np
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.grouping import Member
 from piiloom.corpus.releases.release_options import ANY_STATUS, RecordChoice
-from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
-from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents, records_finished_by_several
+from piiloom.corpus.store.annotation_events import (
+    AnnotationDocument,
+    last_decisions,
+    load_documents,
+    records_finished_by_several,
+    unreleasable_records,
+)
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import records_judged_otherwise
 from piiloom.corpus.store.records import iter_records, record_ids

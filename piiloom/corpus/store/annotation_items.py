@@ -132,8 +132,13 @@ def _newest(store: Store, run_id: str | None, imported: bool, record_ids: Collec
 
 def wanted_counts(store: Store) -> dict[int, int]:
     """Count the unfinished records of the work list by how many people are to annotate each."""
-    sql = "SELECT wanted, count(*) FROM annotation_items WHERE role = 'work' AND list_contains(?::VARCHAR[], status) GROUP BY 1 ORDER BY 1"
-    return dict(store.rows(sql, [list(OPEN_STATUSES)]))
+    return dict(
+        store.rows(
+            "SELECT wanted, count(*) FROM annotation_items WHERE role = 'work' AND list_contains(?::VARCHAR[], status) "
+            "GROUP BY 1 ORDER BY 1",
+            [list(OPEN_STATUSES)],
+        )
+    )
 
 
 def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]:
@@ -144,8 +149,11 @@ def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]
 
 def item_pair_counts(store: Store) -> dict[str, int]:
     """Count the records of the work list by pair of entity types ("age+health")."""
-    sql = "SELECT facts->>'$.pair', count(*) FROM annotation_items WHERE role = 'work' AND facts->>'$.pair' IS NOT NULL GROUP BY 1"
-    return dict(store.rows(sql))
+    return dict(
+        store.rows(
+            "SELECT facts->>'$.pair', count(*) FROM annotation_items WHERE role = 'work' AND facts->>'$.pair' IS NOT NULL GROUP BY 1"
+        )
+    )
 
 
 def disagreement_counts(store: Store) -> dict[str, int]:
@@ -155,12 +163,12 @@ def disagreement_counts(store: Store) -> dict[str, int]:
 
 def other_questions(store: Store, key: str, question: str | None) -> list[str]:
     """Return the ids of the records of the work list that share the group *key* but not *question*, in the order of the list."""
-    sql = (
+    return store.column(
         "SELECT i.record_id FROM annotation_items i JOIN records r ON r.record_order = i.record_order "
         "WHERE i.role = 'work' AND list_contains(CAST(r.group_keys AS JSON)->>'$[*]', ?) AND r.question IS DISTINCT FROM ? "
-        "ORDER BY i.record_order"
+        "ORDER BY i.record_order",
+        [key, question],
     )
-    return store.column(sql, [key, question])
 
 
 def pair_of(record: Record) -> tuple[str, str] | None:

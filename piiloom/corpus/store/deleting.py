@@ -19,9 +19,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from piiloom.corpus.store.batches import OPEN_STATES
+from piiloom.corpus.store.call_events import OPEN_STATES
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.partitions import left_over
+from piiloom.corpus.store.derived_stores import left_over
 from piiloom.corpus.store.releases import get_release
 from piiloom.corpus.store.runs import get_run
 from piiloom.corpus.store.store_files import attached, identifier, locked, log_of, opened_meanwhile, remove_files, sync
@@ -180,8 +180,10 @@ class Purged:
 
 def last_heard(store: Store) -> dict[str, datetime | None]:
     """Return when each run with calls last sent one; None if that was not recorded (before schema version 3)."""
-    sql = "SELECT run_id, max(entry->>'$.at') FROM call_events GROUP BY run_id"
-    return {run: datetime.fromisoformat(at) if at else None for run, at in store.rows(sql)}
+    return {
+        run: datetime.fromisoformat(at) if at else None
+        for run, at in store.rows("SELECT run_id, max(entry->>'$.at') FROM call_events GROUP BY run_id")
+    }
 
 
 def purge_texts(store: Store, run_ids: Sequence[str]) -> Purged:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_exponential
 
-from piiloom.corpus.store.batches import BatchRow, BatchState
+from piiloom.corpus.store.call_events import BatchRow, BatchState
 from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolicy, Outcomes
 from piiloom.execution.retrying import awaited, error_of
 from piiloom.foundation.errors import ProviderError, RunError

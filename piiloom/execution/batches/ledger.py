@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, OwedRequest, load_batches
-from piiloom.corpus.store.call_events import CallEvent, EventKind
+from piiloom.corpus.store.call_events import BatchRequestRow, BatchRow, CallEvent, EventKind, OwedRequest, load_batches
 from piiloom.execution.call_entries import PromptNotes, Request, failure_code, failure_entry, reply_entry, sent_entry, unsaid_cost
 from piiloom.execution.call_totals import CallTotals
 from piiloom.execution.committing import Batch, GroupCommitter

@@ -9,8 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from piiloom.corpus.store.batches import BatchRow, OpenBatch
-from piiloom.corpus.store.call_events import CallEvent
+from piiloom.corpus.store.call_events import BatchRow, CallEvent, OpenBatch
 from piiloom.execution.batches.jobs import BatchJob, QueueFull
 from piiloom.execution.batches.ledger import BatchLedger, BatchPolicy, entry_owed
 from piiloom.execution.call_entries import failure_entry

@@ -6,7 +6,7 @@ import time
 
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.partitions import Partition, left_over, merge_partition, missing, note_lost
+from piiloom.corpus.store.derived_stores import Partition, left_over, merge_partition, missing, note_lost
 from piiloom.execution.call_entries import failure_entry
 from piiloom.foundation.errors import RunError, StoreLocked
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from piiloom.corpus.store.call_events import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.record_search import StoredRecord, check_prefix, find_stored, several_records
+from piiloom.corpus.store.releases import StoredRecord, check_prefix, find_stored, several_records
 from piiloom.corpus.store.runs import RejectRow, fate_of, get_run, rejects_of_key
 from piiloom.foundation.errors import RunError
 from piiloom.generation.stages import subtopics, topics
