@@ -12,7 +12,7 @@ from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.documents.history import EDITS, replayed_history
 from piiloom.annotation_app.event_log import ASSIGNMENT_KINDS, assignment_of, control_of, guideline_of, item_of, question_of
 from piiloom.annotation_app.people.accounts import Account
-from piiloom.annotation_app.sync.batch import document_row, open_document_of
+from piiloom.annotation_app.sync.service import document_row, open_document_of
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import Adjudication, AnnotationDocument, AnnotationEvent, read_events, save_documents
 from piiloom.corpus.store.annotation_items import AnnotationItem, ItemStatus, base_records, load_items

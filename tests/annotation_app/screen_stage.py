@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.services import open_services, set_services
-from piiloom.annotation_app.sync.batch import Sent
+from piiloom.annotation_app.sync.service import Sent
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records

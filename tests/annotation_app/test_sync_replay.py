@@ -13,8 +13,7 @@ from replaying import documents_from, rebuild_documents
 
 from piiloom.annotation_app.documents.document import Refusal, State, document_of, parse_operation
 from piiloom.annotation_app.documents.history import EDITS, EditHistory
-from piiloom.annotation_app.sync.batch import Sent
-from piiloom.annotation_app.sync.service import DocumentService
+from piiloom.annotation_app.sync.service import DocumentService, Sent
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, load_documents, read_events
 from piiloom.corpus.store.annotation_items import base_records

@@ -33,7 +33,7 @@ from piiloom.annotation_app.documents.merging import (
     realigned_through,
 )
 from piiloom.annotation_app.figures.spans import compared_spans, match, mention_of, spans_table
-from piiloom.annotation_app.sync.batch import STALE
+from piiloom.annotation_app.sync.service import STALE
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import Adjudication, AnnotationEvent, load_adjudications, load_documents, read_events
 from piiloom.corpus.store.annotation_items import AnnotationItem, base_records, find_item

@@ -31,8 +31,8 @@ from piiloom.annotation_app.screens.showing import escape_markdown
 from piiloom.annotation_app.screens.tab_state import Tab, Trail, act, field_key, fields, go_to_record, this_tab
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.sync.batch import REFUSED, STALE, DeliveryResult, DocumentView, parse_outbox
 from piiloom.annotation_app.sync.editor_data import line_of, loader, without_renewals
+from piiloom.annotation_app.sync.service import REFUSED, STALE, DeliveryResult, DocumentView, parse_outbox
 from piiloom.annotation_app.worklist.assigning import may_see_people
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.corpus.store.annotation_items import other_questions

@@ -15,8 +15,8 @@ from piiloom.annotation_app.screens.editor import show_editor
 from piiloom.annotation_app.screens.showing import escape_markdown, marked_html, show_table
 from piiloom.annotation_app.screens.tab_state import BY_ADMIN, act, field_key, fields, this_tab, with_outcomes
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.sync.batch import DocumentView
 from piiloom.annotation_app.sync.editor_data import EditorMode, colours, editor_data
+from piiloom.annotation_app.sync.service import DocumentView
 from piiloom.annotation_app.worklist.assigning import may_see_people, may_see_question
 from piiloom.corpus.store.annotation_project import Guideline, GuidelineQuestion
 from piiloom.foundation.errors import UsageError

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from piiloom.annotation_app.documents.document import EditedDocument, document_of
 from piiloom.annotation_app.documents.history import placements
 from piiloom.annotation_app.documents.live_checks import live_checks
-from piiloom.annotation_app.sync.batch import REFUSED, STALE, DocumentView
+from piiloom.annotation_app.sync.service import REFUSED, STALE, DocumentView
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 from piiloom.corpus.store.database import Store

@@ -268,11 +268,7 @@ class DisputedRecord:
 
 def add_adjudications(store: Store, rows: Sequence[Adjudication]) -> None:
     """Add decisions. The caller must add their events in the same transaction."""
-    documents = [json.dumps(dict(row.document), ensure_ascii=False, sort_keys=True) for row in rows]
-    values = [
-        (row.record_id, row.adjudicator, row.outcome, text, row.made_at, row.event) for row, text in zip(rows, documents, strict=True)
-    ]
-    store.append("adjudications", field_names(Adjudication), values)
+    store.add("adjudications", rows, encoded=["document"], sort_keys=True)
 
 
 def load_adjudications(store: Store, record_ids: Collection[str] | None = None) -> list[Adjudication]:

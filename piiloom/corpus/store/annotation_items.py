@@ -52,9 +52,7 @@ class AnnotationItem:
 
 def add_items(store: Store, items: Sequence[AnnotationItem]) -> None:
     """Add *items*. The caller ensures that none of their records is in the list yet (``pooled_ids``)."""
-    encoded = [(json.dumps(list(i.reasons)), json.dumps(dict(i.facts), ensure_ascii=False, sort_keys=True), i.changed_at) for i in items]
-    heads = [(i.record_id, i.record_order, i.role, i.status, i.wanted, i.priority) for i in items]
-    store.append("annotation_items", field_names(AnnotationItem), [(*head, *rest) for head, rest in zip(heads, encoded, strict=True)])
+    store.add("annotation_items", items, encoded=_DECODED, sort_keys=True)
 
 
 def load_items(store: Store, record_ids: Collection[str] | None = None, roles: Collection[str] | None = None) -> list[AnnotationItem]:

@@ -345,8 +345,7 @@ class ControlRow:
 
 def add_controls(store: Store, rows: Sequence[ControlRow]) -> None:
     """Add *rows*. The caller ensures that none of their records has a row yet."""
-    values = [(row.record_id, row.kind, row.source_id, json.dumps(dict(row.entry), ensure_ascii=False, sort_keys=True)) for row in rows]
-    store.append("annotation_controls", field_names(ControlRow), values)
+    store.add("annotation_controls", rows, encoded=["entry"], sort_keys=True)
 
 
 def load_controls(store: Store, kinds: Collection[str] | None = None) -> list[ControlRow]:

@@ -25,9 +25,20 @@ from uuid import uuid4
 import duckdb
 
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.faults import duckdb_errors, opening_fault
 from piiloom.corpus.store.runs import load_shared_results, save_shared_results
-from piiloom.corpus.store.store_files import attached, identifier, list_snapshots, locked, log_of, next_snapshot, remove_files, sync
+from piiloom.corpus.store.store_files import (
+    attached,
+    copy_database,
+    duckdb_errors,
+    identifier,
+    list_snapshots,
+    locked,
+    log_of,
+    next_snapshot,
+    opening_fault,
+    remove_files,
+    sync,
+)
 from piiloom.corpus.store.upgrading import MIGRATIONS, refuse_newer, version_of
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreLocked
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
@@ -139,8 +150,7 @@ def _prune(path: Path, keep: int) -> None:
 def _copy(store: Store, partial: Path) -> None:
     source = store.value("SELECT current_database()")
     with attached(store.change, partial, _COPY):
-        store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
-        store.change(f"CHECKPOINT {_COPY}")  # so that the copy is a single file without a log
+        copy_database(store.change, source, _COPY)
 
 
 def _check(snapshot: Path) -> None:

@@ -25,21 +25,7 @@ from piiloom.foundation.settings import Settings, setting
 from piiloom.taxonomy.locales import resolve_locale
 from piiloom.taxonomy.own_types import OwnTypes, differences, extended, from_json, to_json
 
-_AS_THEY_ARE = (
-    "name",
-    "created_order",
-    "seed",
-    "test_size",
-    "run_id",
-    "status_filter",
-    "version",
-    "content_sha256",
-    "license",
-    "piiloom",
-    "schema_version",
-)
 _AS_JSON = ("split_settings", "record_choice", "left_out", "notes", "leakage")
-_COLUMNS = (*_AS_THEY_ARE, *_AS_JSON)
 WARNING = "warning: "  # begins those of the notes that a user must not overlook
 
 
@@ -124,7 +110,7 @@ def insert_release(
             raise ReleaseError(f"there is a release {row.name!r} already", where=str(store.path), remedy="Choose another name")
         numbers = _record_numbers(store, row, members)
         kept = replace(row, created_order=store.value("SELECT coalesce(max(created_order), 0) + 1 FROM releases"))
-        store.append("releases", _COLUMNS, [_values(kept)])
+        store.add("releases", [kept], encoded=_AS_JSON)
         store.append(
             "release_members",
             ("release_name", "split", "record_order"),
@@ -273,23 +259,8 @@ def _record_numbers(store: Store, row: ReleaseRow, members: Sequence[tuple[str, 
     return {(record_id, revision): numbers[record_id, revision] for record_id, revision, _ in members}
 
 
-def _values(row: ReleaseRow) -> tuple[object, ...]:
-    return (*(getattr(row, column) for column in _AS_THEY_ARE), *(_encoded(getattr(row, column)) for column in _AS_JSON))
-
-
-def _encoded(value: Mapping[str, Any] | tuple[str, ...] | None) -> str | None:
-    if value is None:
-        return None
-    return json.dumps(dict(value) if isinstance(value, Mapping) else list(value), ensure_ascii=False)
-
-
 def _releases(store: Store, clause: str, *parameters: object) -> list[ReleaseRow]:
-    found = []
-    for row in store.rows(select(_COLUMNS, f"FROM releases {clause}"), parameters):
-        values = dict(zip(_COLUMNS, row, strict=True))
-        decoded: dict[str, Any] = {name: None if values[name] is None else json.loads(values[name]) for name in _AS_JSON}
-        found.append(ReleaseRow(**{**values, **decoded, "notes": tuple(decoded["notes"])}))
-    return found
+    return store.objects(ReleaseRow, f"FROM releases {clause}", parameters, decoded=_AS_JSON)
 
 
 def types_of(store: Store) -> OwnTypes:

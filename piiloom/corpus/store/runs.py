@@ -17,7 +17,7 @@ from operator import itemgetter
 from threading import Lock
 from typing import Any, Literal
 
-from piiloom.corpus.store.database import Store, field_names, select
+from piiloom.corpus.store.database import Store, select
 from piiloom.foundation.errors import RunError
 
 RunStatus = Literal["running", "interrupted", "finished", "failed"]
@@ -68,8 +68,18 @@ def create_run(
         name = run_id or f"r{order:04d}-{config_digest[:8]}"
         if store.rows("SELECT 1 FROM runs WHERE id = ?", [name]):
             raise RunError(f"there is a run {name!r} already", where=str(store.path), remedy="Resume it or choose another name")
-        text = json.dumps(dict(config), ensure_ascii=False)
-        store.append("runs", field_names(RunRow), [(name, order, provider, model, seed, samples, text, config_digest, status)])
+        row = RunRow(
+            id=name,
+            created_order=order,
+            provider=provider,
+            model=model,
+            seed=seed,
+            samples=samples,
+            config=dict(config),
+            config_digest=config_digest,
+            status=status,
+        )
+        store.add("runs", [row], encoded=["config"])
     return get_run(store, name)
 
 
