@@ -421,7 +421,7 @@ def _added(table: SpansTable, theirs: Integers, matches: Matches, record: Intege
     """Return the errors that consist in a missing span, in the same form as ``_changed``.
 
     Added spans of one record that overlap are one error. Spans in newly written text correct no error and are left out:
-    ``agreement.spans.carried`` places them beyond the end of the text (*ends*).
+    ``figures.spans.carried`` places them beyond the end of the text (*ends*).
     """
     comparison, row = rows_of_spans(table, theirs)
     size = len(table.document)

@@ -201,7 +201,7 @@ APPLIED, STALE, REFUSED = "edit", "stale", "refused"
 class RefusedEdit:
     """An operation that was refused, with a code and a sentence for the user. It is kept in the log.
 
-    ``code`` is one of ``documents.refusals``, "gone" (the record was deleted) or "not_allowed" (``may_edit`` raised an error).
+    ``code`` is a ``RefusalCode``, "gone" (the record was deleted) or "not_allowed" (``may_edit`` raised an error).
     """
 
     client: str

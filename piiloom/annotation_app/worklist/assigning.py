@@ -51,7 +51,7 @@ class ProjectSettings:
     from. ``see_others``: annotators see others' work. ``lease_minutes``: how long a record is reserved for an inactive person.
     ``lease_limit``: unfinished records that one person can hold at once. ``qualifying_needed`` and ``qualifying_threshold``:
     whether people must pass a test first, and the passing score. ``control_share``: the share of control records among the new
-    records handed out. ``priority_weights`` and ``by_uncertainty`` (of suggestions): see ``worklist.priorities``. ``seed``: for all
+    records handed out. ``priority_weights`` and ``by_uncertainty`` (of suggestions): see ``worklist.pool``. ``seed``: for all
     random draws.
     """
 
