@@ -22,14 +22,13 @@ from statistics import median
 
 from benchmarks.annotation_views import view_parts
 from piiloom.annotation_app.documents.document import State, document_of
-from piiloom.annotation_app.figures.agreement import measure_agreement
+from piiloom.annotation_app.figures.agreement import estimate_remaining, measure_agreement
 from piiloom.annotation_app.figures.changes import label_changes
-from piiloom.annotation_app.figures.errors_left import estimate_remaining
 from piiloom.annotation_app.figures.spans import FinishedRecord, FinishedRecords
 from piiloom.annotation_app.onboarding.controls import control_results
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.serving.services import Services, open_services
-from piiloom.annotation_app.worklist.record_lists import ListQuery
+from piiloom.annotation_app.worklist.pool import ListQuery
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.records import iter_records

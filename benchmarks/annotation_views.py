@@ -14,8 +14,8 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.screens.app_cache import load_all
 from piiloom.annotation_app.screens.dashboard import DASHBOARD_PARTS, read_ahead
+from piiloom.annotation_app.screens.tab_state import load_all
 from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.services import open_services, set_services
 
@@ -74,7 +74,7 @@ def _run(page: AppTest) -> float:
 
 def _draw() -> None:
     # Streamlit runs the text of this function by itself, without what stands around it.
-    from piiloom.annotation_app.people.identity import LOCAL_USER
+    from piiloom.annotation_app.people.accounts import LOCAL_USER
     from piiloom.annotation_app.screens.dashboard import dashboard_page
 
     dashboard_page(LOCAL_USER)

@@ -42,8 +42,7 @@ from piiloom.corpus.releases.release_options import ReleaseOptions
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import open_to_read
-from piiloom.corpus.store.record_search import TextConditions, search_records
-from piiloom.corpus.store.releases import ReleaseRow
+from piiloom.corpus.store.releases import ReleaseRow, TextConditions, search_records
 from piiloom.detection.detector import ScoredSpan
 from piiloom.detection.detector_settings import DetectorSettings
 from piiloom.detection.families import FAMILIES

@@ -185,7 +185,7 @@ def _new_stores_are_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator
     Stores of tests about the store itself, of other processes and in memory are made as ever.
     """
     from piiloom.corpus.store import database
-    from piiloom.corpus.store.faults import Settings
+    from piiloom.corpus.store.store_files import Settings
     from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 
     empty = tmp_path_factory.mktemp("empty") / "store.duckdb"

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from piiloom.annotation_app.documents.text_edits import TextEdit, edits_between
+from piiloom.annotation_app.documents.merging import TextEdit, edits_between
 from tests.annotation_app.app_driver import AppPage
 
 # Edits nearer to each other than this many characters are made in one go: nobody would move the caret that often.

@@ -6,15 +6,14 @@ type that its span had when it was written. Live operation and replay share func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, get_args
+from typing import Any, Final
 
-from piiloom.corpus.store.annotation_assignments import ControlRow, RecordAssignment, State
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, append_events, newest_time, read_events
-from piiloom.corpus.store.annotation_items import AnnotationItem, ItemStatus, find_item
-from piiloom.corpus.store.annotation_project import Guideline, GuidelineQuestion
+from piiloom.corpus.store.annotation_items import AnnotationItem, find_item
+from piiloom.corpus.store.annotation_project import ControlRow, Guideline, GuidelineQuestion, RecordAssignment, State
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError
@@ -123,27 +122,6 @@ class Comments(StoreService):
 
 
 ASSIGNMENT_KINDS: dict[str, State] = {"assigned": "assigned", "leased": "leased", "released": "released", "skipped": "skipped"}
-# The record status after each kind of adjudication event. A status in the event's entry takes precedence ("reopened" may have one).
-STATUS_KINDS: dict[str, ItemStatus] = {
-    "annotated": "annotated",
-    "agreed": "agreed",
-    "adjudicated": "adjudicated",
-    "validated": "validated",
-    "rejected_record": "rejected",
-    "reopened": "generated",
-}
-
-
-@dataclass(slots=True)
-class ReplayedTables:
-    """The tables as replayed from the log. ``assignments`` is keyed by (record id, person), the others by id, number or name."""
-
-    items: dict[str, AnnotationItem] = field(default_factory=dict)
-    assignments: dict[tuple[str, str], RecordAssignment] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
-    guidelines: list[Guideline] = field(default_factory=list)
-    questions: dict[int, GuidelineQuestion] = field(default_factory=dict)
-    controls: dict[str, ControlRow] = field(default_factory=dict)
 
 
 def item_of(event: AnnotationEvent) -> AnnotationItem:
@@ -197,56 +175,3 @@ def control_of(event: AnnotationEvent) -> ControlRow:
     """
     entry = event.entry
     return ControlRow(record_id=entry["record_id"], kind=entry["kind"], source_id=entry["source_id"], entry=entry["answer"])
-
-
-def replayed_tables(events: Iterable[AnnotationEvent]) -> ReplayedTables:
-    """Build the tables from *events*, oldest first; other kinds of event are ignored."""
-    tables = ReplayedTables()
-    for event in events:
-        _fold(tables, event)
-    return tables
-
-
-def _fold(tables: ReplayedTables, event: AnnotationEvent) -> None:
-    entry = event.entry
-    match event.kind:
-        case "pooled" if event.record_id is not None:
-            tables.items[event.record_id] = item_of(event)
-        case "pooled":
-            _change(tables, entry["records"], wanted=entry["wanted"], changed_at=event.at)
-        case "control_made":
-            _change(tables, [entry["record_id"]], role=entry["role"])
-            tables.controls[entry["record_id"]] = control_of(event)
-        case "prioritised":
-            for record_id, priority, reasons in entry["items"]:
-                _change(tables, [record_id], priority=priority, reasons=tuple(reasons), changed_at=event.at)
-        case kind if kind in ASSIGNMENT_KINDS:
-            row = assignment_of(event)
-            tables.assignments[row.record_id, row.annotator] = row
-        case kind if kind in STATUS_KINDS:
-            named = entry.get("status")
-            status = named if named in get_args(ItemStatus) else STATUS_KINDS[kind]
-            _change(tables, [str(event.record_id)], status=status, changed_at=event.at)
-        case _:
-            _fold_project(tables, event)
-
-
-def _fold_project(tables: ReplayedTables, event: AnnotationEvent) -> None:
-    """Note an event on the settings or the guidelines."""
-    entry = event.entry
-    match event.kind:
-        case "setting":
-            tables.settings[entry["name"]] = entry["value"]
-        case "guideline":
-            tables.guidelines.append(guideline_of(event))
-        case "asked":
-            tables.questions[event.event] = question_of(event)
-        case "answered":
-            asked = tables.questions[entry["question"]]
-            tables.questions[asked.question] = replace(asked, answer=entry["text"], answered_by=event.actor, answered_at=event.at)
-
-
-def _change(tables: ReplayedTables, record_ids: Iterable[str], **fields: Any) -> None:
-    for record_id in record_ids:
-        if record_id in tables.items:
-            tables.items[record_id] = replace(tables.items[record_id], **fields)

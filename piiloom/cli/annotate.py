@@ -22,8 +22,8 @@ from piiloom.cli.terminal import command_group, examples, in_columns, say, say_a
 from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.annotation_project import end_sessions
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.derived_stores import restore_snapshot
 from piiloom.corpus.store.releases import keep_types
-from piiloom.corpus.store.snapshots import restore_snapshot
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import StoreLocked, UsageError
 from piiloom.foundation.interrupts import forget
@@ -197,7 +197,7 @@ def _begin(asked: AppOptions, host: str, url: str, services: Services, *, login:
     if host in _ANYWHERE:
         say(f"  reachable at every address of this machine, port {url.rpartition(':')[2]}")
     sys.stdout.flush()
-    from piiloom.annotation_app.serving.middleware import is_loopback
+    from piiloom.annotation_app.serving.server import is_loopback
 
     if not asked.behind_https and not is_loopback(host):
         say_aside("passwords and texts cross the network unencrypted: put a proxy with HTTPS before the app and add --behind-https")
@@ -210,7 +210,7 @@ def login_needed(asked: AppOptions, host: str, *, accounts: int, usable: int) ->
 
     *accounts* is the number of accounts of active people, *usable* of these have a way in.
     """
-    from piiloom.annotation_app.serving.middleware import is_loopback
+    from piiloom.annotation_app.serving.server import is_loopback
 
     alone = is_loopback(host) and not asked.behind_https
     if asked.login is False:

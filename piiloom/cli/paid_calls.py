@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from piiloom.cli.options import ConfirmedOptions, StoreOptions, run_filter_setting, run_setting, store_for_reading
 from piiloom.cli.run_summary import in_stage_order
 from piiloom.cli.terminal import command_group, confirm, dollars, examples, in_columns, say_aside, say_result, store_option
-from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch, load_batches, load_open_batches
-from piiloom.corpus.store.call_events import export_journal
+from piiloom.corpus.store.call_events import OPEN_STATES, BatchRow, OpenBatch, export_journal, load_batches, load_open_batches
 from piiloom.corpus.store.costs import MEMORY_FOR_SUMS, JournalLine, journal_lines
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import Purged, compact, last_heard, purge_texts

@@ -28,15 +28,15 @@ from piiloom.cli.terminal import (
 )
 from piiloom.corpus.formats.native_rows import row_of
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.record_search import (
+from piiloom.corpus.store.releases import (
     RecordConditions,
     StoredRecord,
     TextConditions,
     find_one,
     releases_of,
     search_records,
+    types_of,
 )
-from piiloom.corpus.store.releases import types_of
 from piiloom.foundation.command_line import takes
 from piiloom.foundation.settings import setting
 from piiloom.taxonomy.entity_types import Taxonomy

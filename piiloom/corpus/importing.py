@@ -30,8 +30,7 @@ from piiloom.corpus.formats.columns import check_columns
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.reading import INPUT_FORMATS, ReadingSettings, label_remedy, with_counts
 from piiloom.corpus.record import Provenance, Record, SourceReference
-from piiloom.corpus.store.adjudications import StoredRevision, stored_revisions
-from piiloom.corpus.store.annotation_events import append_events, newest_time, records_worked_on
+from piiloom.corpus.store.annotation_events import StoredRevision, append_events, newest_time, records_worked_on, stored_revisions
 from piiloom.corpus.store.annotation_items import CONTROL_STATUS, OPEN_STATUSES, AnnotationItem, begin_anew, item_facts, load_items, pooled
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore, store_for_writing

@@ -17,8 +17,7 @@ from piiloom.corpus.formats.base import Json, ReadTally, RowReject, rejects_file
 from piiloom.corpus.formats.native_rows import NativeRow, RowFault, SpanRow, numbered_lines, parse_object, read_rows, valid_row
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.releases import types_of
-from piiloom.corpus.store.suggestions import (
+from piiloom.corpus.store.judgements import (
     Suggestion,
     SuggestionCounts,
     SuggestionRun,
@@ -26,6 +25,7 @@ from piiloom.corpus.store.suggestions import (
     suggestion_id,
     suggestion_runs,
 )
+from piiloom.corpus.store.releases import types_of
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.seeding import digest
 from piiloom.taxonomy.own_types import extended

@@ -11,8 +11,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
-from piiloom.corpus.store.batches import load_open_batches
-from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.call_events import CallEvent, load_open_batches, save_call_events
 from piiloom.corpus.store.costs import OpenSend, open_sends, spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import RunStatus, set_run_status

@@ -20,12 +20,16 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, keys_out, save_batch_requests, save_batches
 from piiloom.corpus.store.call_events import (
+    BatchRequestRow,
+    BatchRow,
     CallEvent,
     KnownReply,
     answered_keys,
     find_replies,
+    keys_out,
+    save_batch_requests,
+    save_batches,
     save_call_events,
     save_prompt_texts,
     short_key,

@@ -10,10 +10,9 @@ from project_stories import finish, pool, record, without
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.adjudication.versions import PersonsVersion, SideBySide
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.adjudications import Adjudication, load_adjudications
-from piiloom.corpus.store.annotation_events import AnnotationEvent, read_events
+from piiloom.corpus.store.annotation_events import Adjudication, AnnotationEvent, load_adjudications, read_events
 from piiloom.corpus.store.annotation_items import find_item
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.opening import SharedStore

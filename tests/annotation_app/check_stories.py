@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from piiloom.annotation_app.documents.applying import apply
-from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
+from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State, parse_operation
+from piiloom.annotation_app.documents.history import apply
 from piiloom.annotation_app.documents.live_checks import LiveCheck, live_checks
-from piiloom.annotation_app.documents.operations import parse_operation
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TYPES = shipped_taxonomy().types

@@ -9,13 +9,11 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
+from piiloom.annotation_app.documents.document import EditedDocument, Refusal, SpanMark, parse_operation
 from piiloom.annotation_app.documents.history import EditHistory
 from piiloom.annotation_app.documents.live_checks import live_checks
-from piiloom.annotation_app.documents.operations import Refusal, parse_operation
-from piiloom.annotation_app.editor_assets import colours, script, styles
-from piiloom.annotation_app.sync.editor_data import suggestions_data
-from piiloom.corpus.store.suggestions import Suggestion
+from piiloom.annotation_app.sync.editor_data import colours, script, styles, suggestions_data
+from piiloom.corpus.store.judgements import Suggestion
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

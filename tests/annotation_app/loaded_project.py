@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from replaying import replayed_documents
+
 from piiloom.annotation_app.serving.services import open_services
-from piiloom.annotation_app.sync.service import replayed_documents
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store

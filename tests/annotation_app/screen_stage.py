@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.serving.current_user import LoginConfig, use_login_config
 from piiloom.annotation_app.serving.services import open_services, set_services
-from piiloom.annotation_app.sync.batch import Sent
+from piiloom.annotation_app.sync.service import Sent
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
@@ -94,7 +94,7 @@ def dispute(services, record_id):
 def _draw(module, function, name, role):
     import importlib
 
-    from piiloom.annotation_app.people.identity import AppUser
+    from piiloom.annotation_app.people.accounts import AppUser
 
     getattr(importlib.import_module(module), function)(AppUser(name, name, role))
 

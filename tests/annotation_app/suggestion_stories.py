@@ -10,7 +10,7 @@ from typing import Any
 
 from piiloom.annotation_app.documents.document import State
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.suggestions import Suggestion, suggestion_id
+from piiloom.corpus.store.judgements import Suggestion, suggestion_id
 
 TYPES = ("age", "health", "name")
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from replaying import replayed_documents
+
 from piiloom.annotation_app.event_log import Clock, EventLog, utc_now
-from piiloom.annotation_app.sync.batch import Sent
-from piiloom.annotation_app.sync.service import DocumentService, replayed_documents
+from piiloom.annotation_app.sync.service import DocumentService, Sent
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_events import AnnotationDocument, AnnotationEvent, load_documents, read_events
 from piiloom.corpus.store.annotation_items import AnnotationItem, add_items

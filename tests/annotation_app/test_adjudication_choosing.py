@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from project_stories import added, changed, document, record, without
 
-from piiloom.annotation_app.adjudication.choosing import assembled, differing, most_common_owner, overlaps, picked_spans, span_choices
+from piiloom.annotation_app.adjudication.versions import assembled, differing, most_common_owner, overlaps, picked_spans, span_choices
 from piiloom.annotation_app.documents.document import EditedDocument, document_of
 from piiloom.annotation_app.figures.spans import compared_spans
 from piiloom.annotation_app.screens.showing import marked_html

@@ -9,7 +9,7 @@ from adjudication_stories import JUDGE, version_of
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.identity import LOCAL_USER
+from piiloom.annotation_app.people.accounts import LOCAL_USER
 from piiloom.corpus.store.annotation_items import find_item, set_wanted
 from tests.annotation_app.sync_stories import Tab, record, relevance, service_over, shared_store
 

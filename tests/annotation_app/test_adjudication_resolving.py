@@ -9,8 +9,7 @@ from adjudication_stories import ANNOTATOR, JUDGE, NOON, Project, disputed, vers
 from project_stories import added, changed, document, finish, pool, record, without
 
 from piiloom.annotation_app.documents.document import document_of
-from piiloom.annotation_app.sync.batch import Sent
-from piiloom.annotation_app.sync.service import DocumentService
+from piiloom.annotation_app.sync.service import DocumentService, Sent
 from piiloom.foundation.errors import UsageError
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from piiloom.annotation_app.adjudication.resolving import Resolver, revert_step
-from piiloom.annotation_app.documents.operations import Refusal
+from piiloom.annotation_app.documents.document import Refusal
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.figures.spans import FinishedRecords
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.sync.editor_data import event_words
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, read_events

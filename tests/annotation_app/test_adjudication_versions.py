@@ -9,7 +9,7 @@ from piiloom.annotation_app.adjudication.versions import SideBySide, side_by_sid
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.documents.merging import differences_between
 from piiloom.annotation_app.event_log import EventLog
-from piiloom.annotation_app.people.identity import LOCAL_USER
+from piiloom.annotation_app.people.accounts import LOCAL_USER
 from piiloom.corpus.store.database import MEMORY, Store
 from tests.annotation_app.sync_stories import Tab, insert, relevance, service_over, shared_store
 from tests.annotation_app.sync_stories import record as desk_record

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from piiloom.annotation_app import editor_assets as assets
+from piiloom.annotation_app.sync import editor_data as assets
 from piiloom.corpus.record import Record, Span
 from tests.annotation_app.app_driver import AppPage, make_project
 from tests.annotation_app.served_app import served

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from check_stories import AGE, CODE, HEALTH, TYPES, checks, marked, mended
 
-from piiloom.annotation_app.documents.check_facts import oddity
-from piiloom.annotation_app.documents.live_checks import live_checks
+from piiloom.annotation_app.documents.live_checks import live_checks, oddity
 from tests.longer import case_by_case
 
 

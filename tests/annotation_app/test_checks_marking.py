@@ -11,10 +11,9 @@ from document_making import make_document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.documents import check_facts
-from piiloom.annotation_app.documents.check_facts import identifiers_in, places_of_value, searchable
+from piiloom.annotation_app.documents import live_checks as check_facts
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
-from piiloom.annotation_app.documents.live_checks import corrected_range, live_checks
+from piiloom.annotation_app.documents.live_checks import corrected_range, identifiers_in, live_checks, places_of_value, searchable
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import fold
 from piiloom.screening.gates import find_identifiers

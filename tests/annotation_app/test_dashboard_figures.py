@@ -8,10 +8,9 @@ from datetime import date
 import pytest
 from project_stories import added, changed, finish, pool, record, without
 
-from piiloom.annotation_app.figures.changes import Changes, GroupedFigures, label_changes
+from piiloom.annotation_app.figures.changes import Changes, GroupedFigures, label_changes, project_progress
 from piiloom.annotation_app.figures.intervals import Share
 from piiloom.annotation_app.figures.spans import FinishedRecords
-from piiloom.annotation_app.figures.work_done import project_progress
 from piiloom.corpus.store.annotation_events import NewEvent, append_events
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store

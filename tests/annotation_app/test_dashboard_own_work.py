@@ -7,7 +7,7 @@ from project_stories import added, changed, without
 
 from piiloom.annotation_app.adjudication.versions import SideBySide
 from piiloom.annotation_app.documents.document import document_of
-from piiloom.annotation_app.figures.work_done import own_work
+from piiloom.annotation_app.figures.changes import own_work
 
 
 def decide_as_it_was(project: Project, number: int) -> None:

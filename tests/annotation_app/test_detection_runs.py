@@ -13,8 +13,8 @@ from worklist_stories import WorkProject, composed
 from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, OfferedDetector, SuggestionIntake
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.judgements import suggestions_for
 from piiloom.corpus.store.releases import keep_types
-from piiloom.corpus.store.suggestions import suggestions_for
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.own_types import OwnTypes
 from piiloom.taxonomy.own_types_file import read_types_file

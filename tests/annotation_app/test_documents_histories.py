@@ -9,9 +9,8 @@ from document_making import make_document, make_operation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
+from piiloom.annotation_app.documents.document import EditedDocument, Refusal, SpanMark, State, parse_operation
 from piiloom.annotation_app.documents.history import Change, EditHistory, replayed_history, state_change, turned
-from piiloom.annotation_app.documents.operations import Refusal, parse_operation
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

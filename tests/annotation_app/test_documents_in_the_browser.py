@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from document_making import BITS, make_document, make_operation, make_text
 
-from piiloom.annotation_app.documents.applying import apply, is_blank
-from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
-from piiloom.annotation_app.documents.operations import Refusal, parse_operation
+from piiloom.annotation_app.documents.document import EditedDocument, Refusal, SpanMark, State, parse_operation
+from piiloom.annotation_app.documents.history import apply, is_blank
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 

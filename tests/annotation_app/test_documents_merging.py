@@ -9,11 +9,17 @@ from document_making import make_content, make_document, make_text
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.documents.applying import apply
-from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State
-from piiloom.annotation_app.documents.merging import Conflict, differences_between, merge_documents, paired
-from piiloom.annotation_app.documents.operations import Refusal, parse_operation
-from piiloom.annotation_app.documents.text_edits import common_edges, edited, edits_between
+from piiloom.annotation_app.documents.document import EditedDocument, Refusal, SpanMark, State, parse_operation
+from piiloom.annotation_app.documents.history import apply
+from piiloom.annotation_app.documents.merging import (
+    Conflict,
+    common_edges,
+    differences_between,
+    edited,
+    edits_between,
+    merge_documents,
+    paired,
+)
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 randoms = st.randoms(use_true_random=False)

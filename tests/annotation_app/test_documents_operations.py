@@ -12,16 +12,20 @@ from document_making import make_document, make_edit, make_operation
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.documents.applying import apply
-from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, State, document_of, next_revision
-from piiloom.annotation_app.documents.operations import (
+from piiloom.annotation_app.documents.document import (
     REFUSAL_SENTENCES,
+    EditedDocument,
     EditText,
     Refusal,
     RefusalCode,
+    SpanMark,
+    State,
+    document_of,
+    next_revision,
     operation_to_json,
     parse_operation,
 )
+from piiloom.annotation_app.documents.history import apply
 from piiloom.corpus.record import Record, Span
 from piiloom.foundation.errors import DataError
 from piiloom.taxonomy.entity_types import shipped_taxonomy

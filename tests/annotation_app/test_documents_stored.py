@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 from typing import get_args
 
-from piiloom.annotation_app.documents.document import EditedDocument, State
-from piiloom.annotation_app.documents.history import EditHistory, replayed_history
-from piiloom.annotation_app.documents.operations import (
+from piiloom.annotation_app.documents.document import (
+    EditedDocument,
     Operation,
     RefuseSuggestions,
+    State,
     TakeSuggestions,
     operation_to_json,
     parse_operation,
 )
+from piiloom.annotation_app.documents.history import EditHistory, replayed_history
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case

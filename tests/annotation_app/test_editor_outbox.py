@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from editor_page import EditorPage, editors
 
-from piiloom.annotation_app.documents.document import EditedDocument
-from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.document import EditedDocument, parse_operation
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 TEXT = "[[Ada|name|low]] met [[Grace|name|low]] in [[Kent|location|high]]."

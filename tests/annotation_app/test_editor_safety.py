@@ -9,8 +9,8 @@ import pytest
 from editor_page import EditorPage, FakeServer, marked
 from long_records import KEYS, open_long, watch, work_of
 
-from piiloom.annotation_app import editor_assets as assets
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
+from piiloom.annotation_app.sync import editor_data as assets
 from piiloom.foundation.yaml_files import data_folder
 
 NASTY = "<script>alert(1)</script><img src=x onerror=alert(2)> [a](javascript:alert(3)) ![i](http://x.test/i.png) =cmd|' /C calc'!A0"

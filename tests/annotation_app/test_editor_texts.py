@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from editor_page import EditorPage, editors
 
-from piiloom.annotation_app.documents.operations import parse_operation
+from piiloom.annotation_app.documents.document import parse_operation
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 FAMILY = "\U0001f468\u200d\U0001f469\u200d\U0001f467"

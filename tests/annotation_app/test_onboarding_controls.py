@@ -25,9 +25,9 @@ from piiloom.annotation_app.onboarding.controls import (
 )
 from piiloom.annotation_app.onboarding.exercises import feedback_on
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_assignments import ControlRow, load_controls
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.annotation_items import base_records, load_items
+from piiloom.corpus.store.annotation_project import ControlRow, load_controls
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.foundation.errors import UsageError

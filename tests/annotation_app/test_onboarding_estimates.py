@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, document_of
-from piiloom.annotation_app.figures.errors_left import chao, chapman, errors_found, estimate_remaining
+from piiloom.annotation_app.figures.agreement import chao, chapman, errors_found, estimate_remaining
 from piiloom.annotation_app.figures.intervals import wilson
 from piiloom.annotation_app.figures.spans import FinishedRecord, FinishedRecords, FinishedVersion, carried, compared_spans
-from piiloom.corpus.store.annotation_figures import BaseRow
+from piiloom.corpus.store.annotation_events import BaseRow
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.seeding import derive_rng
 from tests.longer import case_by_case

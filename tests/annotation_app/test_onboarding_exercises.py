@@ -13,8 +13,8 @@ from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, 
 from piiloom.annotation_app.onboarding.controls import KnownAnswer, lookalike_id, reference_in
 from piiloom.annotation_app.onboarding.exercises import feedback_on, score_of, shipped_answers
 from piiloom.annotation_app.worklist.pool import screening_doubts
-from piiloom.corpus.store.annotation_assignments import find_control, load_controls
 from piiloom.corpus.store.annotation_items import find_item
+from piiloom.corpus.store.annotation_project import find_control, load_controls
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.foundation.errors import UsageError

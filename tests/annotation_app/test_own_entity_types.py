@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from piiloom.annotation_app.editor_assets import colours
 from piiloom.annotation_app.serving.services import open_services
-from piiloom.annotation_app.sync.editor_data import EditorOptions, editor_data
+from piiloom.annotation_app.sync.editor_data import colours, editor_data
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import keep_types, types_of
@@ -35,7 +34,7 @@ def test_the_editor_offers_them_with_colours_that_stay(path):
     services = open_services(path)
     try:
         services.pool.add("boss", record_ids=["r1"], wanted=1)
-        shown = editor_data(services.documents.open("ana", "r1"), "ana", EditorOptions(), services.shared.taxonomy)["types"]
+        shown = editor_data(services.documents.open("ana", "r1"), "ana", services.shared.taxonomy)["types"]
     finally:
         services.close()
     assert [one["name"] for one in shown] == [*shipped_taxonomy().types, "vehicle plate", "pet"]

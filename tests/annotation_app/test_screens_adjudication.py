@@ -5,7 +5,7 @@ import threading
 import pytest
 from screen_stage import ACCEPT, HOSTILE, dispute, does, flip, markdown_of, page, press, ran, record, said, stage
 
-from piiloom.annotation_app.adjudication.choosing import Differing
+from piiloom.annotation_app.adjudication.versions import Differing
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.annotation_app.screens.showing import escape_markdown, marked_html
 from piiloom.corpus.store.records import iter_records

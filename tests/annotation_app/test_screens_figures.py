@@ -5,7 +5,7 @@ import threading
 import pytest
 from screen_stage import ACCEPT, dispute, does, flip, page, ran, said, stage
 
-from piiloom.annotation_app.screens.app_cache import PeriodicSettling, app_cache
+from piiloom.annotation_app.screens.tab_state import PeriodicSettling, app_cache
 from piiloom.foundation.errors import UsageError
 from tests.longer import mostly_long
 

@@ -4,7 +4,7 @@ import pytest
 from screen_stage import ACCEPT, dispute, does, flip, page, press, ran, said, stage
 from streamlit.testing.v1 import AppTest
 
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.corpus.store.annotation_events import read_events
 
 
@@ -21,8 +21,8 @@ def with_history(shown, record_id="r000"):
 
 
 def _history_of(name, role, record_id):
-    from piiloom.annotation_app.people.identity import AppUser
-    from piiloom.annotation_app.screens.record_panels import show_history
+    from piiloom.annotation_app.people.accounts import AppUser
+    from piiloom.annotation_app.screens.editor import show_history
     from piiloom.annotation_app.serving.services import get_services
 
     show_history(get_services(), AppUser(name, name, role), record_id)

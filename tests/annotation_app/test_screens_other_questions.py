@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from project_stories import document, pool, record
 
-from piiloom.annotation_app.screens.record_panels import table_of
+from piiloom.annotation_app.screens.editor import table_of
 from piiloom.corpus.store.annotation_items import other_questions
 from piiloom.corpus.store.database import MEMORY, Store
 

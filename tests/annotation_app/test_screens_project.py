@@ -5,7 +5,7 @@ from screen_stage import ACCEPT, HOSTILE, ROLES, does, markdown_of, page, press,
 from streamlit.testing.v1 import AppTest
 
 from piiloom.annotation_app.onboarding.exercises import shipped_answers
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.screens.frame import SCREENS, _drawn
 
 

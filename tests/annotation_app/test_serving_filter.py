@@ -12,9 +12,8 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from piiloom.annotation_app.serving.current_user import LoginConfig, identities
-from piiloom.annotation_app.serving.middleware import RequestFilter, SecurityHeaders, content_policy, inline_hashes, is_loopback
-from piiloom.annotation_app.serving.routes import LoginRoutes
+from piiloom.annotation_app.serving.current_user import LoginConfig, LoginRoutes, identities
+from piiloom.annotation_app.serving.server import RequestFilter, SecurityHeaders, content_policy, inline_hashes, is_loopback
 from piiloom.annotation_app.serving.services import get_services, set_services
 from tests.annotation_app.people_tools import House
 from tests.longer import case_by_case

@@ -11,8 +11,8 @@ import pytest
 
 from piiloom.annotation_app.serving.services import PeriodicSnapshots
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.derived_stores import take_snapshot
 from piiloom.corpus.store.opening import SharedStore
-from piiloom.corpus.store.snapshots import take_snapshot
 from piiloom.corpus.store.store_files import snapshot_folder
 from piiloom.foundation.errors import OutputError
 from tests.corpus.snapshot_stories import NOON, add_events, events_in

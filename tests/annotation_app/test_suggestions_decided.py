@@ -10,10 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from suggestion_stories import make_decision, make_suggestions, refuse, suggestion, take
 
-from piiloom.annotation_app.documents.applying import apply, placements
-from piiloom.annotation_app.documents.document import Decided, EditedDocument, SpanMark, State
-from piiloom.annotation_app.documents.history import EditHistory, replayed_history
-from piiloom.annotation_app.documents.operations import Refusal, parse_operation
+from piiloom.annotation_app.documents.document import Decided, EditedDocument, Refusal, SpanMark, State, parse_operation
+from piiloom.annotation_app.documents.history import EditHistory, apply, placements, replayed_history
 from piiloom.corpus.store.annotation_events import AnnotationEvent
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case

@@ -6,7 +6,7 @@ import pytest
 
 from piiloom.annotation_app.adjudication.versions import stale_offers
 from piiloom.corpus.store.annotation_items import base_records
-from piiloom.corpus.store.suggestions import suggestions_for
+from piiloom.corpus.store.judgements import suggestions_for
 from piiloom.corpus.suggesting import read_proposals, store_proposals
 from tests.annotation_app.suggestion_stories import native_rows, refuse, take
 from tests.annotation_app.sync_stories import CONTEXT, UNDO, Tab, documents, events, insert, record, service_over

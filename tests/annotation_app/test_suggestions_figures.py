@@ -10,14 +10,13 @@ from suggestion_stories import native_rows
 
 from piiloom.annotation_app.figures.changes import suggestion_figures
 from piiloom.annotation_app.sync.editor_data import event_words
-from piiloom.annotation_app.worklist.pool import Signals, explained, scored
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings
-from piiloom.annotation_app.worklist.record_lists import ListQuery
+from piiloom.annotation_app.worklist.assigning import ProjectSettings
+from piiloom.annotation_app.worklist.pool import ListQuery, Signals, explained, scored
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.release_options import requested
+from piiloom.corpus.store.judgements import Uncertainty, suggestions_for, uncertainties
 from piiloom.corpus.store.records import iter_records
-from piiloom.corpus.store.suggestions import Uncertainty, suggestions_for, uncertainties
 from tests.longer import case_by_case
 
 HOSTILE = "<b>mine</b> **bold**"

@@ -6,9 +6,8 @@ from document_making import make_document, make_operation
 from suggestion_stories import make_decision, make_suggestions
 from test_documents_in_the_browser import page  # noqa: F401 - a fixture
 
-from piiloom.annotation_app.documents.applying import apply, is_blank
-from piiloom.annotation_app.documents.document import State
-from piiloom.annotation_app.documents.operations import Refusal, parse_operation
+from piiloom.annotation_app.documents.document import Refusal, State, parse_operation
+from piiloom.annotation_app.documents.history import apply, is_blank
 from piiloom.annotation_app.sync.editor_data import suggestions_data
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from piiloom.annotation_app.sync.batch import RefusedEdit, StaleEdit
-from piiloom.annotation_app.sync.service import DocumentService
+from piiloom.annotation_app.sync.service import DocumentService, RefusedEdit, StaleEdit
 from piiloom.corpus.store.annotation_events import AnnotationDocument, load_documents
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore

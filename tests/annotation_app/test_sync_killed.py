@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
+from replaying import replayed_documents
 
-from piiloom.annotation_app.sync.service import replayed_documents
 from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.annotation_app.sync.batch import Sent, parse_outbox
+from piiloom.annotation_app.sync.service import Sent, parse_outbox
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case
 

@@ -9,14 +9,13 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from replaying import documents_from, rebuild_documents
 
-from piiloom.annotation_app.documents.document import State, document_of
+from piiloom.annotation_app.documents.document import Refusal, State, document_of, parse_operation
 from piiloom.annotation_app.documents.history import EDITS, EditHistory
-from piiloom.annotation_app.documents.operations import Refusal, parse_operation
-from piiloom.annotation_app.sync.batch import Sent
-from piiloom.annotation_app.sync.service import DocumentService, documents_from, rebuild_documents
+from piiloom.annotation_app.sync.service import DocumentService, Sent
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_events import FOR_ANOTHER, load_documents, read_events, replace_documents
+from piiloom.corpus.store.annotation_events import FOR_ANOTHER, load_documents, read_events
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.taxonomy.entity_types import shipped_taxonomy
@@ -149,7 +148,7 @@ def test_the_table_can_be_made_anew(shared: SharedStore) -> None:
             service.deliver(who, Tab(f"{who}-{name}").send(name, 0, insert(who), {"op": "accept"}))
     with shared.writing() as store:
         held = load_documents(store)
-        replace_documents(store, [])
+        store.change("DELETE FROM annotation_documents")
     assert rebuild_documents(shared) == len(held)
     with shared.reading() as store:
         assert load_documents(store) == held

@@ -9,9 +9,8 @@ import pytest
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.adjudication.resolving import Resolver
-from piiloom.annotation_app.people.identity import AppUser
-from piiloom.annotation_app.worklist.pool import explained
-from piiloom.annotation_app.worklist.record_lists import ListQuery
+from piiloom.annotation_app.people.accounts import AppUser
+from piiloom.annotation_app.worklist.pool import ListQuery, explained
 from piiloom.corpus.store.annotation_items import set_status
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError

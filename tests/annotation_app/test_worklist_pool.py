@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from worklist_stories import WorkProject, composed
 
+from piiloom.annotation_app.worklist.assigning import ProjectSettings
 from piiloom.annotation_app.worklist.pool import Signals, explained, scored, screening_doubts
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings
 from piiloom.corpus.importing import import_file
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_items import base_records, find_item, item_facts, load_items, pair_of, set_status, wanted_counts

@@ -7,7 +7,7 @@ import threading
 import pytest
 from worklist_stories import WorkProject
 
-from piiloom.annotation_app.worklist.project_settings import ProjectSettings, SettingsStore, settings_from
+from piiloom.annotation_app.worklist.assigning import ProjectSettings, SettingsStore, settings_from
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
 from tests.longer import case_by_case

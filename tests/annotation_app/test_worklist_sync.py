@@ -9,13 +9,11 @@ import pytest
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.onboarding.controls import control_results
-from piiloom.annotation_app.people.identity import AppUser
-from piiloom.annotation_app.sync.batch import Sent
-from piiloom.annotation_app.sync.service import DocumentService
-from piiloom.annotation_app.worklist.record_lists import ListQuery
-from piiloom.corpus.store.annotation_assignments import load_controls
+from piiloom.annotation_app.people.accounts import AppUser
+from piiloom.annotation_app.sync.service import DocumentService, Sent
+from piiloom.annotation_app.worklist.pool import ListQuery
 from piiloom.corpus.store.annotation_events import read_events
-from piiloom.corpus.store.annotation_project import newest_version
+from piiloom.corpus.store.annotation_project import load_controls, newest_version
 from piiloom.corpus.store.database import MEMORY, Store
 
 ACCEPT = {"op": "accept"}

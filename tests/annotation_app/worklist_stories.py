@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from replaying import replayed_tables
+
 from piiloom.annotation_app.documents.document import EditedDocument, State, document_of
-from piiloom.annotation_app.event_log import EventLog, replayed_tables
+from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.controls import Controls
 from piiloom.annotation_app.onboarding.exercises import Practice, QualifyingTest
 from piiloom.annotation_app.onboarding.guidelines import Guidelines
 from piiloom.annotation_app.sync.service import DocumentService
-from piiloom.annotation_app.worklist.assigning import WorkList
-from piiloom.annotation_app.worklist.pool import Pool
-from piiloom.annotation_app.worklist.project_settings import SettingsStore
-from piiloom.annotation_app.worklist.record_lists import RecordLists
+from piiloom.annotation_app.worklist.assigning import SettingsStore, WorkList
+from piiloom.annotation_app.worklist.pool import Pool, RecordLists
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
-from piiloom.corpus.store.annotation_assignments import load_assignments, load_controls
 from piiloom.corpus.store.annotation_events import AnnotationDocument, read_events, save_documents
 from piiloom.corpus.store.annotation_items import base_records, load_items
-from piiloom.corpus.store.annotation_project import load_guidelines, load_questions, read_settings
+from piiloom.corpus.store.annotation_project import load_assignments, load_controls, load_guidelines, load_questions, read_settings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records

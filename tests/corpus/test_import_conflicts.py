@@ -14,7 +14,7 @@ from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, import_file, import_file_among
 from piiloom.corpus.record import Record, SourceReference
 from piiloom.corpus.releases.freezing import create_release
-from piiloom.corpus.store.adjudications import stored_revisions
+from piiloom.corpus.store.annotation_events import stored_revisions
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records, iter_records

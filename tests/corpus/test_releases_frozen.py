@@ -12,8 +12,7 @@ import pytest
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.exporting import ContentHash, export_release
 from piiloom.corpus.releases.freezing import create_or_confirm_release, create_release
-from piiloom.corpus.store.adjudications import Adjudication, DecisionOutcome, add_adjudications
-from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
+from piiloom.corpus.store.annotation_events import Adjudication, AnnotationDocument, DecisionOutcome, add_adjudications, save_documents
 from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import delete_release

@@ -7,18 +7,19 @@ from collections.abc import Callable
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.adjudications import (
+from piiloom.corpus.store.annotation_events import (
     Adjudication,
+    AnnotationDocument,
     StoredRevision,
     add_adjudications,
     disputed_records,
     finished_records,
     last_decisions,
     load_adjudications,
+    save_documents,
     stored_revisions,
     unreleasable_records,
 )
-from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records

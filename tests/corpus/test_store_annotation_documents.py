@@ -14,7 +14,6 @@ from piiloom.corpus.store.annotation_events import (
     list_heads,
     load_documents,
     newest_edits,
-    replace_documents,
     save_documents,
 )
 from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
@@ -70,12 +69,6 @@ def test_heads_are_documents_without_their_states(store: Store) -> None:
     (head,) = list_heads(store)
     assert type(head) is AnnotationHead
     assert (head.version, head.guideline, head.event) == (3, 2, 5)
-
-
-def test_replacing_forgets_the_rest(store: Store) -> None:
-    save_documents(store, [document("r1"), document("r2")])
-    replace_documents(store, [document("r3")])
-    assert load_documents(store) == [document("r3")]
 
 
 def test_newest_edits_tell_which_records_are_on_the_list_and_in_the_store(store: Store, make_record: Callable[..., Record]) -> None:

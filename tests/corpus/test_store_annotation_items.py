@@ -10,23 +10,6 @@ from pathlib import Path
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.annotation_assignments import (
-    ControlRow,
-    RecordAssignment,
-    add_controls,
-    assigned_loads,
-    best_control,
-    best_offer,
-    control_orders,
-    ever_had,
-    find_control,
-    held_open,
-    known_record_ids,
-    load_assignments,
-    load_controls,
-    put_assignments,
-    standing,
-)
 from piiloom.corpus.store.annotation_events import AnnotationDocument, save_documents
 from piiloom.corpus.store.annotation_items import (
     AnnotationItem,
@@ -47,16 +30,31 @@ from piiloom.corpus.store.annotation_items import (
     shown_status_counts,
 )
 from piiloom.corpus.store.annotation_project import (
+    ControlRow,
     Guideline,
     GuidelineQuestion,
+    RecordAssignment,
+    add_controls,
     add_guideline,
     add_question,
+    assigned_loads,
+    best_control,
+    best_offer,
+    control_orders,
+    ever_had,
+    find_control,
+    held_open,
+    known_record_ids,
+    load_assignments,
+    load_controls,
     load_guidelines,
     load_questions,
     newest_version,
+    put_assignments,
     put_setting,
     read_settings,
     set_answer,
+    standing,
 )
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records

@@ -6,17 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.store.batches import (
+from piiloom.corpus.store.call_events import (
     BATCH_STATES,
     OPEN_STATES,
     BatchRequestRow,
     BatchRow,
+    CallEvent,
     load_batches,
     load_open_batches,
     save_batch_requests,
     save_batches,
+    save_call_events,
 )
-from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import MEMORY, Store
 
 

@@ -18,8 +18,8 @@ from piiloom.corpus.store.call_events import (
 )
 from piiloom.corpus.store.costs import ItemCalls, calls_by_item, calls_by_key, journal_lines, open_sends, spending
 from piiloom.corpus.store.database import MEMORY, Store
-from piiloom.corpus.store.record_search import find_stored
 from piiloom.corpus.store.records import add_records
+from piiloom.corpus.store.releases import find_stored
 from piiloom.corpus.store.runs import (
     RejectRow,
     StageResultRow,

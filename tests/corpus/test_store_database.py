@@ -15,9 +15,9 @@ import pytest
 
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.faults import hide_progress_bar, holder_command, opening_fault, translate
 from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.runs import create_run, list_runs
+from piiloom.corpus.store.store_files import hide_progress_bar, holder_command, opening_fault, translate
 from piiloom.foundation.errors import DataError, NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 from tests.longer import case_by_case, mostly_long
 

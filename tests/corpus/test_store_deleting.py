@@ -8,10 +8,10 @@ import pytest
 
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
-from piiloom.corpus.store.batches import BatchRow, save_batches
+from piiloom.corpus.store.call_events import BatchRow, save_batches
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import contents_of_run, delete_release, delete_run, ties_of_run
-from piiloom.corpus.store.partitions import deal_partition
+from piiloom.corpus.store.derived_stores import deal_partition
 from piiloom.corpus.store.records import add_records, count_records, iter_records
 from piiloom.corpus.store.releases import ReleaseRow, count_members, get_release, insert_release, list_releases
 from piiloom.corpus.store.runs import RejectRow, StageResultRow, create_run, list_runs, save_plan_items, save_rejects, save_stage_results

@@ -16,8 +16,8 @@ from piiloom.corpus.releases.exporting import export_formats
 from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.deleting import compact
+from piiloom.corpus.store.derived_stores import restore_snapshot, take_snapshot
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.snapshots import restore_snapshot, take_snapshot
 from piiloom.corpus.store.store_files import log_of
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations
 from piiloom.foundation.whole_files import OWNER_AND_GROUP, OWNER_ONLY, created_without

@@ -11,7 +11,7 @@ import pytest
 from piiloom.corpus.store.call_events import CallEvent, answered_keys, save_call_events, save_prompt_texts
 from piiloom.corpus.store.costs import open_sends, spending
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.partitions import deal_partition, left_over, merge_partition, missing, note_lost
+from piiloom.corpus.store.derived_stores import deal_partition, left_over, merge_partition, missing, note_lost
 from piiloom.corpus.store.runs import (
     RejectRow,
     StageResultRow,
@@ -119,18 +119,18 @@ def test_partitions_are_found_by_their_run(store, tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from piiloom.corpus.store import partitions
+from piiloom.corpus.store import derived_stores
 from piiloom.corpus.store.database import Store
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[3] == "before its file":
-    partitions.remove_partition = lambda path: die() if path.name.endswith(".new") else None
+    derived_stores.remove_partition = lambda path: die() if path.name.endswith(".new") else None
 elif sys.argv[3] == "half filled":
-    partitions._lend = die
+    derived_stores._lend = die
 else:
     Path.rename = die
 with Store.open(Path(sys.argv[1])) as store:
-    partitions.deal_partition(store, "one", 0, [1, 2], folder=Path(sys.argv[2]))
+    derived_stores.deal_partition(store, "one", 0, [1, 2], folder=Path(sys.argv[2]))
 """
 
 

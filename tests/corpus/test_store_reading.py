@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from piiloom.corpus.record import Record
-from piiloom.corpus.store import faults, store_files
+from piiloom.corpus.store import store_files
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import Sight, open_to_read
 from piiloom.corpus.store.records import add_records, count_records, iter_records
@@ -257,7 +257,7 @@ def test_who_wants_to_write_waits_a_moment_for_those_who_read(kept, monkeypatch)
         assert reader.stdout.readline() == "ready\n"
         with Store.open(kept) as store:  # no error: it was waited for
             assert count_records(store) == 1
-    monkeypatch.setattr(faults, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(store_files, "PATIENCE_S", 0.1)
     with subprocess.Popen([*command, "600"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
         assert reader.stdout.readline() == "ready\n"
         with pytest.raises(StoreLocked, match=f"process {reader.pid} .*is reading the store"):

@@ -6,9 +6,8 @@ import pytest
 
 from piiloom.corpus.record import Record, RecordPlan, Span
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.record_search import TextConditions, find_stored, releases_of, search_records, values_there
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.releases import ReleaseRow, insert_release
+from piiloom.corpus.store.releases import ReleaseRow, TextConditions, find_stored, insert_release, releases_of, search_records, values_there
 from piiloom.corpus.store.runs import create_run
 
 

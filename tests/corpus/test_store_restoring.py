@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.snapshots import restore_snapshot, take_snapshot
+from piiloom.corpus.store.derived_stores import restore_snapshot, take_snapshot
 from piiloom.corpus.store.store_files import list_snapshots
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError, StoreLocked, StoreTooNew
 from tests.corpus.snapshot_stories import NOON, add_events, events_in, writer

@@ -14,9 +14,9 @@ import pytest
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.derived_stores import OldSnapshotsRemain, take_snapshot
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records, iter_records
-from piiloom.corpus.store.snapshots import OldSnapshotsRemain, take_snapshot
 from piiloom.corpus.store.store_files import list_snapshots, next_snapshot, snapshot_folder, snapshot_time
 from piiloom.foundation.errors import OutputError, StoreError
 from tests.corpus.snapshot_stories import NOON, add_events, events_in
@@ -29,7 +29,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from piiloom.corpus.store.annotation_events import NewEvent, append_events, read_events
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.snapshots import take_snapshot
+from piiloom.corpus.store.derived_stores import take_snapshot
 from piiloom.foundation.errors import OutputError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store.open(Path(sys.argv[1]))

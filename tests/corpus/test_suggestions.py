@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_assignments import ControlRow, add_controls
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
+from piiloom.corpus.store.annotation_project import ControlRow, add_controls
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.judgements import suggestion_runs, suggestions_for
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.suggestions import suggestion_runs, suggestions_for
 from piiloom.corpus.suggesting import SUGGESTED, SuggestionReport, read_proposals, store_proposals
 from piiloom.foundation.errors import DataError, UsageError
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from piiloom.corpus.store.batches import BatchRow, load_batches, load_open_batches
+from piiloom.corpus.store.call_events import BatchRow, load_batches, load_open_batches
 from piiloom.corpus.store.costs import spending
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import create_run, list_runs

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.corpus.store.batches import load_open_batches, save_batches
+from piiloom.corpus.store.call_events import load_open_batches, save_batches
 from piiloom.corpus.store.database import Store
 from piiloom.execution.money.budget import BudgetReached
 from piiloom.foundation.errors import RunError

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
-from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.call_events import BatchRequestRow, BatchRow, CallEvent, save_batch_requests, save_batches, save_call_events
 from piiloom.corpus.store.costs import journal_lines, open_sends, reply_costs, spending, unanswered_calls
 from piiloom.execution.call_channel import close_open_sends
 from piiloom.execution.call_entries import sent_entry

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, save_batch_requests, save_batches
-from piiloom.corpus.store.call_events import CallEvent, save_call_events
+from piiloom.corpus.store.call_events import BatchRequestRow, BatchRow, CallEvent, save_batch_requests, save_batches, save_call_events
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.deleting import purge_texts
 from piiloom.corpus.store.runs import create_run

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.corpus.store.batches import load_batches
+from piiloom.corpus.store.call_events import load_batches
 from piiloom.corpus.store.database import Store
 from piiloom.foundation.seeding import derive_rng
 from piiloom.generation.run_session import run_to_end

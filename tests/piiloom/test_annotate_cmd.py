@@ -126,7 +126,7 @@ def test_options_out_of_range(cli, empty_store, option, value):
 def test_restore_brings_the_store_back_and_logs_everybody_out(cli, peopled):
     from datetime import UTC, datetime
 
-    from piiloom.corpus.store.snapshots import take_snapshot
+    from piiloom.corpus.store.derived_stores import take_snapshot
 
     services = open_services(peopled)
     token = services.logins.log_in("ana", GOOD, "192.0.2.7").token

@@ -8,15 +8,15 @@ import pytest
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.worklist import detection_runs, pool
+from piiloom.annotation_app.worklist.assigning import SettingsStore
 from piiloom.annotation_app.worklist.pool import Pool
-from piiloom.annotation_app.worklist.project_settings import SettingsStore
 from piiloom.corpus.record import Record, Span
 from piiloom.corpus.store.annotation_events import read_events
 from piiloom.corpus.store.annotation_items import load_items
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import suggestion_runs, suggestions_for
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
-from piiloom.corpus.store.suggestions import suggestion_runs, suggestions_for
 from piiloom.detection.detector import Findings
 from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.errors import StoreLocked

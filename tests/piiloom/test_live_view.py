@@ -14,7 +14,7 @@ import pytest
 
 from piiloom.cli.live_view import batches_text, chosen_mode, limiter_text, shown_run
 from piiloom.cli.terminal import Verbosity, in_columns, set_verbosity
-from piiloom.corpus.store.batches import BatchRow
+from piiloom.corpus.store.call_events import BatchRow
 from piiloom.execution.batches.batch_scheduler import BatchModeState, BatchStatus
 from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.limits.limiter import LimiterState
@@ -186,7 +186,7 @@ def on_a_terminal(code, columns=100):
 
 LIVE = """
 import time
-from piiloom.corpus.store.batches import BatchRow
+from piiloom.corpus.store.call_events import BatchRow
 from piiloom.execution.batches.batch_scheduler import BatchStatus, BatchModeState
 from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.watching.events import *

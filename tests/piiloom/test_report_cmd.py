@@ -8,7 +8,7 @@ import pytest
 
 import piiloom
 from piiloom.corpus.releases.freezing import create_release
-from piiloom.corpus.store.adjudications import Adjudication, add_adjudications
+from piiloom.corpus.store.annotation_events import Adjudication, add_adjudications
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records, iter_records
 from piiloom.foundation.errors import UsageError

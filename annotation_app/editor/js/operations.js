@@ -1,4 +1,4 @@
-// The twin of annotation_app/documents/applying.py (and of the readers in operations.py), so that an edit shows at once.
+// The twin of annotation_app/documents/history.py (and of the readers in document.py), so that an edit shows at once.
 // The server decides: undo, redo and revert are its own. tests/annotation_app/vectors hold what both must do alike.
 
 const OPERATION_NAME = (value) => operationText(value) && value !== "";

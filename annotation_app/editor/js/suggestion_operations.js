@@ -1,4 +1,4 @@
-// Accepting and refusing suggestions: the twin of annotation_app/documents/suggestions.py, of what `apply` does with them.
+// Accepting and refusing suggestions: the twin of annotation_app/documents/history.py, of what `apply` does with them.
 // rules.suggestions: where the server says that the suggestions are in the text ({id, start, end, type, relevance, subtype, withdrawn}).
 
 const ORIGIN_OF_SPANS = "p-";

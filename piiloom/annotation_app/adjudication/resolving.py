@@ -7,33 +7,35 @@ log. A step on a document is reverted by a new step, which can be reverted, too.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
 from piiloom.annotation_app.adjudication.versions import PersonsVersion, SideBySide, side_by_side, stale_offers, versions_of
-from piiloom.annotation_app.documents.applying import check_acceptable
 from piiloom.annotation_app.documents.document import EditedDocument, document_of, next_revision
-from piiloom.annotation_app.documents.history import EDITS
+from piiloom.annotation_app.documents.history import EDITS, check_acceptable
 from piiloom.annotation_app.event_log import EventLog, StoreService, stamp
 from piiloom.annotation_app.figures.spans import compared_spans
-from piiloom.annotation_app.people.identity import AppUser, require
+from piiloom.annotation_app.people.accounts import AppUser, require
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.record import Record
-from piiloom.corpus.store.adjudications import (
+from piiloom.corpus.store.annotation_events import (
     Adjudication,
+    AnnotationDocument,
+    AnnotationEvent,
     DecisionOutcome,
     DisputedRecord,
+    NewEvent,
     StoredRevision,
     add_adjudications,
     disputed_records,
     finished_records,
     load_adjudications,
+    read_events,
     records_with_late_edits,
     stored_revisions,
 )
-from piiloom.corpus.store.annotation_events import AnnotationDocument, AnnotationEvent, NewEvent, read_events
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, AnnotationItem, ItemStatus, base_records, find_item, load_items, set_status
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
@@ -79,11 +81,6 @@ def adjudication_of(event: AnnotationEvent) -> Adjudication:
         made_at=event.at,
         event=event.event,
     )
-
-
-def replayed_adjudications(events: Iterable[AnnotationEvent]) -> list[Adjudication]:
-    """Build the table of decisions from *events*, oldest first; other kinds of event are ignored."""
-    return [adjudication_of(event) for event in events if event.kind in OUTCOMES]
 
 
 def check_document(document: EditedDocument, base: Record, types: Collection[str]) -> None:

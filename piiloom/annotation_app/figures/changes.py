@@ -1,23 +1,42 @@
-"""Changes that people made to generated documents, by origin and type, and decisions on suggestions, by detector, type and score."""
+"""Changes to generated documents, decisions on suggestions, progress and pace of the work, and one person's own work.
+
+The consensus on a record is what it was last validated as: what all who finished it had alike, or what an adjudicator chose. Records
+that nobody else has finished say nothing, so they are left out. Hidden controls count as finished on their day, or they could be told
+from other records; nothing is ever decided on them.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from math import ceil
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import numpy as np
 
-from piiloom.annotation_app.documents.applying import placements
-from piiloom.annotation_app.documents.document import EditedDocument, document_of
+from piiloom.annotation_app.documents.document import EditedDocument, State, document_of
+from piiloom.annotation_app.documents.history import placements
+from piiloom.annotation_app.documents.merging import differences_between
 from piiloom.annotation_app.figures.intervals import Share
 from piiloom.annotation_app.figures.spans import FinishedRecord, Integers, SpansTable, match, pair_gains, rows_of_spans, spans_table
-from piiloom.corpus.store.annotation_items import base_records
+from piiloom.corpus.store.annotation_events import (
+    DayOfWork,
+    days_of_work,
+    list_heads,
+    load_adjudications,
+    load_documents,
+    status_counts,
+    work_left,
+)
+from piiloom.corpus.store.annotation_items import ItemStatus, base_records, load_items
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.suggestions import ShownSuggestion, edited_documents, shown_suggestions, suggestions_for
+from piiloom.corpus.store.judgements import ShownSuggestion, edited_documents, shown_suggestions, suggestions_for
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 _Figures = TypeVar("_Figures")
 _OF_SPANS = ("before", "after", "kept", "judged", "added", "removed", "moved", "retyped", "flipped")
@@ -202,3 +221,105 @@ def _withdrawn_by_edits(store: Store) -> set[tuple[str, str | None]]:
             placed = placements(suggestions.get(record_id, ()), document_of(bases[record_id]), EditedDocument.from_json(document))
             found |= {(one.suggestion.id, annotator) for one in placed if one.withdrawn}
     return found
+
+
+STATUS_ORDER: tuple[ItemStatus, ...] = ("generated", "annotated", "agreed", "adjudicated", "validated", "rejected")
+# The pace is the mean over this many latest days with finished documents.
+_PACE_DAYS = 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectProgress:
+    """The state of a project. A document is one person's version of one record.
+
+    ``finished`` and ``left`` count documents. ``per_day`` is the mean number of documents over the latest days on which anybody finished
+    one. ``done_on`` is the expected end as an ISO date; it assumes that people keep working on the same share of days. ``per_day`` is None
+    before anything is finished. ``done_on`` is None then, and when nothing is left.
+    """
+
+    statuses: dict[str, int]
+    records: int
+    finished: int
+    left: int
+    per_day: float | None
+    done_on: str | None
+    days: tuple[DayOfWork, ...]
+
+
+def project_progress(store: Store, today: date) -> ProjectProgress:
+    """Return the progress of the work list. ``done_on`` is counted from *today*."""
+    found, left = status_counts(store), work_left(store)
+    days = days_of_work(store)
+    by_day: Counter[str] = Counter()
+    for one in days:
+        by_day.update({one.day: one.finished} if one.finished else {})
+    per_day, done_on = _pace(by_day, left, today)
+    return ProjectProgress(
+        statuses={status: found.get(status, 0) for status in STATUS_ORDER},
+        records=sum(found.values()),
+        finished=by_day.total(),
+        left=left,
+        per_day=per_day,
+        done_on=done_on,
+        days=days,
+    )
+
+
+def _pace(by_day: Mapping[str, int], left: int, today: date) -> tuple[float | None, str | None]:
+    recent = sorted(by_day)[-_PACE_DAYS:]
+    if not recent:
+        return None, None
+    per_day = sum(by_day[day] for day in recent) / len(recent)
+    if not left:
+        return per_day, None
+    # People who worked on three of the last seven days are expected to go on like that.
+    spread = (date.fromisoformat(recent[-1]) - date.fromisoformat(recent[0])).days + 1
+    return per_day, (today + timedelta(days=ceil(left / per_day * spread / len(recent)))).isoformat()
+
+
+# The newest decisions only: people change, and older ones say little of how somebody works now.
+_MOST_RECORDS = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnAgreement:
+    """How one person's versions compare with the consensus.
+
+    ``alike``: records that are equal in text, question and all spans. ``spans``: spans of the consensus that the person has equal in ends,
+    type and relevance. ``kinds`` counts the differences by kind (``DifferenceKind``), ``texts`` the records whose text or question differs.
+    """
+
+    alike: Share
+    spans: Share
+    kinds: Counter[str]
+    texts: int
+
+
+def own_work(store: Store, person: str) -> tuple[tuple[DayOfWork, ...], OwnAgreement | None]:
+    """Return the days on which *person* worked, oldest first, and the agreement; None while no record of theirs is decided on."""
+    return tuple(day for day in days_of_work(store, ("work", "control")) if day.person == person), _agreement(store, person)
+
+
+def _agreement(store: Store, person: str) -> OwnAgreement | None:
+    finished = {head.record_id: head for head in list_heads(store, annotator=person) if head.verdict == "accepted"}
+    decided = {item.record_id for item in load_items(store, list(finished), roles=["work"]) if item.status == "validated"}
+    others = Counter(head.record_id for head in list_heads(store, record_ids=decided) if head.verdict != "open")
+    several = [name for name in decided if others[name] > 1]
+    final = {row.record_id: row for row in load_adjudications(store, several) if row.outcome == "validated"}
+    newest = sorted(final.values(), key=lambda row: -row.event)[:_MOST_RECORDS]
+    if not newest:
+        return None
+    consensus = {row.record_id: EditedDocument.from_json(row.document) for row in newest}
+    own = load_documents(store, record_ids=list(consensus), annotator=person)
+    kinds: Counter[str] = Counter()
+    alike = right = expected = texts = 0
+    for row in own:
+        decided_on = consensus[row.record_id]
+        differences = differences_between(decided_on, State.from_json(row.state).document)
+        wrong = {one.left.id for one in differences if one.left is not None}
+        kinds.update(one.kind for one in differences)
+        alike += not differences
+        texts += any(one.kind in {"text", "question"} for one in differences)
+        right += sum(mark.id not in wrong for mark in decided_on.marks)
+        expected += len(decided_on.marks)
+    return OwnAgreement(alike=Share.of(alike, len(own)), spans=Share.of(right, expected), kinds=kinds, texts=texts)

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.annotation_app.documents.document import SpanMark
-from piiloom.annotation_app.documents.text_edits import edits_between, realigned_through
-from piiloom.corpus.store.annotation_figures import (
+from piiloom.annotation_app.documents.merging import edits_between, realigned_through
+from piiloom.corpus.store.annotation_events import (
     BaseRow,
     DocumentRow,
     base_rows,

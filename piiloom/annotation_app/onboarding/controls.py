@@ -25,10 +25,9 @@ from piiloom.annotation_app.documents.document import EditedDocument, State, doc
 from piiloom.annotation_app.documents.merging import paired
 from piiloom.annotation_app.event_log import EventLog, control_of, item_of
 from piiloom.annotation_app.figures.intervals import Share
+from piiloom.annotation_app.worklist.assigning import ProjectService, ProjectSettings
 from piiloom.annotation_app.worklist.pool import CERTAIN, scored, signals_of
-from piiloom.annotation_app.worklist.project_settings import ProjectService, ProjectSettings
 from piiloom.corpus.record import Record, Span
-from piiloom.corpus.store.annotation_assignments import ControlRow, add_controls, control_orders, known_record_ids, load_controls
 from piiloom.corpus.store.annotation_events import NewEvent, load_documents
 from piiloom.corpus.store.annotation_items import (
     CONTROL_STATUS,
@@ -41,11 +40,12 @@ from piiloom.corpus.store.annotation_items import (
     newest_records,
     pooled,
 )
+from piiloom.corpus.store.annotation_project import ControlRow, add_controls, control_orders, known_record_ids, load_controls
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.judgements import uncertainties
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
 from piiloom.corpus.store.releases import types_of
-from piiloom.corpus.store.suggestions import uncertainties
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.taxonomy.own_types import extended

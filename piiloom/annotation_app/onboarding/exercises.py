@@ -20,13 +20,12 @@ from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, 
 from piiloom.annotation_app.documents.merging import Difference, differences_between, paired
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.controls import KnownAnswer, plant_several, reference_in, store_known
-from piiloom.annotation_app.worklist.project_settings import ProjectService, SettingsStore
+from piiloom.annotation_app.worklist.assigning import ProjectService, SettingsStore
 from piiloom.corpus.alignment import strip_marks
 from piiloom.corpus.record import Record, Relevance, Span
-from piiloom.corpus.store.annotation_assignments import ControlRow, find_control, load_controls
 from piiloom.corpus.store.annotation_events import AnnotationEvent, NewEvent, list_heads, load_documents, read_events
 from piiloom.corpus.store.annotation_items import load_items, newest_records
-from piiloom.corpus.store.annotation_project import newest_version
+from piiloom.corpus.store.annotation_project import ControlRow, find_control, load_controls, newest_version
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import UsageError

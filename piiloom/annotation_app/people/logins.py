@@ -20,8 +20,7 @@ from hashlib import sha256
 from typing import Final
 
 from piiloom.annotation_app.event_log import EventLog, StoreService, stamp
-from piiloom.annotation_app.people.accounts import Accounts
-from piiloom.annotation_app.people.identity import AppUser, folded_name
+from piiloom.annotation_app.people.accounts import Accounts, AppUser, folded_name
 from piiloom.corpus.store.annotation_events import NewEvent
 from piiloom.corpus.store.annotation_project import (
     LoginRow,

@@ -9,8 +9,9 @@ from typing import Any, Final
 
 import streamlit as st
 
-from piiloom.annotation_app.adjudication.choosing import (
+from piiloom.annotation_app.adjudication.versions import (
     Differing,
+    SideBySide,
     SpanChoice,
     SpanChoices,
     assembled,
@@ -20,19 +21,25 @@ from piiloom.annotation_app.adjudication.choosing import (
     picked_spans,
     span_choices,
 )
-from piiloom.annotation_app.adjudication.versions import SideBySide
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark, document_of
 from piiloom.annotation_app.documents.merging import Difference, differences_between
-from piiloom.annotation_app.editor_assets import colours
-from piiloom.annotation_app.people.identity import AppUser
-from piiloom.annotation_app.screens.app_cache import app_cache
-from piiloom.annotation_app.screens.record_panels import show_all_comments, show_whole_history
+from piiloom.annotation_app.people.accounts import AppUser
+from piiloom.annotation_app.screens.editor import show_all_comments, show_whole_history
 from piiloom.annotation_app.screens.showing import escape_markdown, marked_html, show_error, show_table
-from piiloom.annotation_app.screens.tab_state import act, addressed_record, field_key, fields, this_tab, with_outcomes, write_address
+from piiloom.annotation_app.screens.tab_state import (
+    act,
+    addressed_record,
+    app_cache,
+    field_key,
+    fields,
+    this_tab,
+    with_outcomes,
+    write_address,
+)
 from piiloom.annotation_app.serving.current_user import current_person
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.sync.editor_data import label_origin
-from piiloom.corpus.store.adjudications import last_decisions
+from piiloom.annotation_app.sync.editor_data import colours, label_origin
+from piiloom.corpus.store.annotation_events import last_decisions
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
 

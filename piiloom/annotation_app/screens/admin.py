@@ -12,14 +12,13 @@ from zlib import crc32
 import streamlit as st
 
 from piiloom.annotation_app.onboarding.exercises import shipped_answers
-from piiloom.annotation_app.people.identity import ROLES, AppUser
+from piiloom.annotation_app.people.accounts import ROLES, AppUser
 from piiloom.annotation_app.screens.admin_files import export_tab, import_tab, suggestions_tab
-from piiloom.annotation_app.screens.showing import escape_markdown, show_table
+from piiloom.annotation_app.screens.showing import escape_markdown, show_metrics, show_table
 from piiloom.annotation_app.screens.tab_state import BY_ADMIN, choice_field, field_key, fields, with_outcomes
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.worklist.pool import PoolReport
-from piiloom.annotation_app.worklist.project_settings import DEFAULT_WEIGHTS, MOST_PEOPLE
-from piiloom.annotation_app.worklist.record_lists import ListQuery
+from piiloom.annotation_app.worklist.assigning import DEFAULT_WEIGHTS, MOST_PEOPLE
+from piiloom.annotation_app.worklist.pool import ListQuery, PoolReport
 from piiloom.corpus.store.annotation_items import wanted_counts
 from piiloom.corpus.store.records import count_records
 from piiloom.corpus.store.runs import count_reasons, list_runs
@@ -219,10 +218,11 @@ def stats_tab(services: Services, _person: AppUser) -> None:
             for reason, count in reasons.items()
         ]
         total, validated = count_records(store), count_records(store, status="validated")
-    one, two, three = st.columns(3)
-    one.metric("Revisions of records", f"{total:,}")
-    two.metric("of them validated", f"{validated:,}")
-    three.metric("Size", f"{services.path.stat().st_size / 1e6:,.1f} MB")
+    show_metrics(
+        ("Revisions of records", f"{total:,}"),
+        ("of them validated", f"{validated:,}"),
+        ("Size", f"{services.path.stat().st_size / 1e6:,.1f} MB"),
+    )
     for title, table in (("Runs", rows), ("Rejects of the runs", rejects)):
         if table:
             st.markdown(f"**{title}**")

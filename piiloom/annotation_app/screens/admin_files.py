@@ -12,10 +12,10 @@ from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.screens.showing import escape_markdown, file_size, show_files, show_table
 from piiloom.annotation_app.screens.tab_state import BY_ADMIN, choice_field, field_key, fields, this_tab
-from piiloom.annotation_app.serving.routes import file_link
+from piiloom.annotation_app.serving.current_user import file_link
 from piiloom.annotation_app.serving.server import MOST_UPLOADED_MB
 from piiloom.annotation_app.serving.services import Services, get_services
 from piiloom.annotation_app.worklist.detection_runs import DetectionRun, OfferedDetector
@@ -25,8 +25,8 @@ from piiloom.corpus.importing import ImportConflict, ImportReport, OnConflict, i
 from piiloom.corpus.releases.exporting import export_release
 from piiloom.corpus.releases.freezing import draft_release, freeze
 from piiloom.corpus.releases.release_options import ANY_STATUS, SplitSettings, requested
+from piiloom.corpus.store.judgements import suggestion_runs
 from piiloom.corpus.store.releases import list_releases
-from piiloom.corpus.store.suggestions import suggestion_runs
 from piiloom.corpus.suggesting import SuggestionReport
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.words import counted
@@ -226,11 +226,16 @@ def _show_import(last: _Imported) -> None:
         f"{report.inside_word:,} only inside a longer word, {report.missing:,} nowhere. "
         f"Mentions that overlapped: {len(report.overlapping):,}."
     )
+    _show_left_out(report, "Types that are not ours", f"{last.rejects} has them, to download below.")
+
+
+def _show_left_out(report: ImportReport | SuggestionReport, types: str, where: str) -> None:
+    """Show the types in an uploaded file that are not ours, and its rows that were rejected; *where* says where these are."""
     if report.unknown_types:
         names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))
-        st.text(f"Types that are not ours: {names}")
+        st.text(f"{types}: {names}")
     if report.rejected:
-        st.warning(escape_markdown(f"Rows that were rejected: {len(report.rejected):,}. {last.rejects} has them, to download below."))
+        st.warning(escape_markdown(f"Rows that were rejected: {len(report.rejected):,}. {where}"))
         show_table([{"line": line, "why": why} for line, why in report.rejected[:_REJECTS_SHOWN]])
 
 
@@ -318,7 +323,6 @@ def suggested(report: SuggestionReport) -> str:
 
 
 _LAST_SUGGESTIONS: Final = "suggestions_last"
-_REJECTED_SHOWN: Final = 50
 
 
 def suggestions_tab(services: Services, _person: AppUser) -> None:
@@ -365,12 +369,7 @@ def _store_upload(services: Services, admin: str, content: bytes, detector: str,
 def _show_suggestions(report: SuggestionReport) -> None:
     st.success(escape_markdown(suggested(report)))
     st.text("People see them on records of the work list, also on those that they have begun.")
-    if report.unknown_types:
-        names = ", ".join(f"{name} {count:,}" for name, count in sorted(report.unknown_types.items()))
-        st.text(f"Left out, since their types are not ours: {names}")
-    if report.rejected:
-        st.warning(f"Rows that were rejected: {len(report.rejected):,}. The tab Import has them to download.")
-        show_table([{"line": line, "why": why} for line, why in report.rejected[:_REJECTED_SHOWN]])
+    _show_left_out(report, "Left out, since their types are not ours", "The tab Import has them to download.")
 
 
 def _runs(services: Services) -> None:

@@ -10,17 +10,25 @@ from typing import Any, Final, TypeVar
 import streamlit as st
 
 from piiloom.annotation_app.event_log import stamp
-from piiloom.annotation_app.figures.agreement import AgreementFigures, measure_agreement
-from piiloom.annotation_app.figures.changes import Acceptance, Changes, GroupedFigures, label_changes, suggestion_figures
-from piiloom.annotation_app.figures.errors_left import ASSUMPTIONS, Estimate, estimate_remaining
+from piiloom.annotation_app.figures.agreement import ASSUMPTIONS, AgreementFigures, Estimate, estimate_remaining, measure_agreement
+from piiloom.annotation_app.figures.changes import (
+    Acceptance,
+    Changes,
+    GroupedFigures,
+    OwnAgreement,
+    label_changes,
+    own_work,
+    project_progress,
+    suggestion_figures,
+)
 from piiloom.annotation_app.figures.intervals import AgreementFigure, Share
-from piiloom.annotation_app.figures.work_done import DayOfWork, OwnAgreement, own_work, project_progress
 from piiloom.annotation_app.onboarding.controls import control_results
-from piiloom.annotation_app.people.identity import AppUser
-from piiloom.annotation_app.screens.app_cache import CHARTS, AppCache, app_cache, finished_records_of, ready
-from piiloom.annotation_app.screens.showing import show_bars, show_error, show_table
+from piiloom.annotation_app.people.accounts import AppUser
+from piiloom.annotation_app.screens.showing import show_bars, show_error, show_metrics, show_table
+from piiloom.annotation_app.screens.tab_state import CHARTS, AppCache, app_cache, finished_records_of, ready
 from piiloom.annotation_app.serving.services import get_services
-from piiloom.corpus.store.annotation_assignments import own_standing
+from piiloom.corpus.store.annotation_events import DayOfWork
+from piiloom.corpus.store.annotation_project import own_standing
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.words import counted
 
@@ -79,12 +87,13 @@ def _show_progress(cache: AppCache) -> None:
         st.info("The work list is empty. An admin puts records into it on the page Admin.")
         return
     decided = sum(found.statuses.get(status, 0) for status in ("validated", "rejected"))
-    one, two, three, four, five = st.columns(5)
-    one.metric("Records decided", f"{decided:,} of {found.records:,}", help="Validated or rejected, of all in the work list")
-    two.metric("Documents finished", f"{found.finished:,}", help="What one person makes of one record is a document; accepted or rejected")
-    three.metric("Documents still wanted", f"{found.left:,}", help="Over all unfinished records: people for each, less those who finished")
-    four.metric("Documents a working day", "–" if found.per_day is None else f"{found.per_day:,.1f}")
-    five.metric("Done on", found.done_on or "–", help="At the pace of the last seven days with work")
+    show_metrics(
+        ("Records decided", f"{decided:,} of {found.records:,}", "Validated or rejected, of all in the work list"),
+        ("Documents finished", f"{found.finished:,}", "What one person makes of one record is a document; accepted or rejected"),
+        ("Documents still wanted", f"{found.left:,}", "Over all unfinished records: people for each, less those who finished"),
+        ("Documents a working day", "–" if found.per_day is None else f"{found.per_day:,.1f}"),
+        ("Done on", found.done_on or "–", "At the pace of the last seven days with work"),
+    )
     st.progress(decided / found.records)
     left, right = st.columns([2, 3])
     with left:
@@ -275,12 +284,12 @@ def own_work_page(person: AppUser) -> None:
     st.subheader("My work")
     seconds, finished = sum(day.seconds for day in days), sum(day.finished for day in days)
     worked = sum(day.finished > 0 for day in days)
-    one, two, three, four = st.columns(4)
-    one.metric("Records I finished", f"{standing.done:,}")
-    left = "Unfinished records with a place for you; others may take some of them"
-    two.metric("About so many are left for me", f"{standing.left:,}", help=left)
-    three.metric("Seconds a record", f"{seconds / finished:,.0f}" if finished else "–", help="Between first and last edit, without breaks")
-    four.metric("Records a working day", f"{finished / worked:,.1f}" if worked else "–")
+    show_metrics(
+        ("Records I finished", f"{standing.done:,}"),
+        ("About so many are left for me", f"{standing.left:,}", "Unfinished records with a place for you; others may take some of them"),
+        ("Seconds a record", f"{seconds / finished:,.0f}" if finished else "–", "Between first and last edit, without breaks"),
+        ("Records a working day", f"{finished / worked:,.1f}" if worked else "–"),
+    )
     _show_own_agreement(agreement)
     if days:
         st.markdown("**Day by day**")

@@ -9,17 +9,15 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from piiloom.annotation_app.people.identity import AppRole, AppUser
+from piiloom.annotation_app.people.accounts import AppRole, AppUser
 from piiloom.annotation_app.screens.adjudication import adjudication_page
 from piiloom.annotation_app.screens.admin import admin_page
-from piiloom.annotation_app.screens.app_cache import load_beside
 from piiloom.annotation_app.screens.dashboard import dashboard_page, own_work_page, read_ahead
 from piiloom.annotation_app.screens.editor import mount_page
 from piiloom.annotation_app.screens.learning import guidelines_page, training_page
-from piiloom.annotation_app.screens.records import records_page
 from piiloom.annotation_app.screens.showing import escape_markdown
-from piiloom.annotation_app.screens.tab_state import address_of, addressed_record, this_tab
-from piiloom.annotation_app.screens.work import work_page
+from piiloom.annotation_app.screens.tab_state import address_of, addressed_record, load_beside, this_tab
+from piiloom.annotation_app.screens.work import records_page, work_page
 from piiloom.annotation_app.serving.current_user import (
     LOGIN_PATH,
     current_person,

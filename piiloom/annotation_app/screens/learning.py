@@ -8,17 +8,16 @@ from typing import Final
 
 import streamlit as st
 
-from piiloom.annotation_app.editor_assets import colours
 from piiloom.annotation_app.onboarding.exercises import Feedback
 from piiloom.annotation_app.onboarding.guidelines import tour_video
-from piiloom.annotation_app.people.identity import AppUser
+from piiloom.annotation_app.people.accounts import AppUser
 from piiloom.annotation_app.screens.editor import show_editor
 from piiloom.annotation_app.screens.showing import escape_markdown, marked_html, show_table
 from piiloom.annotation_app.screens.tab_state import BY_ADMIN, act, field_key, fields, this_tab, with_outcomes
 from piiloom.annotation_app.serving.services import Services, get_services
-from piiloom.annotation_app.sync.batch import DocumentView
-from piiloom.annotation_app.sync.editor_data import EditorMode, EditorOptions, editor_data
-from piiloom.annotation_app.worklist.project_settings import may_see_people, may_see_question
+from piiloom.annotation_app.sync.editor_data import EditorMode, colours, editor_data
+from piiloom.annotation_app.sync.service import DocumentView
+from piiloom.annotation_app.worklist.assigning import may_see_people, may_see_question
 from piiloom.corpus.store.annotation_project import Guideline, GuidelineQuestion
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import counted
@@ -219,9 +218,17 @@ def _show(services: Services, person: AppUser, record_id: str, page: str, mode: 
     tab = this_tab()
     trail = tab.trail(page)
     opened = services.documents.open(person.name, record_id)
-    position = {"index": trail.place + 1, "total": len(trail.records)}
-    options = EditorOptions(mode=mode, acknowledged=tab.acknowledged, notices=tab.notices, intents=tab.intents, position=position)
-    show_editor(editor_data(opened, person.name, options, services.shared.taxonomy), page, _no_further)
+    data = editor_data(
+        opened,
+        person.name,
+        services.shared.taxonomy,
+        mode=mode,
+        acknowledged=tab.acknowledged,
+        notices=tab.notices,
+        intents=tab.intents,
+        position={"index": trail.place + 1, "total": len(trail.records)},
+    )
+    show_editor(data, page, _no_further)
     return opened
 
 

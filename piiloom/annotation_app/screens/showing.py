@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import streamlit as st
 
-from piiloom.annotation_app.adjudication.choosing import Differing
+from piiloom.annotation_app.adjudication.versions import Differing
 from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.words import Range
@@ -69,6 +69,12 @@ def show_bars(rows: Sequence[Mapping[str, Any]], otherwise: str = "", *, height:
         st.bar_chart(safe_rows(rows), height=height, x_label="", y_label="", **settings)
     else:
         st.text(otherwise)
+
+
+def show_metrics(*metrics: tuple[str, str] | tuple[str, str, str]) -> None:
+    """Show numbers side by side, each with its label and, if there is one, a help text."""
+    for column, (label, value, *told) in zip(st.columns(len(metrics)), metrics, strict=True):
+        column.metric(label, value, help=told[0] if told else None)
 
 
 def show_table(rows: Sequence[Mapping[str, Any]], **settings: Any) -> Any:

@@ -20,15 +20,13 @@ from piiloom.annotation_app.people.accounts import Accounts
 from piiloom.annotation_app.people.logins import LoginService
 from piiloom.annotation_app.project_files import ProjectFiles
 from piiloom.annotation_app.sync.service import DocumentService
-from piiloom.annotation_app.worklist.assigning import WorkList
+from piiloom.annotation_app.worklist.assigning import SettingsStore, WorkList
 from piiloom.annotation_app.worklist.detection_runs import DetectionRuns, Detectors, SuggestionIntake
-from piiloom.annotation_app.worklist.pool import Pool
-from piiloom.annotation_app.worklist.project_settings import SettingsStore
-from piiloom.annotation_app.worklist.record_lists import RecordLists
+from piiloom.annotation_app.worklist.pool import Pool, RecordLists
 from piiloom.corpus.store.annotation_project import newest_version
 from piiloom.corpus.store.database import MEMORY, Store
+from piiloom.corpus.store.derived_stores import OldSnapshotsRemain, take_snapshot
 from piiloom.corpus.store.opening import SharedStore
-from piiloom.corpus.store.snapshots import OldSnapshotsRemain, take_snapshot
 from piiloom.corpus.store.store_files import list_snapshots, log_of, snapshot_time
 from piiloom.foundation.errors import PiiloomError
 

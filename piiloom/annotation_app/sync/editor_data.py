@@ -1,22 +1,133 @@
-"""The data that the editor component gets about one record, the origin of its labels, and its events in plain words."""
+"""What the browser gets for the editor: scripts, style sheet and colors, the data of a record, and its events in plain words.
+
+Scripts and styles are joined from the files of the editor's folder and served at one URL path. Streamlit sends a component's script again
+with every change of its data. So that script is a short loader, which imports the editor from a route of ours. The path of that route
+contains a hash of the content.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
+from functools import cache
+from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, Literal
 
-from piiloom.annotation_app.documents.applying import placements
 from piiloom.annotation_app.documents.document import EditedDocument, document_of
+from piiloom.annotation_app.documents.history import placements
 from piiloom.annotation_app.documents.live_checks import live_checks
-from piiloom.annotation_app.editor_assets import colours
-from piiloom.annotation_app.sync.batch import REFUSED, STALE, DocumentView
+from piiloom.annotation_app.sync.service import REFUSED, STALE, DocumentView
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_events import FOR_ANOTHER, AnnotationEvent
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.judgements import Judgement, load_judgements
-from piiloom.corpus.store.suggestions import Suggestion
+from piiloom.corpus.store.judgements import Judgement, Suggestion, load_judgements
+from piiloom.foundation.yaml_files import data_folder
 from piiloom.taxonomy.entity_types import Taxonomy
+
+# In load order: top-level code may use earlier files only; the bodies of functions may use all files.
+SCRIPTS = (
+    "points",
+    "operations",
+    "suggestion_operations",
+    "text_diff",
+    "elements",
+    "text_map",
+    "words",
+    "history",
+    "outbox",
+    "actions",
+    "layout",
+    "text_view",
+    "highlights",
+    "handles",
+    "selecting",
+    "finding",
+    "touching",
+    "span_list",
+    "type_picker",
+    "dialogs",
+    "typing",
+    "text_editing",
+    "suggestions",
+    "suggestions_view",
+    "checks_view",
+    "preview",
+    "why",
+    "keys",
+    "without_record",
+    "main",
+    "page_keys",
+    "page_connection",
+    "page_clicks",
+    "page_main",
+)
+STYLES = ("editor.css", "suggestions.css")
+
+
+@cache
+def script() -> str:
+    """Return the whole editor as one JavaScript module, whose default export is ``mountEditor``."""
+    folder = data_folder("annotation_app") / "editor" / "js"
+    parts = [f"// {name}.js\n{(folder / f'{name}.js').read_text(encoding='utf-8')}" for name in SCRIPTS]
+    return "\n".join(["'use strict';", *parts, "export default mountEditor;", ""])
+
+
+@cache
+def styles() -> str:
+    """The editor's style sheet."""
+    return "".join((data_folder("annotation_app") / "editor" / name).read_text(encoding="utf-8") for name in STYLES)
+
+
+@cache
+def module() -> str:
+    """Return the module that is served: the script, plus exports of what pages do, and of the style sheet."""
+    return f"{script()}export {{ mountPage }};\nexport const styles = {json.dumps(styles())};\n"
+
+
+@cache
+def module_address() -> str:
+    """Return the URL path of ``module``."""
+    return f"/editor/{sha256(module().encode()).hexdigest()[:20]}.js"
+
+
+@cache
+def loader(mount: str = "default") -> str:
+    """Return the short script that Streamlit sends. It calls the export *mount*: ``default`` (the editor) or ``mountPage``."""
+    text = (data_folder("annotation_app") / "editor" / "loader.js").read_text(encoding="utf-8")
+    return text.replace("__ADDRESS__", module_address()).replace("__MOUNT__", mount)
+
+
+# Ordered so that neighbors in a list differ most.
+_COLOURS = (
+    "#3b82c4",
+    "#c46a1b",
+    "#2e9e6b",
+    "#b4459f",
+    "#8a8f1f",
+    "#6a5acd",
+    "#c9485b",
+    "#1f9aa8",
+    "#9a6b3f",
+    "#5f8f2f",
+    "#d05a9a",
+    "#4f6fb0",
+    "#b58b00",
+    "#7d4fa8",
+    "#4a8c7f",
+)
+# For own types: between the hues above.
+_FURTHER = ("#a8556b", "#3f8fae", "#9b5fc0", "#7f8a4a", "#c2603f", "#5c7fc9", "#3f9a4f", "#b06f8f", "#8b7a2f")
+
+
+def colours(types: Iterable[str]) -> Mapping[str, str]:
+    """Return a color for each of *types*, in order. The colors repeat if there are more types than colors.
+
+    Own types follow the shipped ones, in the order in which the store got them, so that a type keeps its color.
+    """
+    ordered = (*_COLOURS, *_FURTHER)
+    return {name: ordered[place % len(ordered)] for place, name in enumerate(types)}
 
 
 def label_origin(store: Store, record: Record) -> dict[str, Any]:
@@ -55,30 +166,29 @@ EditorMode = Literal["annotate", "practice", "adjudicate", "view"]
 _RIGHT_TO_LEFT = frozenset({"ar", "fa", "he", "ur"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EditorOptions:
-    """Editor data other than the record itself.
+def editor_data(
+    opened: DocumentView,
+    person: str,
+    taxonomy: Taxonomy,
+    *,
+    mode: EditorMode = "annotate",
+    readonly: bool = False,
+    acknowledged: Mapping[str, int] = MappingProxyType({}),
+    notices: Sequence[Mapping[str, Any]] = (),
+    position: Mapping[str, int] | None = None,
+    why: Mapping[str, Any] | None = None,
+    suggestions: Sequence[Suggestion] = (),
+    commented: Mapping[str, int] = MappingProxyType({}),
+    intents: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """Build the JSON object that the editor component shows; offsets are code points.
 
-    ``acknowledged`` has the highest sequence number received, by client; ``notices`` are messages for the browser. ``position``
-    holds either index and total (a fixed row of records), or done and left (one's own work on the list, see ``OwnStanding``). ``why``
-    explains the labels; None if the person may not see it. ``suggestions`` are those of the record. ``commented`` has the
-    number of comments that the person may see, by span id. ``intents`` has the number of the
+    *acknowledged* has the highest sequence number received, by client; *notices* are messages for the browser. *position*
+    holds either index and total (a fixed row of records), or done and left (one's own work on the list, see ``OwnStanding``). *why*
+    explains the labels; None if the person may not see it. *suggestions* are those of the record. *commented* has the
+    number of comments that the person may see, by span id. *intents* has the number of the
     newest navigation request that was carried out, by client.
     """
-
-    mode: EditorMode = "annotate"
-    readonly: bool = False
-    acknowledged: Mapping[str, int] = field(default_factory=dict)
-    notices: Sequence[Mapping[str, Any]] = ()
-    position: Mapping[str, int] | None = None
-    why: Mapping[str, Any] | None = None
-    suggestions: Sequence[Suggestion] = ()
-    commented: Mapping[str, int] = field(default_factory=dict)
-    intents: Mapping[str, int] = field(default_factory=dict)
-
-
-def editor_data(opened: DocumentView, person: str, options: EditorOptions, taxonomy: Taxonomy) -> dict[str, Any]:
-    """Build the JSON object that the editor component shows; offsets are code points."""
     record, document = opened.record, opened.state.document
     types = taxonomy.types
     pair = record.plan.pair if record.plan else None
@@ -88,20 +198,20 @@ def editor_data(opened: DocumentView, person: str, options: EditorOptions, taxon
         "person": person,
         "version": opened.version,
         "state": opened.state.to_json(),
-        "acknowledged": dict(options.acknowledged),
-        "intents_done": dict(options.intents),
-        "notices": [dict(notice) for notice in options.notices],
+        "acknowledged": dict(acknowledged),
+        "intents_done": dict(intents),
+        "notices": [dict(notice) for notice in notices],
         "types": [{"name": name, "colour": colour} for name, colour in colours(types).items()],
         "checks": [asdict(found) for found in live_checks(document, record.locale, types, pair=pair)],
         "question_needed": bool(record.question and record.question.strip()),
         "can_undo": opened.can_undo,
         "can_redo": opened.can_redo,
-        "readonly": options.readonly,
-        "mode": options.mode,
-        "position": dict(options.position) if options.position else None,
-        "suggestions": suggestions_data(options.suggestions, document_of(record), document),
-        "commented": dict(options.commented),
-        "why": dict(options.why) if options.why is not None else None,
+        "readonly": readonly,
+        "mode": mode,
+        "position": dict(position) if position else None,
+        "suggestions": suggestions_data(suggestions, document_of(record), document),
+        "commented": dict(commented),
+        "why": dict(why) if why is not None else None,
         "locale": record.locale,
         "direction": "rtl" if language in _RIGHT_TO_LEFT else "auto",
     }

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
 from piiloom.annotation_app.event_log import EventLog, StoreService
+from piiloom.annotation_app.worklist.assigning import ProjectService, SettingsStore
 from piiloom.annotation_app.worklist.pool import Pool
-from piiloom.annotation_app.worklist.project_settings import ProjectService, SettingsStore
 from piiloom.corpus.formats.native_rows import write_rows
 from piiloom.corpus.record import Record
 from piiloom.corpus.store.annotation_items import OPEN_STATUSES, base_records, load_items, newest_records

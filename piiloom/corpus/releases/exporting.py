@@ -27,7 +27,7 @@ from piiloom.corpus.markers import TYPES, MarkerChoice, MarkerSet
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, Record
 from piiloom.corpus.releases.manifest import MANIFEST, ExportedFile, ImportLosses, ManifestFacts, SplitCounts, files_to_json, manifest
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.judgements import judged_in_release
+from piiloom.corpus.store.judgements import judged_in_release, suggested_spans
 from piiloom.corpus.store.releases import (
     count_members,
     count_statuses,
@@ -38,7 +38,6 @@ from piiloom.corpus.store.releases import (
     types_of,
     withheld_of,
 )
-from piiloom.corpus.store.suggestions import suggested_spans
 from piiloom.foundation.errors import OutputError, ReleaseError, UsageError
 from piiloom.foundation.frames import Framed, Row
 from piiloom.foundation.seeding import secret_key

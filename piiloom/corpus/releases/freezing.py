@@ -36,8 +36,7 @@ from piiloom.corpus.releases.release_options import (
 )
 from piiloom.corpus.releases.splits import KeptPlaces, Split, split_members
 from piiloom.corpus.releases.value_overlap import ValueDraw
-from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
-from piiloom.corpus.store.annotation_events import load_documents, records_finished_by_several
+from piiloom.corpus.store.annotation_events import last_decisions, load_documents, records_finished_by_several, unreleasable_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import records_judged_otherwise
 from piiloom.corpus.store.records import iter_records, record_ids

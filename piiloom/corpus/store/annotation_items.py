@@ -52,9 +52,7 @@ class AnnotationItem:
 
 def add_items(store: Store, items: Sequence[AnnotationItem]) -> None:
     """Add *items*. The caller ensures that none of their records is in the list yet (``pooled_ids``)."""
-    encoded = [(json.dumps(list(i.reasons)), json.dumps(dict(i.facts), ensure_ascii=False, sort_keys=True), i.changed_at) for i in items]
-    heads = [(i.record_id, i.record_order, i.role, i.status, i.wanted, i.priority) for i in items]
-    store.append("annotation_items", field_names(AnnotationItem), [(*head, *rest) for head, rest in zip(heads, encoded, strict=True)])
+    store.add("annotation_items", items, encoded=_DECODED, sort_keys=True)
 
 
 def load_items(store: Store, record_ids: Collection[str] | None = None, roles: Collection[str] | None = None) -> list[AnnotationItem]:
@@ -132,8 +130,13 @@ def _newest(store: Store, run_id: str | None, imported: bool, record_ids: Collec
 
 def wanted_counts(store: Store) -> dict[int, int]:
     """Count the unfinished records of the work list by how many people are to annotate each."""
-    sql = "SELECT wanted, count(*) FROM annotation_items WHERE role = 'work' AND list_contains(?::VARCHAR[], status) GROUP BY 1 ORDER BY 1"
-    return dict(store.rows(sql, [list(OPEN_STATUSES)]))
+    return dict(
+        store.rows(
+            "SELECT wanted, count(*) FROM annotation_items WHERE role = 'work' AND list_contains(?::VARCHAR[], status) "
+            "GROUP BY 1 ORDER BY 1",
+            [list(OPEN_STATUSES)],
+        )
+    )
 
 
 def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]:
@@ -144,8 +147,11 @@ def base_records(store: Store, record_ids: Collection[str]) -> dict[str, Record]
 
 def item_pair_counts(store: Store) -> dict[str, int]:
     """Count the records of the work list by pair of entity types ("age+health")."""
-    sql = "SELECT facts->>'$.pair', count(*) FROM annotation_items WHERE role = 'work' AND facts->>'$.pair' IS NOT NULL GROUP BY 1"
-    return dict(store.rows(sql))
+    return dict(
+        store.rows(
+            "SELECT facts->>'$.pair', count(*) FROM annotation_items WHERE role = 'work' AND facts->>'$.pair' IS NOT NULL GROUP BY 1"
+        )
+    )
 
 
 def disagreement_counts(store: Store) -> dict[str, int]:
@@ -155,12 +161,12 @@ def disagreement_counts(store: Store) -> dict[str, int]:
 
 def other_questions(store: Store, key: str, question: str | None) -> list[str]:
     """Return the ids of the records of the work list that share the group *key* but not *question*, in the order of the list."""
-    sql = (
+    return store.column(
         "SELECT i.record_id FROM annotation_items i JOIN records r ON r.record_order = i.record_order "
         "WHERE i.role = 'work' AND list_contains(CAST(r.group_keys AS JSON)->>'$[*]', ?) AND r.question IS DISTINCT FROM ? "
-        "ORDER BY i.record_order"
+        "ORDER BY i.record_order",
+        [key, question],
     )
-    return store.column(sql, [key, question])
 
 
 def pair_of(record: Record) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""The journal of calls: an append-only table of events (sent, reply, failed, verdict, used), and its export to JSON Lines.
+"""The journal of calls, an append-only table of events (sent, reply, failed, verdict, used); its export to JSON Lines; batches.
 
 The table has few columns, one of them JSON, because every call is written three times and the time of a commit grows with the number
 of columns. A call's ``key`` is a hash of everything that shapes its answer. One key may have several tries, and even several
@@ -6,6 +6,10 @@ replies if one was lost. Nothing is overwritten, except that ``deleting.purge_te
 
 An event's ``item_id`` is the plan index of its item, optionally with a part after a slash (``12/0``: the first aside of item 12).
 For stages that run once per pair or topic it is the key of the pair or topic; these keys never begin with a digit.
+
+A batch is sent to a provider's batch API. It is saved before it is created at the provider, and again (replacing its row) whenever its
+state changes. Its requests are saved once. The outcome of a request is in the journal, not with its batch. A request without a reply in
+the journal is owed: it is still pending, or was sent again in a later batch.
 """
 
 from __future__ import annotations
@@ -18,9 +22,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, get_args
 
-from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.database import Store, conditions, field_names
 from piiloom.corpus.store.runs import list_runs
 from piiloom.foundation.errors import OutputError
 from piiloom.foundation.version import __version__
@@ -91,11 +95,14 @@ def answered_keys(store: Store) -> array[int]:
 
 def find_replies(store: Store, keys: Sequence[str]) -> dict[str, KnownReply]:
     """The newest reply of each of *keys* that has one; purged replies are not found."""
-    sql = (
-        "SELECT key, run_id, entry FROM call_events WHERE kind = 'reply' AND key IN (SELECT unnest(?::VARCHAR[])) "
-        "AND json_extract_string(entry, '$.reply') IS NOT NULL ORDER BY rowid"
-    )
-    return {key: KnownReply(run_id=run, entry=json.loads(entry)) for key, run, entry in store.rows(sql, [list(keys)])}
+    return {
+        key: KnownReply(run_id=run, entry=json.loads(entry))
+        for key, run, entry in store.rows(
+            "SELECT key, run_id, entry FROM call_events WHERE kind = 'reply' AND key IN (SELECT unnest(?::VARCHAR[])) "
+            "AND json_extract_string(entry, '$.reply') IS NOT NULL ORDER BY rowid",
+            [list(keys)],
+        )
+    }
 
 
 _CHUNK = 2_000
@@ -138,23 +145,30 @@ def iter_events(store: Store, run_id: str | None = None) -> Iterator[JournalEven
 
 def count_events(store: Store, run_id: str | None = None) -> dict[str, int]:
     """Count the events of a run (of all runs when None) by kind."""
-    sql = "SELECT kind, count(*) FROM call_events WHERE (?::VARCHAR IS NULL OR run_id = ?) GROUP BY kind ORDER BY kind"
-    return dict(store.rows(sql, [run_id, run_id]))
+    return dict(
+        store.rows(
+            "SELECT kind, count(*) FROM call_events WHERE (?::VARCHAR IS NULL OR run_id = ?) GROUP BY kind ORDER BY kind", [run_id, run_id]
+        )
+    )
 
 
 def prompt_names(store: Store, run_id: str | None = None) -> list[str]:
     """List the SHA-256 of the system prompts that a run (any run when None) has sent."""
-    sql = (
+    return store.column(
         "SELECT DISTINCT entry->>'$.system' AS name FROM call_events WHERE kind = 'sent' AND (?::VARCHAR IS NULL OR run_id = ?) "
-        "AND entry->>'$.system' IS NOT NULL ORDER BY name"
+        "AND entry->>'$.system' IS NOT NULL ORDER BY name",
+        [run_id, run_id],
     )
-    return store.column(sql, [run_id, run_id])
 
 
 def load_prompts(store: Store, names: Sequence[str]) -> dict[str, str]:
     """The texts of the system prompts *names* (SHA-256) that the store still has."""
-    sql = "SELECT sha256, text FROM prompt_texts WHERE text IS NOT NULL AND sha256 IN (SELECT unnest(?::VARCHAR[])) ORDER BY sha256"
-    return dict(store.rows(sql, [list(names)]))
+    return dict(
+        store.rows(
+            "SELECT sha256, text FROM prompt_texts WHERE text IS NOT NULL AND sha256 IN (SELECT unnest(?::VARCHAR[])) ORDER BY sha256",
+            [list(names)],
+        )
+    )
 
 
 def _events(store: Store, where: str, parameters: Sequence[object]) -> list[JournalEvent]:
@@ -218,3 +232,107 @@ def _compare(found: Counter[str], store: Store, run_id: str | None, out: Path) -
         raise OutputError(
             "the file does not hold all rows of the journal", where=str(out), remedy="Nothing was written; please report this"
         )
+
+
+BatchState = Literal["preparing", "submitted", "ended", "collected", "cancelled", "failed"]
+BATCH_STATES: tuple[BatchState, ...] = get_args(BatchState)
+# In these states a batch may have paid replies that are not in the journal yet.
+OPEN_STATES: tuple[BatchState, ...] = ("preparing", "submitted", "ended")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRow:
+    """One batch. ``remote_id`` is the provider's id, None until it has answered. ``detail`` says why a batch failed."""
+
+    id: str
+    run_id: str
+    provider: str
+    endpoint: str
+    model: str
+    remote_id: str | None
+    state: BatchState
+    requests: int
+    created_at: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchRequestRow:
+    """One request of a batch: its ``key`` in the journal, its item, and its maximum cost in USD (None: no known price)."""
+
+    batch_id: str
+    run_id: str
+    custom_id: str
+    key: str
+    stage: str
+    item_id: str
+    attempt: int
+    worst_usd: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwedRequest:
+    """A request whose key has no reply in the journal yet. ``tries`` counts the batches it has been in so far."""
+
+    row: BatchRequestRow
+    tries: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenBatch:
+    """A batch in one of ``OPEN_STATES``, with its requests that have no reply yet."""
+
+    row: BatchRow
+    owed: tuple[OwedRequest, ...]
+
+
+def save_batches(store: Store, rows: Sequence[BatchRow]) -> None:
+    """Save batches. A stored row with the same id is replaced; if *rows* has an id twice, the last one counts."""
+    latest = {row.id: row for row in rows}
+    if not latest:
+        return
+    with store.writing():
+        store.change("DELETE FROM batches WHERE id IN (SELECT unnest(?::VARCHAR[]))", [list(latest)])
+        store.add("batches", list(latest.values()))
+
+
+def save_batch_requests(store: Store, rows: Sequence[BatchRequestRow]) -> None:
+    """Save the requests of batches. The caller must save each only once."""
+    store.add("batch_requests", rows)
+
+
+def load_batches(store: Store, run_id: str | None = None, *, states: Sequence[BatchState] = BATCH_STATES) -> list[BatchRow]:
+    """The batches of a run (None: of all runs) in one of *states*, oldest first."""
+    condition, parameters = conditions(("list_contains(?::VARCHAR[], state)", states), ("run_id = ?", run_id))
+    return store.objects(BatchRow, f"FROM batches {condition} ORDER BY created_at, id", parameters)
+
+
+def load_open_batches(store: Store, run_id: str | None = None) -> list[OpenBatch]:
+    """Return the batches of a run (None: of all) that may have paid replies not yet in the journal, oldest first."""
+    return [OpenBatch(row=row, owed=_owed(store, row.id)) for row in load_batches(store, run_id, states=OPEN_STATES)]
+
+
+def keys_out(store: Store, *, but_not: str) -> dict[str, str]:
+    """Return the keys still waiting for a reply in open batches of runs other than *but_not*, each with the run that waits for it."""
+    return dict(
+        store.rows(
+            """
+        SELECT r.key, r.run_id FROM batch_requests r JOIN batches b ON b.id = r.batch_id
+        WHERE list_contains(?::VARCHAR[], b.state) AND b.run_id <> ? AND NOT EXISTS (
+            SELECT 1 FROM call_events e WHERE e.key = r.key AND e.run_id = r.run_id AND e.kind = 'reply')""",
+            [list(OPEN_STATES), but_not],
+        )
+    )
+
+
+def _owed(store: Store, batch_id: str) -> tuple[OwedRequest, ...]:
+    # A run that was killed while collecting results has saved some replies in the journal already; leave those out.
+    sql = """
+        SELECT r.batch_id, r.run_id, r.custom_id, r.key, r.stage, r.item_id, r.attempt, r.worst_usd,
+            (SELECT count(*) FROM batch_requests o WHERE o.key = r.key AND o.run_id = r.run_id) FROM batch_requests r
+        WHERE r.batch_id = ? AND NOT EXISTS (
+            SELECT 1 FROM call_events e WHERE e.key = r.key AND e.run_id = r.run_id AND e.kind = 'reply')
+        ORDER BY r.rowid"""
+    names = field_names(BatchRequestRow)
+    found = store.rows(sql, [batch_id])
+    return tuple(OwedRequest(row=BatchRequestRow(**dict(zip(names, values, strict=True))), tries=tries) for *values, tries in found)

@@ -64,7 +64,9 @@ _STILL_OPEN = ("open", "open_worst_usd", "in_batches")
 
 def reply_costs(store: Store, run_id: str | None = None) -> list[ReplyCosts]:
     """Sum up the replies of a run (None: of all runs) by run, stage, provider and model, in the order of their first reply."""
-    sql = """
+    return store.objects(
+        ReplyCosts,
+        """
         SELECT run_id, stage, coalesce(entry->>'$.provider', ''), coalesce(entry->>'$.model', ''), count(*),
             count(*) FILTER (entry->>'$.batch' = 'true'), count(*) FILTER (entry->>'$.error' IS NOT NULL),
             count(*) FILTER (entry->>'$.cost_usd' IS NULL),
@@ -73,8 +75,9 @@ def reply_costs(store: Store, run_id: str | None = None) -> list[ReplyCosts]:
             coalesce(sum((entry->>'$.input')::BIGINT) FILTER (entry->>'$.cost_usd' IS NULL), 0)::BIGINT,
             coalesce(sum((entry->>'$.output')::BIGINT) FILTER (entry->>'$.cost_usd' IS NULL), 0)::BIGINT,
             coalesce(fsum((entry->>'$.cost_usd')::DOUBLE), 0), coalesce(fsum((entry->>'$.charge_usd')::DOUBLE), 0)
-        FROM call_events WHERE kind = 'reply' AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY min(rowid)"""
-    return store.objects(ReplyCosts, sql, [run_id, run_id])
+        FROM call_events WHERE kind = 'reply' AND (?::VARCHAR IS NULL OR run_id = ?) GROUP BY ALL ORDER BY min(rowid)""",
+        [run_id, run_id],
+    )
 
 
 def unanswered_calls(store: Store, run_id: str | None = None) -> list[Unanswered]:
@@ -99,8 +102,11 @@ def unanswered_calls(store: Store, run_id: str | None = None) -> list[Unanswered
 
 def records_by_run(store: Store) -> dict[str, int]:
     """Count the accepted records of each run that has any."""
-    sql = "SELECT run_id, count(DISTINCT plan_index) FROM records WHERE run_id IS NOT NULL AND plan_index IS NOT NULL GROUP BY run_id"
-    return dict(store.rows(sql))
+    return dict(
+        store.rows(
+            "SELECT run_id, count(DISTINCT plan_index) FROM records WHERE run_id IS NOT NULL AND plan_index IS NOT NULL GROUP BY run_id"
+        )
+    )
 
 
 _TRY = "json_extract_string(entry, ['$.try', '$.worst_usd', '$.batch'])"
@@ -160,7 +166,9 @@ def open_sends(store: Store, run_id: str) -> list[OpenSend]:
 
 def spending(store: Store, run_id: str) -> Spending:
     """Sum up all calls of a run so far, over all its sessions."""
-    sql = """
+    return store.objects(
+        Spending,
+        """
         SELECT count(*) FILTER (kind = 'reply'), count(*) FILTER (kind = 'failed' AND said[1] = 'true'),
             count(*) FILTER (kind = 'failed' AND said[1] = 'false'), count(*) FILTER (kind = 'reply' AND said[2] IS NULL),
             coalesce(sum(said[2]::DOUBLE) FILTER (kind = 'reply'), 0), coalesce(sum(said[3]::DOUBLE), 0),
@@ -169,8 +177,9 @@ def spending(store: Store, run_id: str) -> Spending:
             coalesce(sum(said[7]::BIGINT) FILTER (kind = 'reply'), 0)::BIGINT
         FROM (SELECT kind, CASE WHEN kind IN ('reply', 'failed') THEN json_extract_string(entry,
                 ['$.final', '$.cost_usd', '$.charge_usd', '$.maybe_billed', '$.input', '$.cached', '$.output']) END AS said
-            FROM call_events WHERE run_id = ?)"""
-    return store.objects(Spending, sql, [run_id])[0]
+            FROM call_events WHERE run_id = ?)""",
+        [run_id],
+    )[0]
 
 
 # The memory limit to open a store with for summing up a journal of a million calls. A run itself needs less.
@@ -306,14 +315,15 @@ _LINE_FIELDS = (
 
 def calls_by_item(store: Store, run_id: str) -> dict[int, ItemCalls]:
     """Sum up the calls of a run by plan index."""
-    sql = f"SELECT {_INDEX} AS item, {_TAKEN} {_FROM_RUN} AND item IS NOT NULL GROUP BY item"
-    return {item: ItemCalls(*sums) for item, *sums in store.rows(sql, [run_id])}
+    return {
+        item: ItemCalls(*sums)
+        for item, *sums in store.rows(f"SELECT {_INDEX} AS item, {_TAKEN} {_FROM_RUN} AND item IS NOT NULL GROUP BY item", [run_id])
+    }
 
 
 def calls_by_key(store: Store, run_id: str, stage: str, item_id: str) -> ItemCalls:
     """Sum up the calls of *stage* for one pair or topic."""
-    sql = f"SELECT {_TAKEN} {_FROM_RUN} AND stage = ? AND item_id = ?"
-    return ItemCalls(*store.rows(sql, [run_id, stage, item_id])[0])
+    return ItemCalls(*store.rows(f"SELECT {_TAKEN} {_FROM_RUN} AND stage = ? AND item_id = ?", [run_id, stage, item_id])[0])
 
 
 _FROM_RUN = """

@@ -14,17 +14,17 @@ from typing import Any, Self, TypeVar
 
 import duckdb
 
-from piiloom.corpus.store.faults import (
+from piiloom.corpus.store.store_files import (
     Settings,
     bounded,
     connect_to_write,
     duckdb_errors,
     hide_progress_bar,
+    log_of,
     not_a_store,
     opening_fault,
     refuse_lone_surrogates,
 )
-from piiloom.corpus.store.store_files import log_of
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, upgrade
 from piiloom.foundation.errors import NotAStore, OutputError, StoreError
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without
@@ -202,7 +202,7 @@ class Store:
         found: list[T] = []
         for row in self.rows(select(names, sql) if sql.startswith("FROM") else sql, parameters):
             values = dict(zip(names, row, strict=True))
-            values.update({name: json.loads(values[name]) for name in decoded})
+            values.update({name: json.loads(values[name]) for name in decoded if values[name] is not None})
             found.append(kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}))
         return found
 
@@ -220,11 +220,18 @@ class Store:
         with duckdb_errors(self.path), created_without(OWNER_ONLY):
             self._execute(sql, parameters)
 
-    def add(self, table: str, rows: Sequence[Any]) -> None:
-        """Insert *rows*, objects of one dataclass with a field for each column that is set."""
+    def add(self, table: str, rows: Sequence[Any], *, encoded: Collection[str] = (), sort_keys: bool = False) -> None:
+        """Insert *rows*, objects of one dataclass with a field for each column that is set. Its fields *encoded* are JSON in the store."""
+
+        def held(row: Any, name: str) -> object:
+            value = getattr(row, name)
+            if name not in encoded or value is None:
+                return value
+            return json.dumps(value, ensure_ascii=False, sort_keys=sort_keys, default=dict)
+
         if rows:
             names = field_names(type(rows[0]))
-            self.append(table, names, [tuple(getattr(row, name) for name in names) for row in rows])
+            self.append(table, names, [tuple(held(row, name) for name in names) for row in rows])
 
     def append(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Insert *rows*. Raise ``DataError`` for text that UTF-8 cannot encode; the message identifies the row by its first column.
@@ -278,18 +285,23 @@ def _is_blank(path: Path) -> bool:
     return path.stat().st_size <= _HEADERS and not log_of(path).exists()
 
 
+def refuse_absent(path: Path) -> None:
+    """Raise ``StoreError`` if nothing is at *path*, and ``NotAStore`` if that is not a file."""
+    if not path.exists():
+        raise StoreError("there is no store here", where=str(path), remedy="Generate one first, or name another with --store")
+    if not path.is_file():
+        raise NotAStore("the path is not a file", where=str(path), remedy="Name a file with --store")
+
+
 def _prepare(path: Path, *, create: bool) -> bool:
     """Check that *path* is a file, or create its parent folder. Return whether the file has yet to be created.
 
     Raises ``NotAStore`` (not a regular file), ``StoreError`` (absent without *create*) and ``OutputError`` (no folder can be made).
     """
     try:
-        if path.exists():
-            if not path.is_file():
-                raise NotAStore("the path is not a file", where=str(path), remedy="Name a file with --store")
+        if path.exists() or not create:
+            refuse_absent(path)
             return False
-        if not create:
-            raise StoreError("there is no store here", where=str(path), remedy="Generate one first, or name another with --store")
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(

@@ -19,12 +19,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from piiloom.corpus.store.batches import OPEN_STATES
+from piiloom.corpus.store.call_events import OPEN_STATES
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.partitions import left_over
+from piiloom.corpus.store.derived_stores import left_over
 from piiloom.corpus.store.releases import get_release
 from piiloom.corpus.store.runs import get_run
-from piiloom.corpus.store.store_files import attached, identifier, locked, log_of, opened_meanwhile, remove_files, sync
+from piiloom.corpus.store.store_files import attached, copy_database, identifier, locked, log_of, opened_meanwhile, remove_files, sync
 from piiloom.foundation.errors import OutputError, RunError, StoreError
 
 # _RESULTS: the tables with a run's data, except runs, records, spans and calls. _CALLS: tables that are deleted with the calls.
@@ -180,8 +180,10 @@ class Purged:
 
 def last_heard(store: Store) -> dict[str, datetime | None]:
     """Return when each run with calls last sent one; None if that was not recorded (before schema version 3)."""
-    sql = "SELECT run_id, max(entry->>'$.at') FROM call_events GROUP BY run_id"
-    return {run: datetime.fromisoformat(at) if at else None for run, at in store.rows(sql)}
+    return {
+        run: datetime.fromisoformat(at) if at else None
+        for run, at in store.rows("SELECT run_id, max(entry->>'$.at') FROM call_events GROUP BY run_id")
+    }
 
 
 def purge_texts(store: Store, run_ids: Sequence[str]) -> Purged:
@@ -307,10 +309,9 @@ def _copy(store: Store, partial: Path) -> int:
     """Copy everything into a new file at *partial* and return the number of rows. Raises ``StoreError`` if a table differs."""
     source = store.value("SELECT current_database()")
     with attached(store.change, partial, _COPY):
-        store.change(f"COPY FROM DATABASE {identifier(source)} TO {_COPY}")
+        copy_database(store.change, source, _COPY)
         tables = store.column("SELECT table_name FROM duckdb_tables() WHERE database_name = ?", [source])
         sums = [(_sum(store, source, name), _sum(store, _COPY, name)) for name in tables]
-        store.change(f"CHECKPOINT {_COPY}")
     if any(before != after for before, after in sums) or len(sums) == 0:
         raise StoreError("the copy differs from the store", where=str(store.path), remedy="Nothing was changed. Try again, on another disk")
     return sum(rows for (rows, _), _ in sums)

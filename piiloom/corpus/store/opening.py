@@ -18,24 +18,26 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.faults import (
+from piiloom.corpus.store.database import Store, refuse_absent
+from piiloom.corpus.store.records import count_records
+from piiloom.corpus.store.releases import types_of
+from piiloom.corpus.store.runs import list_runs
+from piiloom.corpus.store.store_files import (
     Settings,
     bounded,
+    copy_in_use,
     duckdb_errors,
+    folder_for_copies,
     hide_progress_bar,
     holder_command,
     holding_process,
     is_store_locked,
     opening_fault,
     patiently,
+    remove_files,
 )
-from piiloom.corpus.store.records import count_records
-from piiloom.corpus.store.releases import types_of
-from piiloom.corpus.store.runs import list_runs
-from piiloom.corpus.store.store_files import copy_in_use, folder_for_copies, remove_files
 from piiloom.corpus.store.upgrading import MIGRATIONS, Migrations, refuse_newer, upgrade, version_of
-from piiloom.foundation.errors import NotAStore, PiiloomError, StoreError
+from piiloom.foundation.errors import PiiloomError, StoreError
 from piiloom.taxonomy.own_types import extended
 
 
@@ -277,10 +279,7 @@ def _check_readable(path: Path) -> None:
     Does not open the file: closing it again would release this process's locks on it.
     """
     try:
-        if not path.exists():
-            raise StoreError("there is no store here", where=str(path), remedy="Generate one first, or name another with --store")
-        if not path.is_file():
-            raise NotAStore("the path is not a file", where=str(path), remedy="Name a file with --store")
+        refuse_absent(path)
         readable = os.access(path, os.R_OK)
     except OSError:
         readable = False

@@ -35,16 +35,6 @@ def encode(value: Encodable | None) -> str | None:
     return json.dumps(found, ensure_ascii=False, default=_set_fields)
 
 
-def encode_keys(keys: tuple[str, ...]) -> str | None:
-    """Return group keys as a JSON array, or None if there are none."""
-    return json.dumps(keys, ensure_ascii=False) if keys else None
-
-
-def decode_keys(text: str | None) -> tuple[str, ...]:
-    """The inverse of ``encode_keys``."""
-    return tuple(json.loads(text)) if text else ()
-
-
 @lru_cache(maxsize=4096)
 def decode_plan(text: str | None) -> RecordPlan | None:
     """The inverse of ``encode`` for a plan."""
@@ -237,7 +227,7 @@ def _record_values(order: int, run_id: str | None, index: int | None, status: st
         record.question,
         encode(record.plan),
         encode(record.source),
-        encode_keys(record.group_keys),
+        json.dumps(record.group_keys, ensure_ascii=False) if record.group_keys else None,
         encode(record.provenance),
     )
 
@@ -286,6 +276,6 @@ def _record(row: tuple[Any, ...], spans: tuple[Span, ...]) -> Record:
         spans=spans,
         plan=decode_plan(plan),
         source=decode_source(source),
-        group_keys=decode_keys(keys),
+        group_keys=tuple(json.loads(keys)) if keys else (),
         provenance=decode_provenance(provenance),
     )

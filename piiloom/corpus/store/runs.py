@@ -17,7 +17,7 @@ from operator import itemgetter
 from threading import Lock
 from typing import Any, Literal
 
-from piiloom.corpus.store.database import Store, field_names, select
+from piiloom.corpus.store.database import Store, select
 from piiloom.foundation.errors import RunError
 
 RunStatus = Literal["running", "interrupted", "finished", "failed"]
@@ -68,8 +68,18 @@ def create_run(
         name = run_id or f"r{order:04d}-{config_digest[:8]}"
         if store.rows("SELECT 1 FROM runs WHERE id = ?", [name]):
             raise RunError(f"there is a run {name!r} already", where=str(store.path), remedy="Resume it or choose another name")
-        text = json.dumps(dict(config), ensure_ascii=False)
-        store.append("runs", field_names(RunRow), [(name, order, provider, model, seed, samples, text, config_digest, status)])
+        row = RunRow(
+            id=name,
+            created_order=order,
+            provider=provider,
+            model=model,
+            seed=seed,
+            samples=samples,
+            config=dict(config),
+            config_digest=config_digest,
+            status=status,
+        )
+        store.add("runs", [row], encoded=["config"])
     return get_run(store, name)
 
 
@@ -209,11 +219,13 @@ def save_stage_results(store: Store, run_id: str, rows: Sequence[StageResultRow]
 
 def load_stage_results(store: Store, run_id: str, stage: str, *, without: Collection[int] = ()) -> dict[int, str]:
     """Return the results of *stage* by plan index, in plan order, except for the indexes in *without*."""
-    sql = (
-        "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? "
-        "AND plan_index NOT IN (SELECT unnest(?::BIGINT[])) ORDER BY plan_index"
+    return dict(
+        store.rows(
+            "SELECT plan_index, payload FROM stage_results WHERE run_id = ? AND stage = ? "
+            "AND plan_index NOT IN (SELECT unnest(?::BIGINT[])) ORDER BY plan_index",
+            [run_id, stage, list(without)],
+        )
     )
-    return dict(store.rows(sql, [run_id, stage, list(without)]))
 
 
 def save_shared_results(store: Store, run_id: str, rows: Sequence[tuple[str, str, str]]) -> None:
@@ -232,8 +244,7 @@ def save_shared_results(store: Store, run_id: str, rows: Sequence[tuple[str, str
 
 def load_shared_results(store: Store, run_id: str, stage: str) -> dict[str, str]:
     """Return the shared results of *stage* by key, sorted by key."""
-    sql = "SELECT key, payload FROM shared_results WHERE run_id = ? AND stage = ? ORDER BY key"
-    return dict(store.rows(sql, [run_id, stage]))
+    return dict(store.rows("SELECT key, payload FROM shared_results WHERE run_id = ? AND stage = ? ORDER BY key", [run_id, stage]))
 
 
 def drop_shared_results(store: Store, run_id: str, keys: Sequence[str]) -> None:
@@ -287,23 +298,30 @@ def lift_rejects(store: Store, run_id: str, *, codes: Sequence[str] = (), indexe
 
 def plan_indexes(store: Store, run_id: str) -> list[int]:
     """List the plan indexes of the run's records, ascending."""
-    sql = "SELECT DISTINCT plan_index FROM records WHERE run_id = ? AND plan_index IS NOT NULL ORDER BY plan_index"
-    return store.column(sql, [run_id])
+    return store.column("SELECT DISTINCT plan_index FROM records WHERE run_id = ? AND plan_index IS NOT NULL ORDER BY plan_index", [run_id])
 
 
 def count_by_furthest_stage(store: Store, run_id: str, stages: Sequence[str]) -> dict[str, int]:
     """Count plan items by the last of *stages* (in pipeline order) that has a result for them."""
-    sql = (
-        "SELECT furthest, count(*) FROM (SELECT max(list_position(?::VARCHAR[], stage)) AS furthest "
-        "FROM stage_results WHERE run_id = ? GROUP BY plan_index) GROUP BY furthest"
-    )
-    return {stages[furthest - 1]: number for furthest, number in store.rows(sql, [list(stages), run_id]) if furthest}
+    return {
+        stages[furthest - 1]: number
+        for furthest, number in store.rows(
+            "SELECT furthest, count(*) FROM (SELECT max(list_position(?::VARCHAR[], stage)) AS furthest "
+            "FROM stage_results WHERE run_id = ? GROUP BY plan_index) GROUP BY furthest",
+            [list(stages), run_id],
+        )
+        if furthest
+    }
 
 
 def count_reasons(store: Store, run_id: str) -> dict[str, dict[str, int]]:
     """Count the rejects of a run by stage and reason code."""
-    sql = "SELECT stage, reason_code, count(*) FROM rejects WHERE run_id = ? AND NOT lifted GROUP BY ALL ORDER BY stage, reason_code"
-    return _by_stage(store.rows(sql, [run_id]))
+    return _by_stage(
+        store.rows(
+            "SELECT stage, reason_code, count(*) FROM rejects WHERE run_id = ? AND NOT lifted GROUP BY ALL ORDER BY stage, reason_code",
+            [run_id],
+        )
+    )
 
 
 def count_attempts(store: Store, run_id: str) -> dict[str, dict[str, int]]:
@@ -311,13 +329,15 @@ def count_attempts(store: Store, run_id: str) -> dict[str, dict[str, int]]:
 
     The verdict is "error" for failures and unusable replies, and "none" for replies that no validator has judged yet.
     """
-    sql = (
-        "SELECT c.stage, coalesce(v.verdict, CASE WHEN c.kind = 'failed' OR c.entry->>'$.error' IS NOT NULL THEN 'error' END, 'none') "
-        "AS verdict, count(*) FROM call_events c LEFT JOIN (SELECT key, last(entry->>'$.verdict' ORDER BY rowid) AS verdict "
-        "FROM call_events WHERE run_id = ? AND kind = 'verdict' GROUP BY key) v ON v.key = c.key AND c.kind = 'reply' "
-        "WHERE c.run_id = ? AND (c.kind = 'reply' OR (c.kind = 'failed' AND c.entry->>'$.final' = 'true')) GROUP BY ALL ORDER BY ALL"
+    return _by_stage(
+        store.rows(
+            "SELECT c.stage, coalesce(v.verdict, CASE WHEN c.kind = 'failed' OR c.entry->>'$.error' IS NOT NULL THEN 'error' END, 'none') "
+            "AS verdict, count(*) FROM call_events c LEFT JOIN (SELECT key, last(entry->>'$.verdict' ORDER BY rowid) AS verdict "
+            "FROM call_events WHERE run_id = ? AND kind = 'verdict' GROUP BY key) v ON v.key = c.key AND c.kind = 'reply' "
+            "WHERE c.run_id = ? AND (c.kind = 'reply' OR (c.kind = 'failed' AND c.entry->>'$.final' = 'true')) GROUP BY ALL ORDER BY ALL",
+            [run_id, run_id],
+        )
     )
-    return _by_stage(store.rows(sql, [run_id, run_id]))
 
 
 def _by_stage(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[str, int]]:
@@ -326,17 +346,20 @@ def _by_stage(rows: Sequence[tuple[Any, ...]]) -> dict[str, dict[str, int]]:
 
 def rejects_by_run(store: Store) -> dict[str, int]:
     """Count the rejected plan items of each run that has any."""
-    sql = "SELECT run_id, count(DISTINCT plan_index) FROM rejects WHERE NOT lifted AND plan_index IS NOT NULL GROUP BY run_id"
-    return dict(store.rows(sql))
+    return dict(
+        store.rows("SELECT run_id, count(DISTINCT plan_index) FROM rejects WHERE NOT lifted AND plan_index IS NOT NULL GROUP BY run_id")
+    )
 
 
 def records_by_origin(store: Store, record_ids: Collection[str]) -> dict[str | None, int]:
     """Count *record_ids* by the run that made them (None: imported), oldest run first; where several have one, the oldest counts."""
-    sql = (
-        "SELECT run_id, count(*) FROM records WHERE record_order IN (SELECT min(record_order) FROM records "
-        "WHERE id IN (SELECT unnest(?::VARCHAR[])) GROUP BY id) GROUP BY run_id ORDER BY min(record_order)"
+    return dict(
+        store.rows(
+            "SELECT run_id, count(*) FROM records WHERE record_order IN (SELECT min(record_order) FROM records "
+            "WHERE id IN (SELECT unnest(?::VARCHAR[])) GROUP BY id) GROUP BY run_id ORDER BY min(record_order)",
+            [list(record_ids)],
+        )
     )
-    return dict(store.rows(sql, [list(record_ids)]))
 
 
 _JUDGEMENT_COLUMNS = ("kind", "value_id", "span_id", "planned", "score", "verdict", "agrees", "reason", "provider", "model")
@@ -379,7 +402,9 @@ class ItemFate:
 
 def count_rows(store: Store, run_id: str) -> RowCounts:
     """Count the plan items of a run by state (see the module docstring)."""
-    sql = """
+    return store.objects(
+        RowCounts,
+        """
         WITH accepted AS (SELECT DISTINCT plan_index AS item FROM records WHERE run_id = $1 AND plan_index IS NOT NULL),
         rejected AS (SELECT DISTINCT plan_index AS item FROM rejects WHERE run_id = $1 AND plan_index IS NOT NULL AND NOT lifted),
         known AS (SELECT plan_index AS item FROM plan_items WHERE run_id = $1
@@ -389,8 +414,9 @@ def count_rows(store: Store, run_id: str) -> RowCounts:
             UNION FROM accepted)
         SELECT (SELECT count(*) FROM known), (SELECT count(*) FROM accepted), (SELECT count(*) FROM rejected),
             (SELECT count(*) FROM known WHERE item NOT IN (FROM accepted) AND item NOT IN (FROM rejected)),
-            (SELECT count(*) FROM accepted WHERE item IN (FROM rejected))"""
-    return store.objects(RowCounts, sql, [run_id])[0]
+            (SELECT count(*) FROM accepted WHERE item IN (FROM rejected))""",
+        [run_id],
+    )[0]
 
 
 def fate_of(store: Store, run_id: str, index: int) -> ItemFate:

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import duckdb
 
-from piiloom.corpus.store.faults import duckdb_errors, raise_if_interrupted, translate
-from piiloom.corpus.store.store_files import attached, identifier, remove_files, sync
+from piiloom.corpus.store.store_files import attached, duckdb_errors, identifier, raise_if_interrupted, remove_files, sync, translate
 from piiloom.foundation.errors import NotAStore, OutputError, PiiloomError, StoreError, StoreTooNew
 
 Apply = Callable[[duckdb.DuckDBPyConnection], None]

@@ -17,7 +17,7 @@ from piiloom.corpus.formats.native_rows import RowFault, numbered_lines, parse_o
 from piiloom.corpus.formats.registry import get_readable_format
 from piiloom.corpus.record import Record
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.corpus.store.adjudications import last_decisions, unreleasable_records
+from piiloom.corpus.store.annotation_events import last_decisions, unreleasable_records
 from piiloom.corpus.store.costs import ReplyCosts, reply_costs
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import JudgedCount, JudgementRow, judged_among, judgements_of

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 
-from piiloom.corpus.store.batches import OPEN_STATES, BatchRow, OpenBatch
+from piiloom.corpus.store.call_events import OPEN_STATES, BatchRow, OpenBatch
 from piiloom.execution.batches.jobs import BatchJob, Package, Packer, QueueFull, cancelled
 from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolicy, Outcomes, entry_of, entry_owed, read_for
 from piiloom.execution.call_entries import CallTotals, Request

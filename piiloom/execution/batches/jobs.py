@@ -21,8 +21,7 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_result, wait_exponential
 
-from piiloom.corpus.store.batches import BatchRow, BatchState, OpenBatch
-from piiloom.corpus.store.call_events import CallEvent
+from piiloom.corpus.store.call_events import BatchRow, BatchState, CallEvent, OpenBatch
 from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolicy, Outcomes, entry_owed
 from piiloom.execution.call_entries import CallTotals, failure_entry
 from piiloom.execution.committing import Batch, GroupCommitter

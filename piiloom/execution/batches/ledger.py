@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from piiloom.corpus.store.batches import BatchRequestRow, BatchRow, OwedRequest, load_batches
-from piiloom.corpus.store.call_events import CallEvent, EventKind
+from piiloom.corpus.store.call_events import BatchRequestRow, BatchRow, CallEvent, EventKind, OwedRequest, load_batches
 from piiloom.execution.call_entries import (
     CallTotals,
     PromptNotes,

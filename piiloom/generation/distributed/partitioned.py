@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from piiloom.corpus.store.costs import spending
-from piiloom.corpus.store.partitions import Partition, deal_partition, remove_partition
+from piiloom.corpus.store.derived_stores import Partition, deal_partition, remove_partition
 from piiloom.corpus.store.runs import load_rejects, plan_indexes, set_run_status
 from piiloom.execution.call_channel import CallPolicy, close_open_sends
 from piiloom.execution.call_entries import CallTotals

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.partitions import Partition
+from piiloom.corpus.store.derived_stores import Partition
 from piiloom.corpus.store.runs import RunRow
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_entries import CallTotals

@@ -18,8 +18,8 @@ from typing import Any, TypeVar
 
 from piiloom.corpus.store.call_events import CallEvent, save_call_events
 from piiloom.corpus.store.database import Store
+from piiloom.corpus.store.derived_stores import Partition, left_over, merge_partition, missing, note_lost
 from piiloom.corpus.store.opening import store_for_writing
-from piiloom.corpus.store.partitions import Partition, left_over, merge_partition, missing, note_lost
 from piiloom.corpus.store.releases import keep_types
 from piiloom.corpus.store.runs import (
     RejectRow,

@@ -13,8 +13,8 @@ from typing import Any
 from piiloom.corpus.store.call_events import JournalEvent, events_of_item, events_of_key, load_prompts, paid_events
 from piiloom.corpus.store.costs import ItemCalls, calls_by_item, calls_by_key
 from piiloom.corpus.store.database import Store
-from piiloom.corpus.store.record_search import StoredRecord, check_prefix, find_stored, several_records
 from piiloom.corpus.store.records import count_records
+from piiloom.corpus.store.releases import StoredRecord, check_prefix, find_stored, several_records
 from piiloom.corpus.store.runs import (
     RejectRow,
     RunRow,

@@ -15,14 +15,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
 from piiloom.foundation.errors import DataError
+from piiloom.surrogates.documents import OffsetMap
 from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.conll_files import TokenSlot
 from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.inputs.parts import FoundText, SourceFile, ParquetLayout, Parsed, TableLayout
+from piiloom.surrogates.inputs.parts import FoundText, ParquetLayout, Parsed, SourceFile, TableLayout
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.source import InputSource, open_source
-from piiloom.surrogates.inputs.text_cells import CellsSlot, joined_texts, joined_ranges, question_start
-from piiloom.surrogates.documents import OffsetMap
+from piiloom.surrogates.inputs.text_cells import CellsSlot, joined_ranges, joined_texts, question_start
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from piiloom.surrogates.inputs.column_files import ArrowFile, RowCursor, arrow_modules, changed_table, open_table
-from piiloom.surrogates.inputs.parts import BratLayout, SourceFile, ParquetLayout, FilePart
+from piiloom.surrogates.inputs.parts import BratLayout, FilePart, ParquetLayout, SourceFile
 from piiloom.surrogates.inputs.source import copied_info
 from piiloom.surrogates.inputs.standoff import SUFFIX
 from piiloom.surrogates.inputs.text_files import MirrorEncoder

@@ -19,7 +19,19 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.docx_files import DocxParsed
-from piiloom.surrogates.inputs.parts import BratLayout, CannotSpell, FileChange, FoundText, SourceFile, ParquetLayout, Parsed, FilePart, TextSlot, TableLayout, with_changes
+from piiloom.surrogates.inputs.parts import (
+    BratLayout,
+    CannotSpell,
+    FileChange,
+    FilePart,
+    FoundText,
+    ParquetLayout,
+    Parsed,
+    SourceFile,
+    TableLayout,
+    TextSlot,
+    with_changes,
+)
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.source import Allowance, InputSource, archive_members, open_archive, open_source, read_member
 from piiloom.surrogates.outputs.checking import report_of, run_settings
@@ -89,7 +101,9 @@ def content_digest(file: SourceFile) -> str:
 
 def digest_lines(source: InputSource) -> bytes:
     """Return the vault's lines about the files of the input."""
-    return "".join(json.dumps({"file": file.name, "sha256": content_digest(file)}, ensure_ascii=False) + "\n" for file in source.files).encode()
+    return "".join(
+        json.dumps({"file": file.name, "sha256": content_digest(file)}, ensure_ascii=False) + "\n" for file in source.files
+    ).encode()
 
 
 def sources_kept(reader: PartReader, part: FilePart, parsed: Parsed, mirror: bytes, replaced: Sequence[Replaced]) -> list[str | None]:
@@ -176,7 +190,9 @@ def _take_layouts(source: InputSource, told: Sequence[dict[str, Any]]) -> None:
             source.files[file.number] = file._replace(layout=layout._replace(delimiter=row["delimiter"], quoted=row["quoted"]))
 
 
-def _put_back(source: InputSource, maps: TextIO, lines: TextIO, mirrors: MirrorFolder, restored: RestoredRun, vault: Path) -> dict[str, str]:
+def _put_back(
+    source: InputSource, maps: TextIO, lines: TextIO, mirrors: MirrorFolder, restored: RestoredRun, vault: Path
+) -> dict[str, str]:
     """Write all files with their originals. Return the digests of the input's files, by name."""
     digests: dict[str, str] = {}
     entries = _entries(lines, digests, vault)
