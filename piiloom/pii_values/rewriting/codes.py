@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Final
 
 from piiloom.foundation.seeding import mix
@@ -36,8 +37,8 @@ def guessed_subtype(value: str) -> str | None:
 
 def is_card(value: str) -> bool:
     """Whether *value* is a number of 13 to 19 digits, perhaps in groups, with a valid Luhn digit."""
-    digits = re.sub(r"[ -]", "", value)
-    return digits.isascii() and digits.isdigit() and 13 <= len(digits) <= 19 and check_of(digits[:-1], "luhn") == digits[-1]
+    number = re.sub(r"[ -]", "", value)
+    return number.isascii() and number.isdigit() and 13 <= len(number) <= 19 and check_of(number[:-1], "luhn") == number[-1]
 
 
 def is_iban(value: str) -> bool:
@@ -51,11 +52,6 @@ def is_iban(value: str) -> bool:
         return False
 
 
-def same_layout(new: str, old: str) -> bool:
-    """Whether digits, small letters, capitals and signs stand at the same places."""
-    return layout(new) == layout(old)
-
-
 def layout(value: str) -> str:
     """Return *value* with 0 for each digit, "A" for each capital and "a" for each small letter."""
     return "".join("0" if c.isdigit() else "A" if c.isupper() else "a" if c.islower() else c for c in value)
@@ -64,7 +60,9 @@ def layout(value: str) -> str:
 def another_code(value: str, subtype: str | None, rng: random.Random) -> str:
     """Return a code in exactly the layout of *value*; cards and IBANs keep issuer or country and get valid check digits."""
     if is_card(value):
-        return _like(value, card_number(_head(value), sum(c.isdigit() for c in value), Stream(rng)))
+        number = re.sub(r"\D", "", value)
+        head = number[: 1 if number[0] == "4" else 2]  # tells the issuer
+        return _like(value, card_number(head, len(number), Stream(rng)))
     if is_iban(value):
         compact = re.sub(r"\s", "", value).upper()
         body = _filled(compact[4:], rng, letters=False)
@@ -78,22 +76,12 @@ def another_code(value: str, subtype: str | None, rng: random.Random) -> str:
     return _filled(value, rng, letters=sum(c.isdigit() for c in value) < _ENOUGH_DIGITS)
 
 
-def _head(value: str) -> str:
-    """Return the first digits of a card, which tell its issuer: one of Visa, two of others."""
-    digits = re.sub(r"\D", "", value)
-    return digits[:1] if digits[0] == "4" else digits[:2]
-
-
 def _phone(value: str, rng: random.Random) -> str:
     """Return *value* with other last digits; of North American numbers the last seven become those kept for fiction."""
-    places = [place for place, char in enumerate(value) if char.isdigit()]
-    digits = "".join(value[place] for place in places)
-    american = (len(digits), digits[:1]) == (11, "1") or (len(digits) == 10 and digits[0] >= "2" and not value.startswith("+"))
+    number = re.sub(r"\D", "", value)
+    american = (len(number), number[:1]) == (11, "1") or (len(number) == 10 and number[0] >= "2" and not value.startswith("+"))
     tail = f"55501{rng.randint(0, 99):02d}" if american else "".join(str(rng.randint(0, 9)) for _ in range(_LINE))
-    written = list(value)
-    for place, digit in zip(places[-len(tail) :], tail, strict=False):
-        written[place] = digit
-    return "".join(written)
+    return at_places(r"\d", value, number[: -len(tail)] + tail)
 
 
 def _looks_like_phone(value: str) -> bool:
@@ -104,14 +92,16 @@ def _looks_like_phone(value: str) -> bool:
     return value[0] in "+(" or (len(groups) > 2 and 7 <= sum(map(len, groups)) <= 15)
 
 
+def at_places(place: str, text: str, characters: str) -> str:
+    """Write *characters* into *text*, one at each *place* (a pattern of one character)."""
+    following = iter(characters)
+    return re.sub(place, lambda _: next(following), text)
+
+
 def _like(value: str, code: str) -> str:
     """Write the characters of *code* at the places of the letters and digits of *value*, in its case."""
-    written, characters = list(value), iter(code)
-    for place, char in enumerate(value):
-        if char.isalnum():
-            new = next(characters)
-            written[place] = new.lower() if char.islower() else new
-    return "".join(written)
+    written = at_places(r"[^\W_]", value, code)
+    return "".join(new.lower() if old.islower() else new for old, new in zip(value, written, strict=True))
 
 
 def _filled(value: str, rng: random.Random, *, letters: bool) -> str:
@@ -125,11 +115,6 @@ def _filled(value: str, rng: random.Random, *, letters: bool) -> str:
     return "".join(map(other, value))
 
 
-_DIGITS: Final = "0123456789"
-_UPPER: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-_LOWER: Final = _UPPER.lower()
-
-
 def reshaped(original: str, seed: int) -> str:
     """Draw a code in the shape of *original*: digits become digits, letters become letters of the same case.
 
@@ -140,10 +125,10 @@ def reshaped(original: str, seed: int) -> str:
     first = True
     for c in original:
         if c.isdigit():
-            alphabets.append(_DIGITS[1:] if first and c != "0" else _DIGITS)
+            alphabets.append(digits[1:] if first and c != "0" else digits)
             first = False
         elif c.isalpha():
-            alphabets.append(_LOWER if c.islower() else _UPPER)
+            alphabets.append(ascii_lowercase if c.islower() else ascii_uppercase)
         else:
             alphabets.append(c)
     if not any(len(alphabet) > 1 for alphabet in alphabets):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from calendar import isleap
 from datetime import date
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, cast
 
 from piiloom.pii_values.country_facts import Order
 from piiloom.pii_values.rewriting.calendars import DateWord, day_articles, languages_for, meanings, ordinal_suffix, written_word
@@ -30,6 +30,11 @@ class DatePart(NamedTuple):
     field: str
     text: str
     style: str = ""
+
+    @property
+    def number(self) -> int:
+        """The number, also that of a word: 3 of "March"."""
+        return int(self.style.rpartition(":")[2] if ":" in self.style else self.text)
 
 
 class Layout(NamedTuple):
@@ -154,14 +159,14 @@ def _names(parts: list[DatePart], places: list[int], order: Order) -> list[str] 
 def _beside_quarter(parts: list[DatePart], places: list[int], values: list[int]) -> list[str] | None:
     """Name the numbers of a quarter date: the quarter, beside its word, and possibly a year; None if there is no quarter."""
     sign = next(at for at, part in enumerate(parts) if part.field == "quarter_sign")
-    near = [at for at, value in zip(places, values, strict=True) if value in range(1, 5) and _joined(parts, at, sign)]
+    near = [
+        at
+        for at, value in zip(places, values, strict=True)
+        if value in range(1, 5) and all(part.text in _QUARTER_GAP for part in parts[min(at, sign) + 1 : max(at, sign)])
+    ]
     if len(near) != 1 or len(places) > 2 or not all(at in near or _is_year(parts[at].text) for at in places):
         return None
     return ["quarter" if at in near else "year" for at in places]
-
-
-def _joined(parts: list[DatePart], one: int, other: int) -> bool:
-    return all(part.text in _QUARTER_GAP for part in parts[min(one, other) + 1 : max(one, other)])
 
 
 def _sound(names: list[str]) -> list[str] | None:
@@ -264,6 +269,7 @@ _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "er", "e", "ste", "de", "a
 # The last ones are those of a number alone: "Q3", "K3" and "T3".
 _QUARTERS: Final = frozenset("quarter kwartaal quartal kvartal trimestre trim kwartał kwartale kvartaali kvartál q k t".split())
 _YEARS: Final = (1000, 2999)
+_COARSE: Final = ("decade", "quarter", "season", "month", "year")  # precisions of dates without a day, in the order of what tells them
 _LONGEST: Final = 60  # characters; a longer text is not read as a date
 
 
@@ -334,53 +340,38 @@ def _word(text: str, meaning: DateWord | None, before: list[DatePart]) -> DatePa
 
 
 def _layout(parts: list[DatePart], language: str, order: Order, anchor: date) -> Layout | None:
-    """Compute the day from the fields; return None if the day does not exist or there is no field."""
+    """Compute the day, or the first day of a longer period, from the fields; return None if it does not exist or there is no field."""
     values = {part.field: part for part in parts if part.field}
     year = _year(values["year"].text, anchor) if "year" in values else None
-    month = _month(values.get("month"))
+    month = values["month"].number if "month" in values else None
+    day, precision = 1, cast("Precision", next((name for name in _COARSE if name in values), "day"))
     if "compact" in values:
         text = values["compact"].text
-        year, month, day = int(text[:4]), int(text[4:6]), int(text[6:])
+        year, month, day, precision = int(text[:4]), int(text[4:6]), int(text[6:]), "day"
     elif "day" in values or "first" in values:
-        day = int(values["day"].text) if "day" in values else 1
+        day, precision = values["day"].number if "day" in values else 1, "day"
         if "first" in values and month is None:
             return None
+    elif "weekday" in values and month is None and year is None:
+        year, month, day, precision = 2024, 1, values["weekday"].number, "weekday"  # a January that begins on a Monday
+    elif precision == "decade":
+        text = values["decade"].text
+        year, month = int(text) if len(text) == 4 else _year(text, anchor), 1
+        if not _YEARS[0] <= year <= _YEARS[1]:
+            return None
+    elif precision == "day":
+        return None
     else:
-        return _coarse(parts, values, year, month, language, order, anchor)
+        number = values[precision].number if precision in values else 0
+        month = {"quarter": 3 * number - 2, "season": 3 * number, "year": 7}.get(precision, month)
+        year = year or anchor.year
     if year is None:
         year = next(y for y in range(anchor.year, anchor.year + 9) if month != 2 or day != 29 or isleap(y))
     try:
         when = date(year, month or anchor.month, day)
     except ValueError:
         return None
-    return Layout(tuple(parts), "day", when, language, order)
-
-
-def _coarse(
-    parts: list[DatePart], values: dict[str, DatePart], year: int | None, month: int | None, language: str, order: Order, anchor: date
-) -> Layout | None:
-    """Read a date without a day: weekday, decade, quarter, season, month or year; None if it is none of these."""
-    if "weekday" in values and month is None and year is None:
-        number = int(values["weekday"].style.rpartition(":")[2])
-        return Layout(tuple(parts), "weekday", date(2024, 1, number), language, order)  # a January that begins on a Monday
-    precision: Precision
-    if "decade" in values:
-        text = values["decade"].text
-        decade = int(text) if len(text) == 4 else _year(text, anchor)
-        if not _YEARS[0] <= decade <= _YEARS[1]:
-            return None
-        return Layout(tuple(parts), "decade", date(decade, 1, 1), language, order)
-    if "quarter" in values:
-        precision, month = "quarter", 3 * int(values["quarter"].text) - 2
-    elif "season" in values:
-        precision, month = "season", 3 * int(values["season"].style.rpartition(":")[2])
-    elif month is not None:
-        precision = "month"
-    elif year is not None:
-        precision, month = "year", 7
-    else:
-        return None
-    return Layout(tuple(parts), precision, date(year or anchor.year, month, 1), language, order)
+    return Layout(tuple(parts), precision, when, language, order)
 
 
 def _year(text: str, anchor: date) -> int:
@@ -389,9 +380,3 @@ def _year(text: str, anchor: date) -> int:
         return int(text)
     latest = anchor.year + 10
     return latest - (latest - int(text)) % 100
-
-
-def _month(part: DatePart | None) -> int | None:
-    if part is None:
-        return None
-    return int(part.style.rpartition(":")[2]) if ":" in part.style else int(part.text)

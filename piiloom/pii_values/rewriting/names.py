@@ -22,11 +22,8 @@ def form_distance(one: str, other: str) -> int:
     """Return how far apart the forms of two values are: words, digits, and whether one is more than twice as long; 0 is the same."""
     words = abs(len(one.split()) - len(other.split()))
     short, long = sorted((len(one), len(other)))
-    return words + 2 * (_digits(one) != _digits(other)) + (long > 2 * short)
-
-
-def _digits(text: str) -> bool:
-    return any(char.isdigit() for char in text)
+    digits = [any(map(str.isdigit, text)) for text in (one, other)]
+    return words + 2 * (digits[0] != digits[1]) + (long > 2 * short)
 
 
 def _capitals(parts: list[str]) -> Capitals:
@@ -117,7 +114,9 @@ def _part(subtype: str | None, place: int, whole: list[int], tokens: list[str]) 
         last_is_double = len(whole) > 2 and tokens[whole[-1] - 1] == "-"
         families = whole[-2:] if last_is_double else whole[-1:]
         return "family" if first in families or place in families else "given"
-    return "family" if _family_rather(tokens[place]) else "given"
+    index = builtin()
+    given, family = _best_rank(index.first, tokens[place]), _best_rank(index.last, tokens[place])
+    return "family" if family is not None and (given is None or family < given) else "given"
 
 
 def _drawn(background: Heritage, part: _NamePart, gender: Literal["female", "male"], rng: random.Random) -> str:
@@ -138,13 +137,6 @@ def _gender(name: str) -> Literal["female", "male"] | None:
         return None
     share = female / (female + male)
     return "female" if share >= _CLEAR else "male" if share <= 1 - _CLEAR else None
-
-
-def _family_rather(name: str) -> bool:
-    """Whether the names index knows *name* as a family name only, or as a more frequent one than as a given name."""
-    index = builtin()
-    given, family = _best_rank(index.first, name), _best_rank(index.last, name)
-    return family is not None and (given is None or family < given)
 
 
 def _best_rank(table: Table, name: str) -> int | None:

@@ -18,20 +18,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, partial
+from itertools import product
 from typing import Final
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.rewriting.calendars import (
-    CalendarEntry,
+    DATE_FIELD,
     calendar_of,
     calendars,
     date_order,
     of_month,
-    ordinal_suffix,
     other_word,
     tells_half,
     told_by_text,
+    written_day,
 )
 from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
 from piiloom.pii_values.rewriting.date_shifts import kept_form, other_day, other_duration, shifted_text, time_like
@@ -42,59 +43,24 @@ _TIME_OF_DAY: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOT
 _CLOCK_WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
 _HALF: Final = 12  # hours; a later one needs no word for its half of the day
-_FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
-
-
-def _hours() -> tuple[tuple[int, int], ...]:
-    """Return (hour, minute) pairs, repeated by frequency: mostly daytime in steps of five minutes, sometimes any time."""
-    usual = [(hour, minute) for hour in range(7, 20) for minute in range(0, 60, 5)]
-    return (*usual * 9, *((hour, minute) for hour in range(24) for minute in range(60)))
-
-
-_HOURS: Final = _hours()
+_FORMS: Final = {"clock": "{h}:{MM}", "hour": "{h}", "clock24": "{H}:{MM}"}
+# Pairs of hour and minute, repeated by frequency: mostly daytime in steps of five minutes, sometimes any time.
+_HOURS: Final = (*tuple(product(range(7, 20), range(0, 60, 5))) * 9, *product(range(24), range(60)))
 
 
 @cache
 def clock_words() -> frozenset[str]:
     """Return the words of all languages that stand beside an hour and a minute ("Uhr", "uur", "kl"), casefolded."""
     return frozenset(
-        word.casefold() for known in calendars().values() for form in known.times for word in _CLOCK_WORD.findall(_FIELD.sub(" ", form))
+        word.casefold() for known in calendars().values() for form in known.times for word in _CLOCK_WORD.findall(DATE_FIELD.sub(" ", form))
     )
 
 
-def clock_time(seed: int) -> str:
-    """Return a time such as "14:35"."""
+def clock_time(seed: int, form: str = "{HH}:{MM}") -> str:
+    """Return a time such as "14:35"; fields of *form*: H and HH are the hour of 24, h that of 12, MM the minute, ap and AP am or pm."""
     hour, minute = pick(seed, _HOURS)
-    return f"{hour:02d}:{minute:02d}"
-
-
-@cache
-def _pool(language: str, style: int) -> tuple[str, ...]:
-    """Return all times of ``_HOURS`` in one format of *language*; *style* is the format's index."""
-    template, fields = _compiled_times(language)[style]
-    return tuple(template % tuple(_told(hour, minute, field) for field in fields) for hour, minute in _HOURS)
-
-
-@cache
-def _compiled_times(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the time formats of *language* as (%-template, field names)."""
-    return tuple((_FIELD.sub("%s", form), tuple(_FIELD.findall(form))) for form in calendar_of(language).times)
-
-
-def _told(hour: int, minute: int, field: str) -> str:
-    """Format one field: H and HH are the hour of 24, h the hour of 12, MM the minute, ap and AP the half of the day (am or pm)."""
-    match field:
-        case "HH":
-            return f"{hour:02d}"
-        case "H":
-            return str(hour)
-        case "h":
-            return str(hour % 12 or 12)
-        case "MM":
-            return f"{minute:02d}"
-        case _:
-            half = "am" if hour < 12 else "pm"
-            return half if field == "ap" else half.upper()
+    half = "am" if hour < _HALF else "pm"
+    return form.format(H=hour, HH=f"{hour:02d}", h=hour % _HALF or _HALF, MM=f"{minute:02d}", ap=half, AP=half.upper())
 
 
 def with_time(day: str, draw: Draw) -> str:
@@ -108,16 +74,15 @@ def time_value(draw: Draw) -> str:
     The forms leave out what the text has after it: clock is "3:45" before "pm", hour is "3" before "o'clock", clock24 is "15:45".
     """
     seed = mix(draw.seed, _TIME)
-    if draw.form in _FORMS and not draw.original:
-        hour, minute = pick(seed, _HOURS)
-        return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
-    known = _TIME_OF_DAY.fullmatch(draw.original.strip()) if draw.original else None
-    if known is not None and (int(known[1]) > _HALF or not tells_half(draw.original)):
-        return time_like(known[1], known[2], known[3], known[4], *pick(seed, _HOURS))
-    said = _said(draw, seed) if draw.original else None
+    original = draw.original
+    known = _TIME_OF_DAY.fullmatch(original.strip())
+    if known is not None and (int(known[1]) > _HALF or not tells_half(original)):
+        return time_like(*known.groups(), *pick(seed, _HOURS))
+    said = _said(draw, seed) if original else None
     if said is not None:
         return said
-    return pick(seed, _pool(draw.language, below(style_seed(draw, _TIME), len(_compiled_times(draw.language)))))
+    form = "" if original else _FORMS.get(draw.form, "")
+    return clock_time(seed, form or pick(style_seed(draw, _TIME), calendar_of(draw.language).times))
 
 
 def _said(draw: Draw, seed: int) -> str | None:
@@ -146,34 +111,11 @@ def duration(draw: Draw) -> str:
     return cased_like(original, form.replace("{n}", str(2 + below(mix(seed, 1), 11))))
 
 
-_FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")
-Getter = Callable[[date], str]
-
-
-def _getter(field: str, words: CalendarEntry) -> Getter:
-    """Return the function that formats *field* of a day."""
-    short = [forms[0] for forms in words.short_months]
-    weekdays = [forms[0] for forms in words.short_weekdays] or words.weekdays
-    first = "1er" if words.ordinals == "first" else "1"
-    known: dict[str, Getter] = {
-        "d": lambda day: first if day.day == 1 else str(day.day),
-        "dd": lambda day: f"{day.day:02d}",
-        "nth": lambda day: f"{day.day}{ordinal_suffix('th', day.day, 'th')}",
-        "m": lambda day: str(day.month),
-        "mm": lambda day: f"{day.month:02d}",
-        "mon": lambda day: short[day.month - 1],
-        "month": lambda day: words.months[day.month - 1],
-        "yy": lambda day: f"{day.year % 100:02d}",
-        "yyyy": lambda day: str(day.year),
-        "wd": lambda day: weekdays[day.weekday()],
-        "weekday": lambda day: words.weekdays[day.weekday()],
-    }
-    return known[field]
 
 
 @cache
-def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]:
+def _compiled(precision: str, language: str, country: str) -> tuple[Callable[[date], str], ...]:
     words = calendar_of(language)
     order = date_order(language, country)
     named, slashed = precision == "day_and_month", precision == "day_slash_month"
@@ -183,15 +125,7 @@ def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]
         listed = ["{mm}/{dd}" if order == "mdy" else "{dd}/{mm}"]
     elif named:
         listed = [pattern for pattern in listed if "{month}" in pattern] or listed
-    return tuple(_writer(_FIELD.sub("%s", text), [_getter(field, words) for field in _FIELD.findall(text)]) for text in listed)
-
-
-def _writer(template: str, getters: list[Getter]) -> Getter:
-    """Return the function that writes a day. The usual case, three fields, is done without a loop for speed."""
-    if len(getters) == 3:
-        one, two, three = getters
-        return lambda day: template % (one(day), two(day), three(day))
-    return lambda day: template % tuple([getter(day) for getter in getters])
+    return tuple(partial(written_day, form, language) for form in listed)
 
 
 def usual(day: date, precision: str, draw: Draw) -> str:
@@ -212,6 +146,9 @@ _DAY_OF_MONTH: Final = re.compile(r"\b(?:[12]?[0-9]|3[01])\b")
 _CLOCK: Final = re.compile(r"\D*?(?<![\d.:/-])[0-2]?[0-9][:.hH][0-5][0-9](?![\d./-])\D*")  # no number but an hour and a minute
 _WORD: Final = re.compile(r"[^\W\d_]+")
 PART: Final = "part:"  # begins the form of one part of a date: part:day, part:month, part:year, part:weekday; "part:0month" is in digits
+_PARTS: Final = {
+    "day": "{d}", "0day": "{dd}", "month": "{month}", "0month": "{mm}", "weekday": "{weekday}", "year": "{yyyy}",
+}  # fmt: skip
 _VALID: Final = 4  # years from the anchor to the last expiry of a card
 _WRITTEN: Final = re.compile(r"(?=.*(?:[0-9]|[^\W\d_A-Z]))[^][<>{}]*", re.DOTALL)  # with a digit or a small letter, and no brackets
 _PATTERNS: Final = frozenset({"day_month", "day_and_month", "day_slash_month", "month_year", "numeric", "iso"})
@@ -277,17 +214,10 @@ def date_value(draw: Draw) -> str:
 
 def _part(day: date, draw: Draw) -> str:
     """Return the part of *day* that the form of *draw* requests; "start" is a day before that of the date: "12-14 March"."""
-    words = calendar_of(draw.language)
-    known = {
-        "day": "1er" if day.day == 1 and words.ordinals == "first" else str(day.day),
-        "start": str(max(1, day.day - 1 - below(mix(draw.seed, _DAY + 3), 6))),
-        "0day": f"{day.day:02d}",
-        "month": words.months[day.month - 1],
-        "0month": f"{day.month:02d}",
-        "weekday": words.weekdays[day.weekday()],
-        "year": str(day.year),
-    }
-    return known[draw.form.removeprefix(PART)]
+    part = draw.form.removeprefix(PART)
+    if part == "start":
+        return str(max(1, day.day - 1 - below(mix(draw.seed, _DAY + 3), 6)))
+    return written_day(_PARTS[part], draw.language, day)
 
 
 def _expiry(draw: Draw) -> str:
@@ -336,12 +266,12 @@ def month(draw: Draw) -> str:
         return found
     if draw.form == "month_year":
         return usual(near_day(draw), "month_year", draw)
-    return cased_like(draw.original, calendar_of(draw.language).months[near_day(draw).month - 1])
+    return cased_like(draw.original, written_day("{month}", draw.language, near_day(draw)))
 
 
 def weekday(draw: Draw) -> str:
     """Return the name of a weekday."""
-    return _moved(draw) or cased_like(draw.original, calendar_of(draw.language).weekdays[near_day(draw).weekday()])
+    return _moved(draw) or cased_like(draw.original, written_day("{weekday}", draw.language, near_day(draw)))
 
 
 def holiday(draw: Draw) -> str:
