@@ -21,11 +21,20 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.drawers import ValueKind
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered, unlike
 from piiloom.pii_values.rewriting.calendars import has_calendar, other_words
-from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, layout
 from piiloom.pii_values.rewriting.date_shifts import another_moment
 from piiloom.pii_values.rewriting.names import another_name, form_distance, recased
+from piiloom.pii_values.rewriting.numbers import (
+    another_age,
+    another_code,
+    another_measure,
+    guessed_subtype,
+    is_card,
+    is_iban,
+    layout,
+    renumbered,
+    unlike,
+)
 from piiloom.pii_values.sampling import Weighted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import load_locales

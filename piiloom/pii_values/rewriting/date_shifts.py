@@ -18,7 +18,6 @@ from typing import Final
 from piiloom.foundation.seeding import below, mix, salt_of
 from piiloom.pii_values.country_facts import Order
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.rewriting.amounts import ORDINAL, THIRD, near_number, resized, unlike
 from piiloom.pii_values.rewriting.calendars import (
     date_order,
     has_calendar,
@@ -27,12 +26,12 @@ from piiloom.pii_values.rewriting.calendars import (
     moved_words,
     names_unit,
     ordinal_suffix,
-    other_word,
     other_words,
     range_words,
     tells_half,
 )
 from piiloom.pii_values.rewriting.date_layouts import Layout, Precision, read_date, write_date
+from piiloom.pii_values.rewriting.numbers import ORDINAL, THIRD, near_number, resized, unlike, with_other_number
 
 _SALT: Final = salt_of("shift")
 _LONGEST: Final = 364  # days, either way
@@ -252,10 +251,9 @@ _LATEST_HOUR: Final = 12
 
 def other_duration(text: str, language: str, seed: int) -> str | None:
     """Return *text* with another number of its first unit of time, near the old one; None if no number is in it."""
-    found = _NUMBER.search(text)
-    if found is not None:
-        return text[: found.start()] + near_number(found.group(), seed) + text[found.end() :]
-    return other_word(text, language, lambda n: n + 1 + below(seed, max(1, n // THIRD)))
+    return with_other_number(
+        text, language, _NUMBER, lambda number: near_number(number, seed), lambda n: n + 1 + below(seed, max(1, n // THIRD))
+    )
 
 
 def another_moment(text: str, locale: str, rng: random.Random) -> str:

@@ -11,7 +11,7 @@ are in ``data/phone_blocks.yaml`` (reserved blocks with their sources, which tak
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -21,9 +21,9 @@ from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.numbering.holders import DOMAINS, HOSTS, NETWORK_V6, NETWORKS, SITE_NAMES
 from piiloom.pii_values.numbering.masks import ALPHABETS, fill_by_seed
-from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.pii_values.rewriting.numbers import at_places, reshaped
 from piiloom.surrogates.kinds.identifiers import ascii_letters
-from piiloom.surrogates.kinds.kind import Draw, home_of, numbered_seed, owned_seed, style_seed
+from piiloom.surrogates.kinds.kind import Draw, Drawing, home_of, numbered_seed, owned_seed, style_seed
 from piiloom.surrogates.kinds.places import draw_phrase
 
 
@@ -73,19 +73,15 @@ def _names(draw: Draw, seed: int) -> tuple[str, str]:
     return pick(mix(seed, 1), SITE_NAMES), pick(mix(seed, 2), SITE_NAMES)
 
 
-# Ways to build a handle from given name, family name, separator, tail (may be empty) and number. The most usual one is listed three times.
-_Handle = Callable[[str, str, str, str, str], str]
-_BOTH: Final[_Handle] = lambda given, family, sign, tail, number: given + sign + family + tail  # noqa: ARG005, E731
-_HANDLES: Final[tuple[_Handle, ...]] = (
-    _BOTH,
-    _BOTH,
-    _BOTH,
-    lambda given, family, sign, tail, number: given[0] + sign + family + tail,  # noqa: ARG005
-    lambda given, family, sign, tail, number: family + sign + given + tail,  # noqa: ARG005
-    lambda given, family, sign, tail, number: given + sign + family[0] + number,  # noqa: ARG005
-    lambda given, family, sign, tail, number: family + sign + given[0] + number,  # noqa: ARG005
-    lambda given, family, sign, tail, number: given + family[:3] + number,  # noqa: ARG005
-    lambda given, family, sign, tail, number: given[:3] + family + tail,  # noqa: ARG005
+# Ways to build a handle, of which the most usual one is listed three times; {tail} may be empty, and {number} is not.
+_HANDLES: Final = (
+    *("{given}{sign}{family}{tail}",) * 3,
+    "{given[0]}{sign}{family}{tail}",
+    "{family}{sign}{given}{tail}",
+    "{given}{sign}{family[0]}{number}",
+    "{family}{sign}{given[0]}{number}",
+    "{given}{family:.3}{number}",
+    "{given:.3}{family}{tail}",
 )
 
 
@@ -97,7 +93,8 @@ def _handle(draw: Draw, seed: int) -> str:
     if draw.owner is not None and number < 30:
         tail = f"{draw.owner.born.year % 100:02d}"
     how = _HANDLES[(seed >> 20) % len(_HANDLES)]
-    return how(given, family, _SEPARATORS[(seed >> 40) % len(_SEPARATORS)], tail, tail or str(number))
+    sign = _SEPARATORS[(seed >> 40) % len(_SEPARATORS)]
+    return how.format(given=given, family=family, sign=sign, tail=tail, number=tail or number)
 
 
 def username(draw: Draw) -> str:
@@ -148,10 +145,8 @@ def person(draw: Draw) -> str:
 
 
 _PHONE: Final = salt_of("phone")
-_FAX: Final = salt_of("fax")
 _DEFAULT: Final = "US"  # used for countries without a plan (such as Antarctica)
 _DIGITS: Final = re.compile("[0-9]+")
-_DIGIT: Final = re.compile("[0-9]")
 _NOT_DIGITS: Final = re.compile("[^0-9]")
 _GROUP: Final = re.compile("[0-9#%]+")
 _EXTENSION: Final = re.compile(r"\s*(?:x|ext\.?|#)\s*[0-9]+\s*$", re.IGNORECASE)
@@ -172,14 +167,10 @@ def phone_plan(country: str) -> PhonePlan:
     return known.get(country) or kept[_DEFAULT]
 
 
-def phone(draw: Draw) -> str:
-    """Draw the owner's phone number, in the format of the original; without one, in one format per document."""
-    return _written(draw, numbered_seed(draw, _PHONE))
-
-
-def fax(draw: Draw) -> str:
-    """Draw the owner's fax number; format as for ``phone``."""
-    return _written(draw, numbered_seed(draw, _FAX))
+def phone(kind: str) -> Drawing:
+    """Return the drawing function for the phone or fax number of an owner, in the format of the original, or in one per document."""
+    salt = salt_of(kind)
+    return lambda draw: _written(draw, numbered_seed(draw, salt))
 
 
 def _written(draw: Draw, seed: int) -> str:
@@ -207,8 +198,7 @@ def _like(original: str, plan: PhonePlan, seed: int) -> str:
         number = "00" + number.removeprefix("+")
     figures = _NOT_DIGITS.sub("", number)
     if len(figures) == len(_NOT_DIGITS.sub("", body)):
-        places = iter(figures)
-        number = _DIGIT.sub(lambda _: next(places), body)
+        number = at_places("[0-9]", body, figures)
     elif re.fullmatch(r"\+?[0-9]+", body):
         number = re.sub(r"[^0-9+]", "", number)
     elif "(" not in body:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.numbering.masks import digits_by_seed
-from piiloom.pii_values.rewriting.calendars import calendar_of, date_order, languages_for, meanings, ordinal_suffix
+from piiloom.pii_values.rewriting.calendars import calendar_of, date_order, languages_for, meanings, ordinal_suffix, written_day
+from piiloom.pii_values.rewriting.numbers import at_places
 from piiloom.surrogates.kinds import dates
 from piiloom.surrogates.kinds.kind import Draw, Drawing
 
@@ -28,6 +29,7 @@ _MASKED_DATE: Final = re.compile(
     r"(?=.*[\d\w])(?:[\dXx*_?#•█▇■×]{1,4}|[^\W\d_]{2,})(?:[-/.:, ]{1,2}(?:[\dXx*_?#•█▇■×]{1,4}|[^\W\d_]{2,})){1,4}|\d{1,3}[Xx*]{1,3}"
 )
 _SPELT: Final = re.compile(r"Month|[DT] ?[DT]|M ?M|[YJ](?: ?[YJ]){1,3}")
+_FIELDS: Final = {"Month": "{month}", "MM": "{mm}", **dict.fromkeys(("YYYY", "JJJJ"), "{yyyy}"), **dict.fromkeys(("YY", "JJ"), "{yy}")}
 _CLOCK: Final = re.compile(r"([\dXx]{1,2}):([\dXx]{2})")
 _DIGIT: Final = re.compile("[0-9]")
 _SHORT_MONTH: Final = "XXX"
@@ -139,8 +141,7 @@ def date_masked(plain: Drawing, day_of: Callable[[Draw], date] = dates.near_day)
             day = date(read.year, 1 + below(seed, 12), 1 + below(mix(seed, 1), _DAYS))
         fits = read.day_near(day, draw.anchor) if read is not None else None
         if read is None or fits is None:  # no date has these digits: the form stays
-            numbers = iter(digits_by_seed(mix(draw.seed, _SALT), len(mask)))
-            return _HIDDEN.sub(lambda _: next(numbers), mask)
+            return at_places("[Xx]", mask, digits_by_seed(mix(draw.seed, _SALT), len(mask)))
         return read.written(fits, draw.language)
 
     return drawn
@@ -176,18 +177,8 @@ def _month(word: str, language: str) -> int:
 
 def _spelt(mask: str, day: date, language: str) -> str:
     """Write *day* into a mask that spells its parts: "Month DD, YYYY", "YYYY-MM-DD", "TT.MM.JJJJ"."""
-
-    def written(part: re.Match[str]) -> str:
-        letters = part.group().replace(" ", "")
-        if letters == "Month":
-            return calendar_of(language).months[day.month - 1]
-        if letters[0] in "YJ":
-            return str(day.year) if len(letters) == 4 else f"{day.year % 100:02d}"
-        if mask.startswith("Month"):
-            return str(day.day)
-        return f"{day.month if letters[0] == 'M' else day.day:02d}"
-
-    return _SPELT.sub(written, mask)
+    number = str(day.day) if mask.startswith("Month") else "{dd}"
+    return written_day(_SPELT.sub(lambda part: _FIELDS.get(part.group().replace(" ", ""), number), mask), language, day)
 
 
 def birth_masked(plain: Drawing) -> Drawing:
@@ -215,6 +206,7 @@ def masked_time(draw: Draw) -> str:
 LAST_FOUR: Final = "last4"
 _MASKED: Final = re.compile(r"(?=.*(?:XX|xx|\*\*|##|••))(?=.*\d)[\dXx*#•./ ()+-]+")  # an original that is a mask
 _SIGN: Final = re.compile("[*#•]")
+_PLACE: Final = re.compile(r"[Xx\d]")
 
 
 def number_masked(plain: Drawing) -> Drawing:
@@ -224,28 +216,15 @@ def number_masked(plain: Drawing) -> Drawing:
     """
 
     def drawn(draw: Draw) -> str:
-        if draw.form == LAST_FOUR:
-            return "".join(filter(str.isdigit, plain(draw._replace(form="", original=""))))[-4:]
-        if draw.form.startswith(MASK):
-            mask = draw.form.removeprefix(MASK)
-        elif _MASKED.fullmatch(draw.original):
-            mask = _SIGN.sub("X", draw.original)
-        else:
+        form, original = draw.form, draw.original
+        if form != LAST_FOUR and not form.startswith(MASK) and not _MASKED.fullmatch(original):
             return plain(draw)
-        places = sum(c in "Xx" or c.isdigit() for c in mask)
         known = "".join(filter(str.isdigit, plain(draw._replace(form="", original=""))))
-        known = known if len(known) == places else digits_by_seed(mix(draw.seed, _SALT), places)
-        numbers = iter(known)
-        return "".join(_filled(mask, numbers))
+        if form == LAST_FOUR:
+            return known[-4:]
+        mask = form.removeprefix(MASK) if form.startswith(MASK) else _SIGN.sub("X", original)
+        places = len(_PLACE.findall(mask))
+        written = at_places(_PLACE, mask, known if len(known) == places else digits_by_seed(mix(draw.seed, _SALT), places))
+        return "".join(new if _HIDDEN.match(old) else old for old, new in zip(mask, written, strict=True))  # its own digits stay
 
     return drawn
-
-
-def _filled(mask: str, numbers: Iterator[str]) -> Iterator[str]:
-    """Yield the characters of *mask* with its X's replaced; each place, also one with a digit of its own, uses up one of *numbers*."""
-    for c in mask:
-        if c.isdigit():
-            next(numbers)
-            yield c
-        else:
-            yield next(numbers) if _HIDDEN.match(c) else c

@@ -13,7 +13,7 @@ from typing import Final
 
 from piiloom.foundation.seeding import mix, salt_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data
-from piiloom.pii_values.rewriting.amounts import other_score
+from piiloom.pii_values.rewriting.numbers import other_score
 from piiloom.surrogates.kinds.companies import legal_form_of
 from piiloom.surrogates.kinds.kind import Draw, Drawing, cased_like, owned_seed
 from piiloom.surrogates.kinds.places import (
@@ -52,16 +52,6 @@ def _patterns() -> Mapping[str, _Told]:
     }
 
 
-@cache
-def _party() -> re.Pattern[str]:
-    return re.compile(_words_file().party, re.IGNORECASE)
-
-
-@cache
-def _several_kin() -> re.Pattern[str]:
-    return re.compile(_words_file().several_kin, re.IGNORECASE | re.DOTALL)
-
-
 def told_by_original(kind: str, original: str) -> str:
     """Return the kind that *original* is of, if it tells more than the *kind* of its type; else *kind*."""
     return next((told for pattern, told in _patterns().get(kind, ()) if pattern.search(original)), kind)
@@ -69,12 +59,12 @@ def told_by_original(kind: str, original: str) -> str:
 
 def names_party(original: str) -> bool:
     """Whether a political *original* names a party, and no leaning alone ("Libertarian")."""
-    return _party().search(original) is not None
+    return re.search(_words_file().party, original, re.IGNORECASE) is not None
 
 
 def number_of_kin(original: str) -> str | None:
     """Return how many relatives *original* is, as it says it ("two"), "" if it only says that they are several; None for one."""
-    found = _several_kin().match(original)
+    found = re.match(_words_file().several_kin, original, re.IGNORECASE | re.DOTALL)
     return None if found is None else found["count"] or ""
 
 
@@ -135,17 +125,14 @@ def _religion_form(original: str, known: tuple[ReligionEntry, ...]) -> str:
 
 
 def _religion_written(entry: ReligionEntry, form: str, *, female: bool) -> str:
-    match form:
-        case "noun":
-            return entry.noun
-        case "member":
-            return in_gender(entry.member, female=female)
-        case "attributive" | "church":
-            return entry.attributive or in_gender(entry.adjective, female=female)
-        case "feminine":
-            return entry.feminine or in_gender(entry.adjective, female=True)
-        case _:
-            return in_gender(entry.adjective, female=female)
+    told = {
+        "noun": entry.noun,
+        "member": in_gender(entry.member, female=female),
+        "attributive": entry.attributive,
+        _CHURCH: entry.attributive,
+        "feminine": entry.feminine,
+    }
+    return told.get(form) or in_gender(entry.adjective, female=female or form == "feminine")
 
 
 _company = spoken("company", institution=True)

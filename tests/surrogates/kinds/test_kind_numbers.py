@@ -14,7 +14,7 @@ from stdnum import iban, luhn
 
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.holders import IDS
-from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.pii_values.rewriting.numbers import reshaped
 from piiloom.surrogates.kinds.contacts import phone_plan
 from piiloom.surrogates.kinds.identifiers import payment_card
 from piiloom.surrogates.kinds.registry import get_kind
