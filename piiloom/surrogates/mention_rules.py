@@ -23,9 +23,9 @@ from typing import Final
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.companies import beginnings, company_follows, company_precedes, endings, form_precedes
 from piiloom.surrogates.kinds.kind import ELSEWHERE, WITHIN
 from piiloom.surrogates.kinds.places import country_places
+from piiloom.surrogates.kinds.wording import beginnings, company_follows, company_precedes, endings, form_precedes
 from piiloom.surrogates.persona_assignment.groups import (
     GenderCues,
     title_before,

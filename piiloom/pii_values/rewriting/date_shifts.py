@@ -31,7 +31,7 @@ from piiloom.pii_values.rewriting.calendars import (
     tells_half,
 )
 from piiloom.pii_values.rewriting.date_layouts import Layout, Precision, read_date, write_date
-from piiloom.pii_values.rewriting.numbers import ORDINAL, THIRD, near_number, resized, unlike, with_other_number
+from piiloom.pii_values.rewriting.values import ORDINAL, THIRD, near_number, resized, unlike, with_other_number
 
 _SALT: Final = salt_of("shift")
 _LONGEST: Final = 364  # days, either way

@@ -17,7 +17,7 @@ from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.country_facts import CountryEntry, facts_of
 from piiloom.pii_values.numbering.masks import fill_by_seed
-from piiloom.pii_values.rewriting.numbers import reshaped
+from piiloom.pii_values.rewriting.values import reshaped
 from piiloom.surrogates.kinds import places
 from piiloom.surrogates.kinds.kind import Draw, cased_like, home_of
 from piiloom.surrogates.kinds.places import City, RegionOfPlaces, country_names, country_places, home_city, place_seed

@@ -14,7 +14,7 @@ from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.holders import in_groups
 from piiloom.pii_values.rewriting.calendars import LARGEST, calendars, in_words, other_word
-from piiloom.pii_values.rewriting.numbers import AMOUNT, FIGURES, other_score, resized, with_other_number
+from piiloom.pii_values.rewriting.values import AMOUNT, FIGURES, other_score, resized, with_other_number
 from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.kind import Draw, style_seed
 from piiloom.surrogates.kinds.places import draw_phrase

@@ -21,7 +21,7 @@ from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data
 from piiloom.pii_values.numbering.holders import DOMAINS, HOSTS, NETWORK_V6, NETWORKS, SITE_NAMES
 from piiloom.pii_values.numbering.masks import ALPHABETS, fill_by_seed
-from piiloom.pii_values.rewriting.numbers import at_places, reshaped
+from piiloom.pii_values.rewriting.values import at_places, reshaped
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.kinds.kind import Draw, Drawing, home_of, numbered_seed, owned_seed, style_seed
 from piiloom.surrogates.kinds.places import draw_phrase

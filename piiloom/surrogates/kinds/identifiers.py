@@ -30,7 +30,7 @@ from piiloom.pii_values.numbering.accounts import (
 from piiloom.pii_values.numbering.holders import Holder, rule_of, with_check
 from piiloom.pii_values.numbering.masks import digits_by_seed, fill_by_seed
 from piiloom.pii_values.rewriting.calendars import in_words, other_word
-from piiloom.pii_values.rewriting.numbers import reshaped
+from piiloom.pii_values.rewriting.values import reshaped
 from piiloom.surrogates.kinds.kind import Draw, Drawing, adult_birth_date, home_of, numbered_seed, style_seed
 
 

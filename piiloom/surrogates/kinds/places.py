@@ -23,7 +23,7 @@ from pydantic import Field
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import below, mix, pick, salt_of, seed_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data, load_yaml
-from piiloom.pii_values.rewriting.numbers import reshaped
+from piiloom.pii_values.rewriting.values import reshaped
 from piiloom.surrogates.kinds.kind import WITHIN, Draw, Drawing, cased_like, home_of, numbered_seed, owned_seed
 from piiloom.surrogates.known_names import unaccented
 

@@ -13,9 +13,9 @@ from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.rewriting.calendars import in_month, month_words, year_follows
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.companies import form_precedes
 from piiloom.surrogates.kinds.dates import PART
-from piiloom.surrogates.kinds.registry import fills_masks
+from piiloom.surrogates.kinds.kind import fills_masks
+from piiloom.surrogates.kinds.wording import form_precedes
 from piiloom.surrogates.placeholders.grammar import grammars_file
 from piiloom.surrogates.placeholders.reading import CONTACT, MASK, NUMBER, UNTOLD, Meaning, TagVerdict
 from piiloom.surrogates.placeholders.scanning import TagCandidate, end_of_initials
