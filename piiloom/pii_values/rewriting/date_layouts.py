@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from calendar import isleap
 from datetime import date
+from itertools import zip_longest
 from typing import Final, Literal, NamedTuple, cast
 
 from piiloom.pii_values.country_facts import Order
@@ -50,7 +51,8 @@ class Layout(NamedTuple):
 def write_date(layout: Layout, when: date) -> str:
     """Write the day *when* in the format of *layout*."""
     out = []
-    for at, part in enumerate(layout.parts):
+    named = any(part.field == "month" and ":" in part.style for part in layout.parts)
+    for at, (part, following) in enumerate(zip_longest(layout.parts, layout.parts[1:], fillvalue=DatePart("", ""))):
         field = part.field
         if field == "suffix":
             out.append(
@@ -59,9 +61,8 @@ def write_date(layout: Layout, when: date) -> str:
                 else _of_quarter(part, when, layout.language)
             )
         elif field in {"month", "weekday", "season", "first"} and ":" in part.style:
-            dotted = at + 1 < len(layout.parts) and layout.parts[at + 1].text == "."
-            out.append(written_word(field, part.style, part.text, when, layout.language, dotted=dotted))
-        elif field == "day" and when.day == 1 and layout.language == "fr" and _named_month(layout, at):
+            out.append(written_word(field, part.style, part.text, when, layout.language, dotted=following.text == "."))
+        elif field == "day" and when.day == 1 and layout.language == "fr" and named and following.field != "suffix":
             out.append("1er")  # the first of a month is the only ordinal in a French date
         elif field in _NUMERIC:
             out.append(_number(part, when))
@@ -78,25 +79,16 @@ def _of_quarter(part: DatePart, when: date, language: str) -> str:
     return part.text if part.style == "e" else ordinal_suffix(part.style, number, part.text)
 
 
-def _named_month(layout: Layout, at: int) -> bool:
-    ordinal = at + 1 < len(layout.parts) and layout.parts[at + 1].field == "suffix"
-    return not ordinal and any(part.field == "month" and ":" in part.style for part in layout.parts)
-
-
 def _number(part: DatePart, when: date) -> str:
-    match part.field:
-        case "year":
-            return f"{when.year % 100:02d}" if len(part.text) == 2 else f"{when.year:04d}"
-        case "decade":
-            decade = when.year // 10 * 10
-            return f"{decade % 100:02d}" if len(part.text) == 2 else str(decade)
-        case "quarter":
-            return str((when.month + 2) // 3)
-        case "compact":
-            return f"{when:%Y%m%d}"
-        case _:
-            number = when.day if part.field == "day" else when.month
-            return f"{number:0{part.style or 1}d}"
+    two = len(part.text) == 2
+    decade = when.year // 10 * 10
+    written = {
+        "year": f"{when.year % 100:02d}" if two else f"{when.year:04d}",
+        "decade": f"{decade % 100:02d}" if two else str(decade),
+        "quarter": str((when.month + 2) // 3),
+        "compact": f"{when:%Y%m%d}",
+    }
+    return written.get(part.field) or f"{when.day if part.field == 'day' else when.month:0{part.style or 1}d}"
 
 
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}

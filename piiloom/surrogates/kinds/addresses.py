@@ -47,27 +47,19 @@ def streets_file() -> StreetsFile:
 
 
 @cache
-def road() -> re.Pattern[str]:
-    """Return the pattern of a number and a street: "98 Anton Street"."""
-    return re.compile(rf"\d+[A-Za-z]? (?:[\w.'’-]+ ){{0,4}}?(?:{any_of(streets_file().roads)})\b", re.IGNORECASE)
+def _told_by_words() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of parts of addresses.
 
-
-@cache
-def town_and_district() -> re.Pattern[str]:
-    """Return the pattern of a town and the number of its district: "Praha 4", and not "Hauptstraße 4"."""
-    return re.compile(rf"(?!.*(?:{any_of(streets_file().endings)})(?!\w))[^\W\d][^\d,]* \d{{1,2}}", re.IGNORECASE)
-
-
-@cache
-def flat() -> re.Pattern[str]:
-    """Return the pattern of the word that begins a flat or a box."""
-    return re.compile(rf"(?:{any_of(streets_file().flats)})\b", re.IGNORECASE)
-
-
-@cache
-def state() -> re.Pattern[str]:
-    """Return the pattern of words in the long names of countries."""
-    return re.compile(rf"\b(?:{any_of(streets_file().states)})\b")
+    They are a number and a street ("98 Anton Street"), a town and the number of its district ("Praha 4", not "Hauptstraße 4"), the word that
+    begins a flat or a box, and words in the long names of countries.
+    """
+    known = streets_file()
+    return {
+        "road": re.compile(rf"\d+[A-Za-z]? (?:[\w.'’-]+ ){{0,4}}?(?:{any_of(known.roads)})\b", re.IGNORECASE),
+        "district": re.compile(rf"(?!.*(?:{any_of(known.endings)})(?!\w))[^\W\d][^\d,]* \d{{1,2}}", re.IGNORECASE),
+        "flat": re.compile(rf"(?:{any_of(known.flats)})\b", re.IGNORECASE),
+        "country": re.compile(rf"\b(?:{any_of(known.states)})\b"),
+    }
 
 
 _STREET: Final = salt_of("street")
@@ -90,16 +82,10 @@ _CODES: Final = (  # shapes of postcodes in use, tried in this order at each pos
 _CODE: Final = re.compile("|".join(_CODES))
 
 
-@cache
-def _streets(style: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    known = streets_file().styles[style]
-    return tuple(known.forms), tuple(known.names)
-
-
 def street_name(country: str, seed: int) -> str:
     """Return a street name in the style of *country*."""
-    forms, names = _streets(facts_of(country).streets)
-    return pick(seed, forms).replace("{name}", pick(mix(seed, 1), names))
+    style = streets_file().styles[facts_of(country).streets]
+    return pick(seed, style.forms).replace("{name}", pick(mix(seed, 1), style.names))
 
 
 def street(draw: Draw) -> str:
@@ -194,7 +180,7 @@ def location(draw: Draw) -> str:
         return _COORDINATES[draw.form].format(*(10**-5 * (below(mix(draw.seed, turn), 120 * 10**5) - 60 * 10**5) for turn in range(2)))
     original = draw.original.strip()
     regions = _regions(home_of(draw)) if original else frozenset()
-    if "," in original or (any(map(str.isdigit, original)) and not town_and_district().fullmatch(original)):
+    if "," in original or (any(map(str.isdigit, original)) and not _told_by_words()["district"].fullmatch(original)):
         return _cased(original, _like(draw, home_of(draw), place_seed(draw), named=True))
     if _TOWN_AND_STATE.search(original) and original[-2:].casefold() in regions:
         return _place(original, home_city(draw), regions)
@@ -210,7 +196,9 @@ def _cased(original: str, value: str) -> str:
 
 def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
     """Return the original with each part between commas or line breaks replaced; *named*: the first one is no street without a number."""
-    city = home_city(draw._replace(original=_known_city(draw, country)))
+    known = country_places(country).by_name
+    parts = (re.sub(r"[0-9]\S*|\b[A-Z]{2}\b", "", part).strip().casefold() for part in draw.original.split(","))
+    city = home_city(draw._replace(original=next((known[part].name for part in parts if part in known), draw.original)))
     pieces = re.split(r"(\s*,\s*|\s*\n\s*)", draw.original.strip())
     seen_street = any(_NUMBERED.search(piece) for piece in pieces[::2])
     out = []
@@ -220,7 +208,7 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
             continue
         first = at == 0 and not seen_street and len(pieces) > 1 and not named
         words, _, code = piece.rpartition(" ") if piece[-1:].isdigit() else (piece, "", "")
-        if words.casefold() in country_names(draw.language) or state().search(words):
+        if words.casefold() in country_names(draw.language) or _told_by_words()["country"].search(words):
             own = places.country(draw._replace(form="own", original=""))
             out.append(f"{own} {postcode_of(city, country, seed)}" if code else own)
         else:
@@ -233,13 +221,6 @@ def _like(draw: Draw, country: str, seed: int, *, named: bool = False) -> str:
 def _regions(country: str) -> frozenset[str]:
     """Return the names and abbreviations of the regions of *country*, casefolded."""
     return frozenset(name.casefold() for region in country_places(country).regions for name in (region.name, region.short) if name)
-
-
-def _known_city(draw: Draw, country: str) -> str:
-    """Return the known city named in an original address, or the whole original if there is none."""
-    known = country_places(country).by_name
-    parts = (re.sub(r"[0-9]\S*|\b[A-Z]{2}\b", "", part).strip().casefold() for part in draw.original.split(","))
-    return next((known[part].name for part in parts if part in known), draw.original)
 
 
 def _region_of(city: City, piece: str) -> str:
@@ -255,14 +236,14 @@ def _piece(piece: str, country: str, city: City, seed: int, *, first: bool) -> s
     """
     facts = facts_of(country)
     regions = _regions(country)
-    begins = road().match(piece)
+    begins = _told_by_words()["road"].match(piece)
     rest = piece[begins.end() :].lstrip(". ") if begins is not None else ""
     if begins is not None and rest:
         return f"{_road(begins.group(), country, seed)} {_piece(rest, country, city, seed, first=False)}"
     if _HOUSE_ALONE.fullmatch(piece):
         return house_number(facts, seed)
-    if flat().match(piece):
-        return reshaped_digits(piece, seed)
+    if _told_by_words()["flat"].match(piece):
+        return re.sub("[0-9]+", lambda group: reshaped(group.group(), mix(seed, group.start())), piece)
     code = None if begins is not None else _CODE.search(piece)
     if code is not None:
         around = piece[: code.start()] + "\0" + piece[code.end() :]
@@ -292,8 +273,3 @@ def _place(word: str, city: City, regions: Collection[str]) -> str:
     if word.casefold() in regions or (len(word) == 2 and word.isupper()):
         return city.region.short if city.region.short and len(word) <= 3 else city.region.name
     return city.name
-
-
-def reshaped_digits(text: str, seed: int) -> str:
-    """Return *text* with each group of digits replaced by another of the same length."""
-    return re.sub("[0-9]+", lambda m: reshaped(m.group(), mix(seed, m.start())), text)

@@ -72,11 +72,6 @@ def clock_time(seed: int, form: str = "{HH}:{MM}") -> str:
     return form.format(H=hour, HH=f"{hour:02d}", h=hour % _HALF or _HALF, MM=f"{minute:02d}", ap=half, AP=half.upper())
 
 
-def with_time(day: str, draw: Draw) -> str:
-    """Return the written date *day* followed by a drawn time."""
-    return f"{day} {clock_time(mix(draw.seed, _TIME))}"
-
-
 def time_value(draw: Draw) -> str:
     """Draw a time of day, in the format of the original if it can be read, else in one format per document.
 
@@ -299,7 +294,7 @@ def datetime_value(draw: Draw) -> str:
     day = near_day(draw)
     if style_seed(draw, _DAY) & 3 == 0:
         return f"{day.isoformat()}T{clock_time(mix(draw.seed, _DAY + 2))}:00Z"
-    return with_time(usual(day, "numeric", draw), draw)
+    return f"{usual(day, 'numeric', draw)} {clock_time(mix(draw.seed, _TIME))}"
 
 
 _OTHERS: Final = {"year": year, "month": month, "weekday": weekday, "datetime": datetime_value, "expiry": _expiry}

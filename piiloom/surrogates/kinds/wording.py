@@ -55,14 +55,19 @@ def _spelled(forms: list[str]) -> str:
 
 
 @cache
-def _pattern() -> str:
+def _beside() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of what stands beside the name of a company and at its end."""
     known = _file()
-    return rf"(?:(?:{_spelled(known.forms)})(?!\w)|(?:{_spelled(known.doubtful)}){_LATER})"
-
-
-@cache
-def _after() -> re.Pattern[str]:
-    return re.compile(rf"[,)]? ?(?:{_pattern()}|(?:{any_of(_file().seats)})\b)")
+    form = rf"(?:(?:{_spelled(known.forms)})(?!\w)|(?:{_spelled(known.doubtful)}){_LATER})"
+    before = "|".join(r"\s+".join(map(re.escape, told.split())) for told in known.before)
+    forms_before = rf"(?<![\w’'-])(?:[a-zà-ÿ’']+|[A-ZÀ-Þ][a-z]{{0,2}})[ ’'](?:{_spelled(known.forms + known.doubtful)})\s+\Z"
+    return {
+        "before": re.compile(rf"\b(?:{before})\s+\Z", re.IGNORECASE),
+        "form before": re.compile(forms_before),
+        "form at end": re.compile(rf"(?<=[\w.]),? +({form})\W*$"),
+        "form after": re.compile(rf",? ?({form})"),
+        "after": re.compile(rf"[,)]? ?(?:{form}|(?:{any_of(known.seats)})\b)"),
+    }
 
 
 @cache
@@ -75,25 +80,9 @@ def beginnings() -> frozenset[str]:
     return frozenset((word + sign)[:_BEGINNING] for word in told for sign in (*" .,;:)\n'’\"-", ""))
 
 
-@cache
-def _form_after() -> re.Pattern[str]:
-    return re.compile(rf",? ?({_pattern()})")
-
-
-@cache
-def _at_end() -> re.Pattern[str]:
-    return re.compile(rf"(?<=[\w.]),? +({_pattern()})\W*$")
-
-
 def company_follows(text: str, end: int) -> bool:
     """Whether what follows a name that ends at *end* makes it a company's: a legal form, or where it has its seat."""
-    return _after().match(text, end, end + _WIDTH) is not None
-
-
-@cache
-def _before() -> re.Pattern[str]:
-    words = "|".join(r"\s+".join(map(re.escape, told.split())) for told in _file().before)
-    return re.compile(rf"\b(?:{words})\s+\Z", re.IGNORECASE)
+    return _beside()["after"].match(text, end, end + _WIDTH) is not None
 
 
 @cache
@@ -104,18 +93,12 @@ def endings() -> frozenset[str]:
 
 def company_precedes(text: str, start: int) -> bool:
     """Whether what stands before a name that starts at *start* makes it a company's: "de besloten vennootschap"."""
-    return _before().search(text, max(0, start - _WIDTH_BEFORE), start) is not None
-
-
-@cache
-def _form_before() -> re.Pattern[str]:
-    known = _file()
-    return re.compile(rf"(?<![\w’'-])(?:[a-zà-ÿ’']+|[A-ZÀ-Þ][a-z]{{0,2}})[ ’'](?:{_spelled(known.forms + known.doubtful)})\s+\Z")
+    return _beside()["before"].search(text, max(0, start - _WIDTH_BEFORE), start) is not None
 
 
 def form_precedes(text: str, start: int) -> bool:
     """Whether a legal form, and no name before it, stands right before *start*: "la SAS [7]", but not "Orange SA [7]"."""
-    return text[start - 3 : start - 1] in _form_ends() and _form_before().search(text, max(0, start - _WIDTH), start) is not None
+    return text[start - 3 : start - 1] in _form_ends() and _beside()["form before"].search(text, max(0, start - _WIDTH), start) is not None
 
 
 @cache
@@ -126,7 +109,7 @@ def _form_ends() -> frozenset[str]:
 
 def legal_form_of(name: str) -> str:
     """Return the legal form at the end of *name*, with the sign before it (" B.V.", ", Inc."); "" if there is none."""
-    found = _at_end().search(name)
+    found = _beside()["form at end"].search(name)
     return name[found.start() :] if found is not None else ""
 
 
@@ -141,7 +124,7 @@ def without_form_beside(value: str, text: str, start: int, end: int) -> str:
 
     Its full stop is not doubled.
     """
-    if _form_after().match(text, end, end + _WIDTH) is None and not form_precedes(text, start):
+    if _beside()["form after"].match(text, end, end + _WIDTH) is None and not form_precedes(text, start):
         return value[:-1] if value[-1:] == "." == text[end : end + 1] else value
     form = legal_form_of(value)
     return value.removesuffix(form) if form else value

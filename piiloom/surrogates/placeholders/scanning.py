@@ -255,12 +255,6 @@ def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     return {**dict(spelt), **dict(reversed(spelt))}  # in the order of the languages
 
 
-@cache
-def _long_titles() -> dict[str, Title]:
-    """Return the titles of all languages but those of one letter ("M.", "D."), which elsewhere are initials."""
-    return {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}
-
-
 class Scanner:
     """Finds candidates of the grammars *names* (None: all), with the titles of *languages*.
 
@@ -274,7 +268,8 @@ class Scanner:
         for name in names or ():
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
-        self.titles = {**_long_titles(), **titles(languages)}
+        long = {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}  # elsewhere "M." and "D." are initials
+        self.titles = {**long, **titles(languages)}
         self._signs, self._rarer, self._words = compiled(names, tuple(self.titles))
 
     def scan(self, text: str) -> Iterator[TagCandidate]:
