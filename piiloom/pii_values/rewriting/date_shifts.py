@@ -303,7 +303,9 @@ def _other_times(text: str, times: list[re.Match[str]], rng: random.Random) -> l
         drawn = [_other_time(time, rng, half=time.end() <= last) for time in times]
         pairs = [(_places(time.group()), _places(new)) for time, new in zip(times, drawn, strict=True)]
         order = all((a < c) == (b < d) for (a, b), (c, d) in pairwise(pairs))
-        if order and all(_alike(time.group(), new) for time, new in zip(times, drawn, strict=True)):
+        texts = [(time.group(), new) for time, new in zip(times, drawn, strict=True)]
+        layout = all(len(new) == len(old) and (new[0] == "0") == (old[0] == "0") for old, new in texts)
+        if order and layout and all(all(map(ne, a, b)) for a, b in pairs):  # no number in common
             break
     return [_FRACTION.sub(lambda found: "".join(str(rng.randint(0, 9)) for _ in found.group()), new) for new in drawn]
 
@@ -318,11 +320,6 @@ def _other_time(time: re.Match[str], rng: random.Random, *, half: bool) -> str:
 
 def _places(time: str) -> list[int]:
     return [int(number) for number in _DIGITS.findall(time)[:3]]
-
-
-def _alike(old: str, new: str) -> bool:
-    """Whether two times have one layout, and no number in common."""
-    return len(new) == len(old) and (new[0] == "0") == (old[0] == "0") and all(map(ne, _places(old), _places(new)))
 
 
 def _names_month(text: str, language: str) -> bool:

@@ -78,9 +78,9 @@ def another_code(value: str, subtype: str | None, rng: random.Random) -> str:
     if subtype == "phone":
         return _phone(value, rng)
     if _HEX.fullmatch(value):
-        head = 2 if value.startswith("0x") else 0
-        alphabet = "0123456789abcdef" if value[head:].islower() else "0123456789ABCDEF"
-        return value[:head] + "".join(rng.choice(alphabet) for _ in value[head:])
+        figures = value.removeprefix("0x")
+        alphabet = "0123456789abcdef" if figures.islower() else "0123456789ABCDEF"
+        return value[: len(value) - len(figures)] + "".join(rng.choice(alphabet) for _ in figures)
     return _filled(value, rng, letters=sum(c.isdigit() for c in value) < _ENOUGH_DIGITS)
 
 

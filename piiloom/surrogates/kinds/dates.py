@@ -81,7 +81,7 @@ def time_value(draw: Draw) -> str:
     original = draw.original
     known = _TIME_OF_DAY.fullmatch(original.strip())
     if known is not None and (int(known[1]) > _HALF or not tells_half(original)):
-        return time_like(*known.groups(), *pick(seed, _HOURS))
+        return time_like(known[1], known[2], known[3], known[4], *pick(seed, _HOURS))
     said = _said(draw, seed) if original else None
     if said is not None:
         return said

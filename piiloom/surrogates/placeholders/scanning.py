@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -226,6 +226,9 @@ _NAMED_BEFORE: Final = {
 }
 
 
+T = TypeVar("T")
+
+
 class TagCandidate(NamedTuple):
     """A possible placeholder. ``[start, end)`` is the span to replace; ``literal`` is its text, preceded by its title if it has one."""
 
@@ -283,7 +286,7 @@ class Scanner:
             return iter(())  # most texts of many corpora
         found = [*_without_texts(_widened(text, found), words), *words]
         found.sort(key=lambda candidate: (candidate.start, -candidate.end))
-        return _joined_runs(text, _disjoint(found))
+        return _joined_runs(text, (candidate for candidate, _ in disjoint((one, None) for one in found)))
 
     def titles_unlike(self, other: Scanner) -> list[str]:
         """Return the titles with which this scanner may find something else than *other* does; without them in a text, it finds the same.
@@ -375,11 +378,12 @@ def scanner_of(names: tuple[str, ...] | None, languages: tuple[str, ...]) -> Sca
     return Scanner(names, languages)
 
 
-def _disjoint(found: list[TagCandidate]) -> Iterator[TagCandidate]:
+def disjoint(found: Iterable[tuple[TagCandidate, T]]) -> Iterator[tuple[TagCandidate, T]]:
+    """Yield those of *found*, candidates in text order, that do not overlap an earlier one."""
     reached = 0
-    for candidate in found:
+    for candidate, other in found:
         if candidate.start >= reached:
-            yield candidate
+            yield candidate, other
             reached = candidate.end
 
 
