@@ -21,11 +21,22 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.drawers import ValueKind
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.rewriting.amounts import another_age, another_measure, renumbered, unlike
 from piiloom.pii_values.rewriting.calendars import has_calendar, other_words
-from piiloom.pii_values.rewriting.codes import another_code, guessed_subtype, is_card, is_iban, same_layout
 from piiloom.pii_values.rewriting.date_shifts import another_moment
-from piiloom.pii_values.rewriting.names import another_name, form_distance, recased
+from piiloom.pii_values.rewriting.values import (
+    another_age,
+    another_code,
+    another_measure,
+    another_name,
+    form_distance,
+    guessed_subtype,
+    is_card,
+    is_iban,
+    layout,
+    recased,
+    renumbered,
+    unlike,
+)
 from piiloom.pii_values.sampling import Weighted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import load_locales
@@ -114,7 +125,7 @@ def _candidates(task: _Task) -> Iterator[str]:
         yield from _tried(lambda: another_name(task.value, task.subtype, task.locale, task.rng))
         return
     if task.subtype == "credit_score":
-        yield from (text for text in _drawn(task) if same_layout(text, task.value))
+        yield from (text for text in _drawn(task) if layout(text) == layout(task.value))
     yield from _tried(lambda: _rewritten(task))
     yield from _by_form(task)
 
@@ -155,7 +166,7 @@ def _codes(task: _Task) -> Iterator[str]:
         yield from (recased(text, task.value, proper=True) or text for text in drawn if _alike(text, task.value))
     else:
         checks = is_card(task.value), is_iban(task.value)
-        yield from (text for text in drawn if same_layout(text, task.value) and (is_card(text), is_iban(text)) == checks)
+        yield from (text for text in drawn if layout(text) == layout(task.value) and (is_card(text), is_iban(text)) == checks)
     yield from _tried(lambda: another_code(task.value, task.subtype, task.rng))
 
 

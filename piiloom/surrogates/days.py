@@ -21,9 +21,8 @@ from piiloom.pii_values.rewriting.date_shifts import shifted_day
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.fitting import Requirement, sounds
 from piiloom.surrogates.kinds.amounts import UNITS, age_in, near_age, suited_age
-from piiloom.surrogates.kinds.dates import near_days
+from piiloom.surrogates.kinds.dates import DateMask, mask_of, near_days, read_mask
 from piiloom.surrogates.kinds.kind import FictitiousPerson
-from piiloom.surrogates.kinds.masked import DateMask, mask_of, read_mask
 from piiloom.surrogates.planned_people import DATING, NOBODY
 from piiloom.surrogates.planning import DocumentPlan, Requirements, asked_of_age
 from piiloom.surrogates.time_cues import DayRole, child_follows, nearest_age, role_before, role_of, until

@@ -13,7 +13,7 @@ from piiloom.pii_values.names.pools import NamePools
 from piiloom.pii_values.names.regions import Gender
 from piiloom.pii_values.rewriting.calendars import told_by_text
 from piiloom.surrogates.documents import Mention, Placed, Replaced
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.known_names import unaccented
 from piiloom.surrogates.leakage.residual import residuals
 from piiloom.surrogates.outputs.report_page import by_count

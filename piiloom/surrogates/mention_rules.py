@@ -27,9 +27,9 @@ from typing import Final, NamedTuple
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.companies import beginnings, company_follows, company_precedes, endings, form_precedes
 from piiloom.surrogates.kinds.kind import ELSEWHERE, WITHIN
 from piiloom.surrogates.kinds.places import country_places
+from piiloom.surrogates.kinds.wording import beginnings, company_follows, company_precedes, endings, form_precedes
 from piiloom.surrogates.known_names import PartOfName, birth_name_told, is_one_name, labels, unaccented
 from piiloom.surrogates.persona_assignment.groups import GenderCues, title_before
 from piiloom.surrogates.placeholders.settling import OWN_INDEX

@@ -13,7 +13,7 @@ from typing import Final
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.fitting import ANY, FIRST, Requirement, contradict, gender_by_article
-from piiloom.surrogates.kinds.registry import owned_by
+from piiloom.surrogates.kinds.kind import owned_by
 from piiloom.surrogates.known_names import NameResolver, name_words, parts_of, unaccented
 from piiloom.surrogates.mention_rules import GENERAL, RuleContext, companies_told, general_tags_told, joined_names, told_by_place_names
 from piiloom.surrogates.persona_assignment.groups import (

@@ -18,10 +18,9 @@ from piiloom.surrogates.documents import DocumentSeeds, Placed, Replaced
 from piiloom.surrogates.fitting import ANY, Requirement, fits, notable_places
 from piiloom.surrogates.kinds.amounts import age as draw_age
 from piiloom.surrogates.kinds.amounts import middle_of_range
-from piiloom.surrogates.kinds.companies import with_form_of, without_form_beside
-from piiloom.surrogates.kinds.kind import Draw, FictitiousPerson, cased_like
+from piiloom.surrogates.kinds.kind import KINDS, Draw, Drawings, FictitiousPerson, cased_like
 from piiloom.surrogates.kinds.places import phrase_lists
-from piiloom.surrogates.kinds.registry import KINDS, Drawings
+from piiloom.surrogates.kinds.wording import with_form_of, without_form_beside
 from piiloom.surrogates.persona_assignment.personas import SUBTYPES, PersonaDrawer, joiner_of, register_of
 from piiloom.surrogates.placeholders.settling import OWN_INDEX
 from piiloom.surrogates.planned_people import NOBODY

@@ -28,7 +28,7 @@ from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.names.index import builtin
 from piiloom.pii_values.persona_drawing import draw_persona
 from piiloom.pii_values.redrawing import AfterArticle, redraw
-from piiloom.pii_values.rewriting.codes import layout
+from piiloom.pii_values.rewriting.values import layout
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.generation.composer_settings import start
 from tests.longer import case_by_case, mostly_long

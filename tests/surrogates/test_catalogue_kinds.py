@@ -8,8 +8,7 @@ from datetime import date
 from stdnum.pl import pesel
 
 from piiloom.api import detect_files, surrogate
-from piiloom.surrogates.kinds.kind import Draw
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS, Draw
 from piiloom.surrogates.placeholders.reading import kind_of_span
 
 

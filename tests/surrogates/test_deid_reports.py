@@ -46,9 +46,9 @@ def test_codes_are_people_ranges_are_ages_and_dates_keep_their_distance() -> Non
     ("told", "low", "high"), [("in 60s", 60, 69), ("in teens", 13, 19), ("birth-12", 0, 12), ("90+", 90, 120), ("30's", 30, 39)]
 )
 def test_a_range_becomes_an_age_in_it(told: str, low: int, high: int) -> None:
-    from piiloom.surrogates.kinds.registry import get_kind
+    from piiloom.surrogates.kinds.kind import KINDS
 
-    ages = {int(get_kind("age").draw(draw(seed, original=told))) for seed in range(200)}
+    ages = {int(KINDS["age"].draw(draw(seed, original=told))) for seed in range(200)}
     assert ages <= set(range(low, high + 1))
     assert len(ages) > 3
 

@@ -10,8 +10,7 @@ import pytest
 from piiloom.pii_values.rewriting.calendars import calendar_of, date_order
 from piiloom.pii_values.rewriting.date_layouts import read_date
 from piiloom.pii_values.rewriting.date_shifts import shifted_text
-from piiloom.surrogates.kinds.kind import Draw
-from piiloom.surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.kind import KINDS, Draw
 from tests.longer import case_by_case
 from tests.surrogates.persons_filled import filled, filled_spans, words
 
@@ -173,7 +172,7 @@ def test_known_dates_move_in_their_own_writing():
     found = []
     for text, locale, _ in MOVED:
         draw = Draw(seed=5, country=locale[3:], language=locale[:2], anchor=date(2024, 5, 1), shift=261, original=text)
-        found.append((text, locale, get_kind("date").draw(draw)))
+        found.append((text, locale, KINDS["date"].draw(draw)))
     assert found == MOVED
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.surrogates.documents import OffsetMap
 from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder, Unknown
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -8,7 +8,7 @@ further languages in ``month_names.yaml``. Words that name no day themselves ("t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import date
 from functools import cache
 from typing import Annotated, Final, Literal, NamedTuple
@@ -98,11 +98,6 @@ def _finder(language: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(re.escape(word).replace(chr(92) + ' ', '[ -]') for word in words)})\b", re.IGNORECASE)
 
 
-def number_words(language: str) -> list[str]:
-    """Return the numbers of *language* in words, casefolded, the longest first; none if it has no words."""
-    return sorted(map(str.casefold, _lists().get(language, [])), key=len, reverse=True)
-
-
 def in_words(number: int, language: str) -> str | None:
     """Return *number* in words; None if it is not from 0 to 120 or the language has no words."""
     known = _lists().get(language)
@@ -114,37 +109,27 @@ def other_word(text: str, language: str, change: Callable[[int], int]) -> str | 
 
     *language* is tried first, then all others. Return None if there is no number in words.
     """
-    for spoken in (language, *(known for known in _lists() if known != language)):
-        new = _respoken(text, spoken, change, 1)
-        if new is not None:
-            return new
-    return None
+    spoken = (other_words(text, known, change, 1) for known in dict.fromkeys((language, *_lists())))
+    return next((new for new in spoken if new is not None), None)
 
 
-def other_words(text: str, language: str, change: Callable[[int], int]) -> str | None:
-    """Replace each number in words of *language* as ``other_word`` does the first; no other language is tried."""
-    return _respoken(text, language, change, 0)
-
-
-def _respoken(text: str, spoken: str, change: Callable[[int], int], count: int) -> str | None:
-    """Return *text* with its first *count* numbers in words changed, all of them for 0; None if it has none."""
+def other_words(text: str, language: str, change: Callable[[int], int], count: int = 0) -> str | None:
+    """Replace the first *count* numbers in words of *language*, each of them for 0, as ``other_word`` does; no other language is tried."""
 
     def other(found: re.Match[str]) -> str:
         old = found.group()
-        number = _by_word(spoken)[_SPACES.sub(" ", old.casefold())]
-        new = in_words(_told(number, change(number)), spoken) or old
+        number = _by_word(language)[_SPACES.sub(" ", old.casefold())]
+        wanted = change(number)
+        limited = min(LARGEST, max(0, wanted))
+        if limited == number and wanted > LARGEST:  # as far below the largest as it lies above
+            limited = max(0, 2 * LARGEST - wanted)
+        new = in_words(limited, language) or old
         return new.upper() if old.isupper() else with_capital(new) if old[0].isupper() else new
 
-    if spoken not in _lists():
+    if language not in _lists():
         return None
-    new, found = _finder(spoken).subn(other, text, count)
+    new, found = _finder(language).subn(other, text, count)
     return new if found else None
-
-
-def _told(old: int, wanted: int) -> int:
-    """Return *wanted* limited to the numbers that have words; as far below the largest as it lies above where that is *old* itself."""
-    limited = min(LARGEST, max(0, wanted))
-    return limited if limited != old or wanted <= LARGEST else max(0, 2 * LARGEST - wanted)
 
 
 FALLBACK: Final = "en"
@@ -186,29 +171,54 @@ def calendar_of(language: str) -> CalendarEntry:
     return known.get(language) or known[FALLBACK]
 
 
+DATE_FIELD: Final = re.compile(r"\{(\w+)\}")
+_FIELDS: Final[dict[str, Callable[[date, CalendarEntry], str]]] = {
+    "d": lambda day, words: "1er" if day.day == 1 and words.ordinals == "first" else str(day.day),
+    "dd": lambda day, _: f"{day.day:02d}",
+    "nth": lambda day, _: f"{day.day}{ordinal_suffix('th', day.day, 'th')}",
+    "m": lambda day, _: str(day.month),
+    "mm": lambda day, _: f"{day.month:02d}",
+    "mon": lambda day, words: words.short_months[day.month - 1][0],
+    "month": lambda day, words: words.months[day.month - 1],
+    "yy": lambda day, _: f"{day.year % 100:02d}",
+    "yyyy": lambda day, _: str(day.year),
+    "wd": lambda day, words: words.short_weekdays[day.weekday()][0] if words.short_weekdays else words.weekdays[day.weekday()],
+    "weekday": lambda day, words: words.weekdays[day.weekday()],
+}
+
+
+def written_day(form: str, language: str, day: date) -> str:
+    """Return *form* ("{weekday} {d} {month} {yyyy}") with its fields filled by *day*."""
+    words = calendar_of(language)
+    return DATE_FIELD.sub(lambda field: _FIELDS[field[1]](day, words), form)
+
+
 @cache
 def meanings(language: str) -> dict[str, DateWord]:
     """Return every date word of *language* (casefolded) with its meaning; raises ``KeyError`` for an unknown language."""
-    found: dict[str, DateWord] = {}
-    if language not in calendars():
+    own = calendars().get(language)
+    rows: list[tuple[str, bool, Iterable[Iterable[str]]]]
+    if own is None:
         names = date_names()[language]
-        for field, forms in (("weekday", names.weekdays), ("month", names.months)):
-            found.update(
-                {word.casefold(): DateWord(field, number, False) for form in reversed(forms) for number, word in enumerate(form, 1)}
-            )
-        return found
-    own = calendars()[language]
-    for number, words in enumerate(own.seasons, 1):
-        found.update({word.casefold(): DateWord("season", number, False) for word in words})
-    for number, words in enumerate(own.short_weekdays, 1):
-        found.update({word.casefold(): DateWord("weekday", number, True) for word in words})
-    for number, words in enumerate(own.short_months, 1):
-        found.update({word.casefold(): DateWord("month", number, True) for word in words})
-    found.update({word.casefold(): DateWord("month", number, False) for word, number in own.other_months.items()})
-    found.update({word.casefold(): DateWord("weekday", number, False) for number, word in enumerate(own.weekdays, 1)})
-    found.update({word.casefold(): DateWord("month", number, False) for number, word in enumerate(own.months, 1)})
-    found.update({word.casefold(): DateWord("first", 1, False) for word in own.first})
-    return found
+        rows = [("weekday", False, zip(form)) for form in reversed(names.weekdays)]
+        rows += [("month", False, zip(form)) for form in reversed(names.months)]
+    else:
+        others = [[word for word, of in own.other_months.items() if of == number] for number in range(1, 13)]
+        rows = [  # of equal words the last one counts
+            ("season", False, own.seasons),
+            ("weekday", True, own.short_weekdays),
+            ("month", True, own.short_months),
+            ("month", False, others),
+            ("weekday", False, zip(own.weekdays)),
+            ("month", False, zip(own.months)),
+            ("first", False, [own.first]),
+        ]
+    return {
+        word.casefold(): DateWord(field, number, short)
+        for field, short, lists in rows
+        for number, words in enumerate(lists, 1)
+        for word in words
+    }
 
 
 @cache
@@ -243,8 +253,10 @@ def written_word(field: str, style: str, text: str, when: date, language: str, *
     form, _, number = style.rpartition(":")
     if field == "first":
         return text if when.day == 1 else str(when.day)
-    if language not in calendars() and language in date_names():
-        return _cased(form, _in_form_of(field, text, when, language))
+    if language not in calendars() and language in date_names():  # in the form of *text*: "maja" becomes "lutego", "maj" becomes "luty"
+        names = date_names()[language]
+        at, forms = (when.month - 1, names.months) if field == "month" else (when.weekday(), names.weekdays)
+        return _cased(form, next((words for words in forms if text.casefold() in map(str.casefold, words)), forms[0])[at])
     own = calendar_of(language)
     short = form.endswith("-short")
     if field == "month":
@@ -271,14 +283,6 @@ def _short_month(forms: list[list[str]], text: str, old: int, new: int) -> str:
 
 def _cased(form: str, word: str) -> str:
     return word.upper() if form.startswith("upper") else word[0].upper() + word[1:] if form.startswith("title") else word.lower()
-
-
-def _in_form_of(field: str, text: str, when: date, language: str) -> str:
-    """Return the month or weekday of *when* in the form of the word *text*: "maja" becomes "lutego", and "maj" becomes "luty"."""
-    names = date_names()[language]
-    at, forms = (when.month - 1, names.months) if field == "month" else (when.weekday(), names.weekdays)
-    folded = text.casefold()
-    return next((form for form in forms if folded in map(str.casefold, form)), forms[0])[at]
 
 
 def ordinal_suffix(folded: str, day: int, text: str) -> str:
@@ -366,7 +370,7 @@ def _told_by_text(language: str) -> re.Pattern[str]:
     before, which, unit, behind, some = (
         any_of(sorted(map(str.casefold, known.get(part, ())), key=len, reverse=True)) for part in _PARTS_OF_TOLD
     )
-    number = rf"(?:\d{{1,3}}|{some}|{any_of(number_words(language))})"
+    number = rf"(?:\d{{1,3}}|{some}|{any_of(sorted(map(str.casefold, _lists().get(language, [])), key=len, reverse=True))})"
     told = (
         rf"(?:(?:(?:{which}) )+(?:{number}[ -])?(?:{unit})|{number}[ -](?:{unit})(?: (?:{which}))?"
         rf"|(?:{unit}) (?:(?:{which})|(?={behind})))"

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from calendar import isleap
 from datetime import date
-from typing import Final, Literal, NamedTuple
+from itertools import zip_longest
+from typing import Final, Literal, NamedTuple, cast
 
 from piiloom.pii_values.country_facts import Order
 from piiloom.pii_values.rewriting.calendars import DateWord, day_articles, languages_for, meanings, ordinal_suffix, written_word
@@ -31,6 +32,11 @@ class DatePart(NamedTuple):
     text: str
     style: str = ""
 
+    @property
+    def number(self) -> int:
+        """The number, also that of a word: 3 of "March"."""
+        return int(self.style.rpartition(":")[2] if ":" in self.style else self.text)
+
 
 class Layout(NamedTuple):
     """A parsed date. ``when`` is its day, or the first day of a longer period; missing fields are filled in from the anchor."""
@@ -45,7 +51,8 @@ class Layout(NamedTuple):
 def write_date(layout: Layout, when: date) -> str:
     """Write the day *when* in the format of *layout*."""
     out = []
-    for at, part in enumerate(layout.parts):
+    named = any(part.field == "month" and ":" in part.style for part in layout.parts)
+    for at, (part, following) in enumerate(zip_longest(layout.parts, layout.parts[1:], fillvalue=DatePart("", ""))):
         field = part.field
         if field == "suffix":
             out.append(
@@ -54,9 +61,8 @@ def write_date(layout: Layout, when: date) -> str:
                 else _of_quarter(part, when, layout.language)
             )
         elif field in {"month", "weekday", "season", "first"} and ":" in part.style:
-            dotted = at + 1 < len(layout.parts) and layout.parts[at + 1].text == "."
-            out.append(written_word(field, part.style, part.text, when, layout.language, dotted=dotted))
-        elif field == "day" and when.day == 1 and layout.language == "fr" and _named_month(layout, at):
+            out.append(written_word(field, part.style, part.text, when, layout.language, dotted=following.text == "."))
+        elif field == "day" and when.day == 1 and layout.language == "fr" and named and following.field != "suffix":
             out.append("1er")  # the first of a month is the only ordinal in a French date
         elif field in _NUMERIC:
             out.append(_number(part, when))
@@ -73,25 +79,16 @@ def _of_quarter(part: DatePart, when: date, language: str) -> str:
     return part.text if part.style == "e" else ordinal_suffix(part.style, number, part.text)
 
 
-def _named_month(layout: Layout, at: int) -> bool:
-    ordinal = at + 1 < len(layout.parts) and layout.parts[at + 1].field == "suffix"
-    return not ordinal and any(part.field == "month" and ":" in part.style for part in layout.parts)
-
-
 def _number(part: DatePart, when: date) -> str:
-    match part.field:
-        case "year":
-            return f"{when.year % 100:02d}" if len(part.text) == 2 else f"{when.year:04d}"
-        case "decade":
-            decade = when.year // 10 * 10
-            return f"{decade % 100:02d}" if len(part.text) == 2 else str(decade)
-        case "quarter":
-            return str((when.month + 2) // 3)
-        case "compact":
-            return f"{when:%Y%m%d}"
-        case _:
-            number = when.day if part.field == "day" else when.month
-            return f"{number:0{part.style or 1}d}"
+    two = len(part.text) == 2
+    decade = when.year // 10 * 10
+    written = {
+        "year": f"{when.year % 100:02d}" if two else f"{when.year:04d}",
+        "decade": f"{decade % 100:02d}" if two else str(decade),
+        "quarter": str((when.month + 2) // 3),
+        "compact": f"{when:%Y%m%d}",
+    }
+    return written.get(part.field) or f"{when.day if part.field == 'day' else when.month:0{part.style or 1}d}"
 
 
 _MARKS: Final = {"年": "year", "년": "year", "月": "month", "월": "month", "日": "day", "일": "day"}
@@ -154,14 +151,14 @@ def _names(parts: list[DatePart], places: list[int], order: Order) -> list[str] 
 def _beside_quarter(parts: list[DatePart], places: list[int], values: list[int]) -> list[str] | None:
     """Name the numbers of a quarter date: the quarter, beside its word, and possibly a year; None if there is no quarter."""
     sign = next(at for at, part in enumerate(parts) if part.field == "quarter_sign")
-    near = [at for at, value in zip(places, values, strict=True) if value in range(1, 5) and _joined(parts, at, sign)]
+    near = [
+        at
+        for at, value in zip(places, values, strict=True)
+        if value in range(1, 5) and all(part.text in _QUARTER_GAP for part in parts[min(at, sign) + 1 : max(at, sign)])
+    ]
     if len(near) != 1 or len(places) > 2 or not all(at in near or _is_year(parts[at].text) for at in places):
         return None
     return ["quarter" if at in near else "year" for at in places]
-
-
-def _joined(parts: list[DatePart], one: int, other: int) -> bool:
-    return all(part.text in _QUARTER_GAP for part in parts[min(one, other) + 1 : max(one, other)])
 
 
 def _sound(names: list[str]) -> list[str] | None:
@@ -264,6 +261,7 @@ _SUFFIXES: Final = frozenset({"st", "nd", "rd", "th", "er", "e", "ste", "de", "a
 # The last ones are those of a number alone: "Q3", "K3" and "T3".
 _QUARTERS: Final = frozenset("quarter kwartaal quartal kvartal trimestre trim kwartał kwartale kvartaali kvartál q k t".split())
 _YEARS: Final = (1000, 2999)
+_COARSE: Final = ("decade", "quarter", "season", "month", "year")  # precisions of dates without a day, in the order of what tells them
 _LONGEST: Final = 60  # characters; a longer text is not read as a date
 
 
@@ -334,53 +332,38 @@ def _word(text: str, meaning: DateWord | None, before: list[DatePart]) -> DatePa
 
 
 def _layout(parts: list[DatePart], language: str, order: Order, anchor: date) -> Layout | None:
-    """Compute the day from the fields; return None if the day does not exist or there is no field."""
+    """Compute the day, or the first day of a longer period, from the fields; return None if it does not exist or there is no field."""
     values = {part.field: part for part in parts if part.field}
     year = _year(values["year"].text, anchor) if "year" in values else None
-    month = _month(values.get("month"))
+    month = values["month"].number if "month" in values else None
+    day, precision = 1, cast("Precision", next((name for name in _COARSE if name in values), "day"))
     if "compact" in values:
         text = values["compact"].text
-        year, month, day = int(text[:4]), int(text[4:6]), int(text[6:])
+        year, month, day, precision = int(text[:4]), int(text[4:6]), int(text[6:]), "day"
     elif "day" in values or "first" in values:
-        day = int(values["day"].text) if "day" in values else 1
+        day, precision = values["day"].number if "day" in values else 1, "day"
         if "first" in values and month is None:
             return None
+    elif "weekday" in values and month is None and year is None:
+        year, month, day, precision = 2024, 1, values["weekday"].number, "weekday"  # a January that begins on a Monday
+    elif precision == "decade":
+        text = values["decade"].text
+        year, month = int(text) if len(text) == 4 else _year(text, anchor), 1
+        if not _YEARS[0] <= year <= _YEARS[1]:
+            return None
+    elif precision == "day":
+        return None
     else:
-        return _coarse(parts, values, year, month, language, order, anchor)
+        number = values[precision].number if precision in values else 0
+        month = {"quarter": 3 * number - 2, "season": 3 * number, "year": 7}.get(precision, month)
+        year = year or anchor.year
     if year is None:
         year = next(y for y in range(anchor.year, anchor.year + 9) if month != 2 or day != 29 or isleap(y))
     try:
         when = date(year, month or anchor.month, day)
     except ValueError:
         return None
-    return Layout(tuple(parts), "day", when, language, order)
-
-
-def _coarse(
-    parts: list[DatePart], values: dict[str, DatePart], year: int | None, month: int | None, language: str, order: Order, anchor: date
-) -> Layout | None:
-    """Read a date without a day: weekday, decade, quarter, season, month or year; None if it is none of these."""
-    if "weekday" in values and month is None and year is None:
-        number = int(values["weekday"].style.rpartition(":")[2])
-        return Layout(tuple(parts), "weekday", date(2024, 1, number), language, order)  # a January that begins on a Monday
-    precision: Precision
-    if "decade" in values:
-        text = values["decade"].text
-        decade = int(text) if len(text) == 4 else _year(text, anchor)
-        if not _YEARS[0] <= decade <= _YEARS[1]:
-            return None
-        return Layout(tuple(parts), "decade", date(decade, 1, 1), language, order)
-    if "quarter" in values:
-        precision, month = "quarter", 3 * int(values["quarter"].text) - 2
-    elif "season" in values:
-        precision, month = "season", 3 * int(values["season"].style.rpartition(":")[2])
-    elif month is not None:
-        precision = "month"
-    elif year is not None:
-        precision, month = "year", 7
-    else:
-        return None
-    return Layout(tuple(parts), precision, date(year or anchor.year, month, 1), language, order)
+    return Layout(tuple(parts), precision, when, language, order)
 
 
 def _year(text: str, anchor: date) -> int:
@@ -389,9 +372,3 @@ def _year(text: str, anchor: date) -> int:
         return int(text)
     latest = anchor.year + 10
     return latest - (latest - int(text)) % 100
-
-
-def _month(part: DatePart | None) -> int | None:
-    if part is None:
-        return None
-    return int(part.style.rpartition(":")[2]) if ":" in part.style else int(part.text)

@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from operator import ne
 from typing import Final
@@ -18,7 +18,6 @@ from typing import Final
 from piiloom.foundation.seeding import below, mix, salt_of
 from piiloom.pii_values.country_facts import Order
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.rewriting.amounts import ORDINAL, THIRD, near_number, resized, unlike
 from piiloom.pii_values.rewriting.calendars import (
     date_order,
     has_calendar,
@@ -27,16 +26,15 @@ from piiloom.pii_values.rewriting.calendars import (
     moved_words,
     names_unit,
     ordinal_suffix,
-    other_word,
     other_words,
     range_words,
     tells_half,
 )
 from piiloom.pii_values.rewriting.date_layouts import Layout, Precision, read_date, write_date
+from piiloom.pii_values.rewriting.values import ORDINAL, THIRD, near_number, resized, unlike, with_other_number
 
 _SALT: Final = salt_of("shift")
 _LONGEST: Final = 364  # days, either way
-_WEEKS: Final = 52
 _UNITS: Final[dict[Precision, float]] = {
     "month": 30.436875,
     "season": 91.310625,
@@ -55,16 +53,14 @@ _SECONDS: Final = 86_400  # of a day
 _SINCE_1970: Final = {10: 1, 13: 1000}  # digits of a time in seconds or milliseconds, and how many of them are a second
 
 
-def draw_shift(seed: int) -> int:
-    """Draw a shift in days: 1 to 364, forward or backward, never 0."""
-    number = below(mix(seed, _SALT), 2 * _LONGEST)
-    return number - _LONGEST if number < _LONGEST else number - _LONGEST + 1
+def draw_shift(seed: int, step: int = 1) -> int:
+    """Draw a shift in days: a multiple of *step* from 1 to 364, forward or backward, never 0."""
+    most = _LONGEST // step
+    number = below(mix(seed, _SALT), 2 * most) - most
+    return step * (number if number < 0 else number + 1)
 
 
-def weekly_shift(seed: int) -> int:
-    """Draw a shift in days that is a multiple of 7, so that weekdays are kept: 1 to 52 weeks, forward or backward."""
-    number = below(mix(seed, _SALT), 2 * _WEEKS)
-    return 7 * (number - _WEEKS if number < _WEEKS else number - _WEEKS + 1)
+weekly_shift = partial(draw_shift, step=7)  # weekdays are kept
 
 
 def shifted_day(layout: Layout, shift: int) -> date | None:
@@ -111,8 +107,8 @@ def _in_other_languages(layout: Layout, when: date) -> Iterator[str]:
     words = [part.text.casefold() for part in layout.parts if ":" in part.style]
     for language in languages_for(words[0], "") if words else ():
         if language != layout.language and all(word in meanings(language) for word in words):
-            number = {part.style.rpartition(":")[2] for part in layout.parts if part.field == "month"}
-            own = {str(meanings(language)[word].number) for word in words if meanings(language)[word].field == "month"}
+            number = {part.number for part in layout.parts if part.field == "month"}
+            own = {meanings(language)[word].number for word in words if meanings(language)[word].field == "month"}
             yield write_date(layout._replace(language=language), when) if number == own else ""
 
 
@@ -255,10 +251,9 @@ _LATEST_HOUR: Final = 12
 
 def other_duration(text: str, language: str, seed: int) -> str | None:
     """Return *text* with another number of its first unit of time, near the old one; None if no number is in it."""
-    found = _NUMBER.search(text)
-    if found is not None:
-        return text[: found.start()] + near_number(found.group(), seed) + text[found.end() :]
-    return other_word(text, language, lambda n: n + 1 + below(seed, max(1, n // THIRD)))
+    return with_other_number(
+        text, language, _NUMBER, lambda number: near_number(number, seed), lambda n: n + 1 + below(seed, max(1, n // THIRD))
+    )
 
 
 def another_moment(text: str, locale: str, rng: random.Random) -> str:
@@ -276,11 +271,11 @@ def another_moment(text: str, locale: str, rng: random.Random) -> str:
     if time is not None:
         return text[: time.start()] + _other_times(text, [time], rng)[0]
     hours = names_unit(text) or _HOUR.search(text) or _OF_CLOCK.search(text) or re.fullmatch(r"\d{4}", text.strip())
-    if _ROMAN.search(text) is None and (not hours or _YEAR.search(text) or _names_a_month(text, language)):
+    if _ROMAN.search(text) is None and (not hours or _YEAR.search(text) or _names_month(text, language)):
         earlier = _earlier(text, locale, rng)
         if earlier is not None:
             times = [one for one in _CLOCK.finditer(earlier) if one["sign"] != "." or _AM_PM.search(one["rest"])]
-            return _with_times(earlier, times, rng, lambda between: _other_hours(between, rng))
+            return _with_times(earlier, times, rng, lambda between: _HOUR.sub(lambda found: _hour(found.group(), rng), between))
     # In "2.25 years" there is no time; in "15.30 uur" there is.
     decimals = names_unit(text) and _OF_CLOCK.search(text) is None
     times = [one for one in _CLOCK.finditer(text) if not decimals or one["sign"] != "." or _AM_PM.search(one["rest"])]
@@ -308,7 +303,9 @@ def _other_times(text: str, times: list[re.Match[str]], rng: random.Random) -> l
         drawn = [_other_time(time, rng, half=time.end() <= last) for time in times]
         pairs = [(_places(time.group()), _places(new)) for time, new in zip(times, drawn, strict=True)]
         order = all((a < c) == (b < d) for (a, b), (c, d) in pairwise(pairs))
-        if order and all(_alike(time.group(), new) for time, new in zip(times, drawn, strict=True)):
+        texts = [(time.group(), new) for time, new in zip(times, drawn, strict=True)]
+        layout = all(len(new) == len(old) and (new[0] == "0") == (old[0] == "0") for old, new in texts)
+        if order and layout and all(all(map(ne, a, b)) for a, b in pairs):  # no number in common
             break
     return [_FRACTION.sub(lambda found: "".join(str(rng.randint(0, 9)) for _ in found.group()), new) for new in drawn]
 
@@ -325,12 +322,7 @@ def _places(time: str) -> list[int]:
     return [int(number) for number in _DIGITS.findall(time)[:3]]
 
 
-def _alike(old: str, new: str) -> bool:
-    """Whether two times have one layout, and no number in common."""
-    return len(new) == len(old) and (new[0] == "0") == (old[0] == "0") and all(map(ne, _places(old), _places(new)))
-
-
-def _names_a_month(text: str, language: str) -> bool:
+def _names_month(text: str, language: str) -> bool:
     """Whether a month of *language*, or an English one, is in *text*."""
     return any(moved_words(text, spoken, 1, 0) != text for spoken in _spoken(language))
 
@@ -367,15 +359,8 @@ def _around(text: str, locale: str, rng: random.Random) -> str:
     if _HOUR.search(text) and _LENGTH.search(text) is None:
         at = [0, *(place for found in _HOUR.finditer(text) for place in found.span()), len(text)]
         parts = [text[start:end] for start, end in pairwise(at)]
-        return "".join(
-            _DIGITS.sub(lambda number: _hour(number.group(), rng), part) if turn % 2 else _other_counts(part, rng)
-            for turn, part in enumerate(parts)
-        )
+        return "".join(_hour(part, rng) if turn % 2 else _other_counts(part, rng) for turn, part in enumerate(parts))
     return _SMALLER.sub(lambda found: _smaller(found["number"], found["unit"], rng), _other_counts(text, rng))
-
-
-def _other_hours(text: str, rng: random.Random) -> str:
-    return _HOUR.sub(lambda found: _DIGITS.sub(lambda number: _hour(number.group(), rng), found.group()), text)
 
 
 def _other_counts(text: str, rng: random.Random) -> str:
@@ -392,13 +377,17 @@ def _other_count(number: int, rng: random.Random) -> int:
     return rng.choice([other for other in range(low, high + 1) if other != number])
 
 
-def _hour(number: str, rng: random.Random) -> str:
-    """Return another hour of as many digits, of the same half of the day from noon on."""
-    old = int(number)
-    if old not in range(24):
-        return _count(number, rng)
-    known = range(1, 10) if old < 10 else range(10, 13) if old <= _LATEST_HOUR else range(13, 24)
-    return f"{rng.choice([hour for hour in known if hour != old]):0{len(number)}d}"
+def _hour(text: str, rng: random.Random) -> str:
+    """Return *text* with other hours of as many digits, of the same half of the day from noon on."""
+
+    def other(found: re.Match[str]) -> str:
+        number, old = found.group(), int(found.group())
+        if old not in range(24):
+            return _count(number, rng)
+        known = range(1, 10) if old < 10 else range(10, 13) if old <= _LATEST_HOUR else range(13, 24)
+        return f"{rng.choice([hour for hour in known if hour != old]):0{len(number)}d}"
+
+    return _DIGITS.sub(other, text)
 
 
 def _count(number: str, rng: random.Random) -> str:
@@ -423,10 +412,12 @@ def _earlier(text: str, locale: str, rng: random.Random) -> str | None:
     language, _, country = locale.partition("_")
     order = date_order(language, country)
     layout = read_date(text, language, order, REFERENCE_DATE)
-    if layout is not None and layout.language not in {language, "en"} and not _names_month(layout):
-        return None  # "5 min": a weekday of another language
-    if layout is not None and layout.precision == "weekday" and _CLOCK.search(text):
-        return None  # "8:43 pm PT": PT is a weekday, too
+    if layout is not None:
+        named = any(part.field in {"month", "season"} and ":" in part.style and "-short" not in part.style for part in layout.parts)
+        if layout.language not in {language, "en"} and not named:
+            return None  # "5 min": a weekday of another language
+        if layout.precision == "weekday" and _CLOCK.search(text):
+            return None  # "8:43 pm PT": PT is a weekday, too
     for _ in range(_MOVES):
         shift = -rng.randint(1, _FURTHEST)
         day = shifted_day(layout, shift) if layout is not None and layout.precision == "day" else None
@@ -438,10 +429,6 @@ def _earlier(text: str, locale: str, rng: random.Random) -> str | None:
         if moved != text and (any(map(str.isalpha, text)) or _digits_of(moved) == _digits_of(text)):
             return moved
     return text
-
-
-def _names_month(layout: Layout) -> bool:
-    return any(part.field in {"month", "season"} and ":" in part.style and "-short" not in part.style for part in layout.parts)
 
 
 def _digits_of(text: str) -> list[tuple[int, bool]]:

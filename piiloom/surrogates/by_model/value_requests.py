@@ -22,7 +22,7 @@ from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, DocumentPlan
 from piiloom.surrogates.settings import EngineSettings

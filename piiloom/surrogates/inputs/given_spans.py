@@ -15,8 +15,7 @@ from piiloom.surrogates.documents import Mention, OffsetMap, Replaced
 from piiloom.surrogates.inputs.input_settings import KindOf
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, Scan, blank_end, key_scanner, walk_object
 from piiloom.surrogates.inputs.parts import CUT_SPANS, DROPPED_SPANS, FileChange, Notes, Parsed
-from piiloom.surrogates.kinds.companies import legal_form_of
-from piiloom.surrogates.kinds.wording import told_by_original
+from piiloom.surrogates.kinds.wording import legal_form_of, told_by_original
 from piiloom.surrogates.known_names import family_told
 from piiloom.surrogates.time_cues import role_before
 

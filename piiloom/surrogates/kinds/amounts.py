@@ -13,8 +13,8 @@ from typing import Final
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.numbering.holders import in_groups
-from piiloom.pii_values.rewriting.amounts import AMOUNT, FIGURES, other_score, resized
 from piiloom.pii_values.rewriting.calendars import LARGEST, calendars, in_words, other_word
+from piiloom.pii_values.rewriting.values import AMOUNT, FIGURES, other_score, resized, with_other_number
 from piiloom.surrogates.fitting import ANY, sounds
 from piiloom.surrogates.kinds.kind import Draw, style_seed
 from piiloom.surrogates.kinds.places import draw_phrase
@@ -77,18 +77,6 @@ def age_in(original: str, language: str) -> int | None:
     return told[0] if told else None
 
 
-def _later(age: int, years: int) -> int:
-    return min(LARGEST, max(0, age + years))
-
-
-def _in_units(draw: Draw, seed: int) -> str:
-    """Return an age in months, weeks or days: the owner's where they are as young, else any."""
-    days, most = UNITS[draw.form]
-    owner = draw.owner
-    told = round((owner.anchor - owner.born).days / days) if owner is not None else 0
-    return str(told if 0 < told <= most else 1 + below(seed, most))
-
-
 def age(draw: Draw, sound: int = ANY) -> str:
     """Draw an age in the format of the original, or in that of the form.
 
@@ -102,23 +90,20 @@ def age(draw: Draw, sound: int = ANY) -> str:
     def new(old: int) -> int:
         if owner is None:
             return near_age(old, seed, sound)
-        return owner.age if owner.told_age is None else _later(owner.age, old - owner.told_age)
+        return owner.age if owner.told_age is None else min(LARGEST, max(0, owner.age + old - owner.told_age))
 
-    original = draw.original
-    if original:
-        middle = middle_of_range(original)
-        if middle is not None:
-            return str(new(middle))
-        found = _AGE_NUMBER.search(original)
-        if found is not None:
-            return f"{original[: found.start()]}{new(int(found.group()))}{original[found.end() :]}"
-        spelled = other_word(original, draw.language, new)
-        if spelled is not None:
-            return spelled
+    middle = middle_of_range(draw.original)
+    if middle is not None:
+        return str(new(middle))
+    other = with_other_number(draw.original, draw.language, _AGE_NUMBER, lambda number: str(new(int(number))), new)
+    if other is not None:
+        return other
     low, count = _KIN_AGES.get(draw.form, _ADULT)
     years = owner.age if owner is not None else suited_age(low + below(seed, count), seed, sound)
     if draw.form in UNITS:
-        return _in_units(draw, seed)
+        days, most = UNITS[draw.form]
+        told = round((owner.anchor - owner.born).days / days) if owner is not None else 0
+        return str(told if 0 < told <= most else 1 + below(seed, most))
     if draw.form in BEFORE_NOUNS:
         known = calendars().get(draw.language)
         return (known.age_before_noun if known else "{n}").replace("{n}", str(years))
@@ -147,13 +132,11 @@ def money(draw: Draw) -> str:
     """
     seed = mix(draw.seed, _MONEY)
     original = draw.original
-    if original:
-        found = AMOUNT.search(original)
-        if found is not None:
-            return original[: found.start()] + resized(found.group(), seed) + original[found.end() :]
-        spelled = other_word(original, draw.language, lambda n: n + 1 + below(seed, max(1, n // 2)))
-        if spelled is not None:
-            return spelled
+    other = with_other_number(
+        original, draw.language, AMOUNT, lambda number: resized(number, seed), lambda n: n + 1 + below(seed, max(1, n // 2))
+    )
+    if other is not None:
+        return other
     facts = facts_of(draw.country).money
     if draw.form in _CURRENCY:
         own = next((one for one in _CURRENCIES if one[_CURRENCY["code"]] in " ".join(facts.forms)), None)
@@ -197,12 +180,11 @@ def percent(draw: Draw) -> str:
     """Draw a percentage: one near the original, else a usual one; only the number for ``form="bare"``, as in "[PERCENT] percent"."""
     seed = mix(draw.seed, _PERCENT)
     original = draw.original
-    found = _DECIMAL.search(original)
-    if found is not None:
-        return original[: found.start()] + other_score(found.group(), seed) + original[found.end() :]
-    spelled = other_word(original, draw.language, lambda old: max(1, old - 1 - below(seed, 5))) if original else None
-    if spelled is not None:
-        return spelled
+    other = with_other_number(
+        original, draw.language, _DECIMAL, lambda number: other_score(number, seed), lambda old: max(1, old - 1 - below(seed, 5))
+    )
+    if other is not None:
+        return other
     number = pick(seed, _USUAL_PERCENTAGES) if below(mix(seed, 1), 3) else 1 + below(mix(seed, 2), 99)
     if draw.form == "words":
         return in_words(number, draw.language) or str(number)

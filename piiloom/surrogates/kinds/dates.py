@@ -11,95 +11,65 @@ An original moves by ``draw.shift``, or keeps its form if it cannot be read. Wit
 before ``draw.anchor``. ``draw.form`` may request a format or precision: day_month, day_and_month, day_slash_month, month_year, numeric,
 iso, year, month, weekday, datetime or expiry (of a card). It may also request the part of a date whose rest is in further placeholders
 (``PART``).
+
+Of masks of dates, times and numbers, "XXX-XX-1234", "XX/XX/1984" and "March XX", what they show stays; the places of the X's are filled. A
+mask is the form of a draw ("mask:XX/XX/1984"), or the known original itself ("**/**/1984").
 """
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, timedelta
-from functools import cache
-from typing import Final
+from functools import cache, partial
+from itertools import product
+from typing import Final, NamedTuple
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
+from piiloom.pii_values.numbering.masks import digits_by_seed
 from piiloom.pii_values.rewriting.calendars import (
-    CalendarEntry,
+    DATE_FIELD,
     calendar_of,
     calendars,
     date_order,
+    languages_for,
+    meanings,
     of_month,
     ordinal_suffix,
     other_word,
     tells_half,
     told_by_text,
+    written_day,
 )
 from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
 from piiloom.pii_values.rewriting.date_shifts import kept_form, other_day, other_duration, shifted_text, time_like
-from piiloom.surrogates.kinds.kind import Draw, adult_birth_date, cased_like, style_seed
+from piiloom.pii_values.rewriting.values import at_places
+from piiloom.surrogates.kinds.kind import Draw, Drawing, adult_birth_date, cased_like, style_seed
 
 _TIME: Final = salt_of("time")
 _TIME_OF_DAY: Final = re.compile(r"([0-9]{1,2})([:.hH]?)([0-9]{2})?(.*)", re.DOTALL)
 _CLOCK_WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _HOUR: Final = re.compile(r"(?<![\d:.])(\d{1,2})([:.]\d\d)?(?![\d:.])")
 _HALF: Final = 12  # hours; a later one needs no word for its half of the day
-_FORMS: Final = {"clock": "{half}:{minute:02d}", "hour": "{half}", "clock24": "{hour}:{minute:02d}"}
-
-
-def _hours() -> tuple[tuple[int, int], ...]:
-    """Return (hour, minute) pairs, repeated by frequency: mostly daytime in steps of five minutes, sometimes any time."""
-    usual = [(hour, minute) for hour in range(7, 20) for minute in range(0, 60, 5)]
-    return (*usual * 9, *((hour, minute) for hour in range(24) for minute in range(60)))
-
-
-_HOURS: Final = _hours()
+_FORMS: Final = {"clock": "{h}:{MM}", "hour": "{h}", "clock24": "{H}:{MM}"}
+# Pairs of hour and minute, repeated by frequency: mostly daytime in steps of five minutes, sometimes any time.
+_HOURS: Final = (*tuple(product(range(7, 20), range(0, 60, 5))) * 9, *product(range(24), range(60)))
 
 
 @cache
 def clock_words() -> frozenset[str]:
     """Return the words of all languages that stand beside an hour and a minute ("Uhr", "uur", "kl"), casefolded."""
     return frozenset(
-        word.casefold() for known in calendars().values() for form in known.times for word in _CLOCK_WORD.findall(_FIELD.sub(" ", form))
+        word.casefold() for known in calendars().values() for form in known.times for word in _CLOCK_WORD.findall(DATE_FIELD.sub(" ", form))
     )
 
 
-def clock_time(seed: int) -> str:
-    """Return a time such as "14:35"."""
+def clock_time(seed: int, form: str = "{HH}:{MM}") -> str:
+    """Return a time such as "14:35"; fields of *form*: H and HH are the hour of 24, h that of 12, MM the minute, ap and AP am or pm."""
     hour, minute = pick(seed, _HOURS)
-    return f"{hour:02d}:{minute:02d}"
-
-
-@cache
-def _pool(language: str, style: int) -> tuple[str, ...]:
-    """Return all times of ``_HOURS`` in one format of *language*; *style* is the format's index."""
-    template, fields = _compiled_times(language)[style]
-    return tuple(template % tuple(_told(hour, minute, field) for field in fields) for hour, minute in _HOURS)
-
-
-@cache
-def _compiled_times(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Return the time formats of *language* as (%-template, field names)."""
-    return tuple((_FIELD.sub("%s", form), tuple(_FIELD.findall(form))) for form in calendar_of(language).times)
-
-
-def _told(hour: int, minute: int, field: str) -> str:
-    """Format one field: H and HH are the hour of 24, h the hour of 12, MM the minute, ap and AP the half of the day (am or pm)."""
-    match field:
-        case "HH":
-            return f"{hour:02d}"
-        case "H":
-            return str(hour)
-        case "h":
-            return str(hour % 12 or 12)
-        case "MM":
-            return f"{minute:02d}"
-        case _:
-            half = "am" if hour < 12 else "pm"
-            return half if field == "ap" else half.upper()
-
-
-def with_time(day: str, draw: Draw) -> str:
-    """Return the written date *day* followed by a drawn time."""
-    return f"{day} {clock_time(mix(draw.seed, _TIME))}"
+    half = "am" if hour < _HALF else "pm"
+    return form.format(H=hour, HH=f"{hour:02d}", h=hour % _HALF or _HALF, MM=f"{minute:02d}", ap=half, AP=half.upper())
 
 
 def time_value(draw: Draw) -> str:
@@ -108,16 +78,15 @@ def time_value(draw: Draw) -> str:
     The forms leave out what the text has after it: clock is "3:45" before "pm", hour is "3" before "o'clock", clock24 is "15:45".
     """
     seed = mix(draw.seed, _TIME)
-    if draw.form in _FORMS and not draw.original:
-        hour, minute = pick(seed, _HOURS)
-        return _FORMS[draw.form].format(hour=hour, half=hour % 12 or 12, minute=minute)
-    known = _TIME_OF_DAY.fullmatch(draw.original.strip()) if draw.original else None
-    if known is not None and (int(known[1]) > _HALF or not tells_half(draw.original)):
+    original = draw.original
+    known = _TIME_OF_DAY.fullmatch(original.strip())
+    if known is not None and (int(known[1]) > _HALF or not tells_half(original)):
         return time_like(known[1], known[2], known[3], known[4], *pick(seed, _HOURS))
-    said = _said(draw, seed) if draw.original else None
+    said = _said(draw, seed) if original else None
     if said is not None:
         return said
-    return pick(seed, _pool(draw.language, below(style_seed(draw, _TIME), len(_compiled_times(draw.language)))))
+    form = "" if original else _FORMS.get(draw.form, "")
+    return clock_time(seed, form or pick(style_seed(draw, _TIME), calendar_of(draw.language).times))
 
 
 def _said(draw: Draw, seed: int) -> str | None:
@@ -146,34 +115,11 @@ def duration(draw: Draw) -> str:
     return cased_like(original, form.replace("{n}", str(2 + below(mix(seed, 1), 11))))
 
 
-_FIELD: Final = re.compile(r"\{(\w+)\}")
 _STYLE: Final = salt_of("date_style")
-Getter = Callable[[date], str]
-
-
-def _getter(field: str, words: CalendarEntry) -> Getter:
-    """Return the function that formats *field* of a day."""
-    short = [forms[0] for forms in words.short_months]
-    weekdays = [forms[0] for forms in words.short_weekdays] or words.weekdays
-    first = "1er" if words.ordinals == "first" else "1"
-    known: dict[str, Getter] = {
-        "d": lambda day: first if day.day == 1 else str(day.day),
-        "dd": lambda day: f"{day.day:02d}",
-        "nth": lambda day: f"{day.day}{ordinal_suffix('th', day.day, 'th')}",
-        "m": lambda day: str(day.month),
-        "mm": lambda day: f"{day.month:02d}",
-        "mon": lambda day: short[day.month - 1],
-        "month": lambda day: words.months[day.month - 1],
-        "yy": lambda day: f"{day.year % 100:02d}",
-        "yyyy": lambda day: str(day.year),
-        "wd": lambda day: weekdays[day.weekday()],
-        "weekday": lambda day: words.weekdays[day.weekday()],
-    }
-    return known[field]
 
 
 @cache
-def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]:
+def _compiled(precision: str, language: str, country: str) -> tuple[Callable[[date], str], ...]:
     words = calendar_of(language)
     order = date_order(language, country)
     named, slashed = precision == "day_and_month", precision == "day_slash_month"
@@ -183,15 +129,7 @@ def _compiled(precision: str, language: str, country: str) -> tuple[Getter, ...]
         listed = ["{mm}/{dd}" if order == "mdy" else "{dd}/{mm}"]
     elif named:
         listed = [pattern for pattern in listed if "{month}" in pattern] or listed
-    return tuple(_writer(_FIELD.sub("%s", text), [_getter(field, words) for field in _FIELD.findall(text)]) for text in listed)
-
-
-def _writer(template: str, getters: list[Getter]) -> Getter:
-    """Return the function that writes a day. The usual case, three fields, is done without a loop for speed."""
-    if len(getters) == 3:
-        one, two, three = getters
-        return lambda day: template % (one(day), two(day), three(day))
-    return lambda day: template % tuple([getter(day) for getter in getters])
+    return tuple(partial(written_day, form, language) for form in listed)
 
 
 def usual(day: date, precision: str, draw: Draw) -> str:
@@ -212,6 +150,9 @@ _DAY_OF_MONTH: Final = re.compile(r"\b(?:[12]?[0-9]|3[01])\b")
 _CLOCK: Final = re.compile(r"\D*?(?<![\d.:/-])[0-2]?[0-9][:.hH][0-5][0-9](?![\d./-])\D*")  # no number but an hour and a minute
 _WORD: Final = re.compile(r"[^\W\d_]+")
 PART: Final = "part:"  # begins the form of one part of a date: part:day, part:month, part:year, part:weekday; "part:0month" is in digits
+_PARTS: Final = {
+    "day": "{d}", "0day": "{dd}", "month": "{month}", "0month": "{mm}", "weekday": "{weekday}", "year": "{yyyy}",
+}  # fmt: skip
 _VALID: Final = 4  # years from the anchor to the last expiry of a card
 _WRITTEN: Final = re.compile(r"(?=.*(?:[0-9]|[^\W\d_A-Z]))[^][<>{}]*", re.DOTALL)  # with a digit or a small letter, and no brackets
 _PATTERNS: Final = frozenset({"day_month", "day_and_month", "day_slash_month", "month_year", "numeric", "iso"})
@@ -277,17 +218,10 @@ def date_value(draw: Draw) -> str:
 
 def _part(day: date, draw: Draw) -> str:
     """Return the part of *day* that the form of *draw* requests; "start" is a day before that of the date: "12-14 March"."""
-    words = calendar_of(draw.language)
-    known = {
-        "day": "1er" if day.day == 1 and words.ordinals == "first" else str(day.day),
-        "start": str(max(1, day.day - 1 - below(mix(draw.seed, _DAY + 3), 6))),
-        "0day": f"{day.day:02d}",
-        "month": words.months[day.month - 1],
-        "0month": f"{day.month:02d}",
-        "weekday": words.weekdays[day.weekday()],
-        "year": str(day.year),
-    }
-    return known[draw.form.removeprefix(PART)]
+    part = draw.form.removeprefix(PART)
+    if part == "start":
+        return str(max(1, day.day - 1 - below(mix(draw.seed, _DAY + 3), 6)))
+    return written_day(_PARTS[part], draw.language, day)
 
 
 def _expiry(draw: Draw) -> str:
@@ -336,12 +270,12 @@ def month(draw: Draw) -> str:
         return found
     if draw.form == "month_year":
         return usual(near_day(draw), "month_year", draw)
-    return cased_like(draw.original, calendar_of(draw.language).months[near_day(draw).month - 1])
+    return cased_like(draw.original, written_day("{month}", draw.language, near_day(draw)))
 
 
 def weekday(draw: Draw) -> str:
     """Return the name of a weekday."""
-    return _moved(draw) or cased_like(draw.original, calendar_of(draw.language).weekdays[near_day(draw).weekday()])
+    return _moved(draw) or cased_like(draw.original, written_day("{weekday}", draw.language, near_day(draw)))
 
 
 def holiday(draw: Draw) -> str:
@@ -360,7 +294,219 @@ def datetime_value(draw: Draw) -> str:
     day = near_day(draw)
     if style_seed(draw, _DAY) & 3 == 0:
         return f"{day.isoformat()}T{clock_time(mix(draw.seed, _DAY + 2))}:00Z"
-    return with_time(usual(day, "numeric", draw), draw)
+    return f"{usual(day, 'numeric', draw)} {clock_time(mix(draw.seed, _TIME))}"
 
 
 _OTHERS: Final = {"year": year, "month": month, "weekday": weekday, "datetime": datetime_value, "expiry": _expiry}
+
+
+MASK: Final = "mask:"
+_SALT: Final = salt_of("mask")
+_HIDDEN: Final = re.compile(r"[Xx]")
+_SHOWN: Final = re.compile(r"(?<![^\W\dXx_])[Xx0-9]+(?:(st|nd|rd|th)\b)?")
+_WORDS: Final = re.compile(r"[^\W\d_]{3,}")
+_SIGNS: Final = re.compile(r"(?<![^\W\dXx_])[Xx](?=[Xx\d]|[-/.: ]|$)|[*_?#•█▇■×]")
+# An original that is a mask: it has digits or the name of a month, and a sign for each character that is hidden.
+_MASKED_DATE: Final = re.compile(
+    r"(?=.*[\d\w])(?:[\dXx*_?#•█▇■×]{1,4}|[^\W\d_]{2,})(?:[-/.:, ]{1,2}(?:[\dXx*_?#•█▇■×]{1,4}|[^\W\d_]{2,})){1,4}|\d{1,3}[Xx*]{1,3}"
+)
+_SPELT: Final = re.compile(r"Month|[DT] ?[DT]|M ?M|[YJ](?: ?[YJ]){1,3}")
+_FIELDS: Final = {"Month": "{month}", "MM": "{mm}", **dict.fromkeys(("YYYY", "JJJJ"), "{yyyy}"), **dict.fromkeys(("YY", "JJ"), "{yy}")}
+_MASKED_CLOCK: Final = re.compile(r"([\dXx]{1,2}):([\dXx]{2})")
+_DIGIT: Final = re.compile("[0-9]")
+_SHORT_MONTH: Final = "XXX"
+_TWO: Final = 2  # digits of a day, a month or a short year
+_EARLIER, _LATER = 89, 11  # years before and after the anchor in which a year that a mask hides is looked for
+_YEARS: Final = 9  # years that are tried: among these is a leap year
+_EVERY_MONTH: Final = 28  # every month has as many
+_STEPS: Final = 2 * 366  # days around a day that are tried
+_LONGEST: Final = 4  # X's of a year
+
+
+class _MaskPart(NamedTuple):
+    """A part of a mask: its place, the text that shows or hides a number, its field (y, m or d), and an ordinal suffix behind it."""
+
+    start: int
+    end: int
+    text: str
+    field: str
+    suffix: str
+
+
+class DateMask(NamedTuple):
+    """A mask that can be read: its text, its parts in text order, and the number of the month that it names (0: none)."""
+
+    text: str
+    parts: tuple[_MaskPart, ...]
+    month: int
+
+    def day_near(self, near: date, anchor: date, earliest: date = date.min) -> date | None:
+        """Return a day that has what the mask shows, near *near* and in the nearest year, not before *earliest*; None if there is none.
+
+        A part of a year means one of the hundred years that end ten years after *anchor*.
+        """
+        shown = {"m": str(self.month)} if self.month else {}
+        shown.update((part.field, part.text) for part in self.parts)
+        wanted = shown.pop("y", "")
+        several = (int(wanted),) if wanted.isdecimal() and len(wanted) > _TWO else range(anchor.year - _EARLIER, anchor.year + _LATER)
+        years = [year for year in several if _matches(wanted, year % 10 ** (len(wanted) or 1))]
+        for year in sorted(years, key=lambda year: abs(year - near.year))[:_YEARS]:
+            month, number = _number(shown.get("m"), near.month, 12), _number(shown.get("d"), near.day, 31)
+            start = date(year, month, min(number, monthrange(year, month)[1]))
+            for step in range(_STEPS):
+                day = start + timedelta(days=step // 2 if step % 2 else -(step // 2))
+                fields = {"m": day.month, "d": day.day}
+                if day.year == year and day >= earliest and all(_matches(text, fields[field]) for field, text in shown.items()):
+                    return day
+        return None
+
+    @property
+    def year(self) -> int:
+        """The year that the mask shows, or 0."""
+        return next((int(part.text) for part in self.parts if part.field == "y" and part.text.isdecimal() and len(part.text) > _TWO), 0)
+
+    def written(self, day: date, language: str) -> str:
+        """Return the mask with *day* in it; what it shows stays."""
+        out, at = [], 0
+        for part in self.parts:
+            out.append(self.text[at : part.start] + (self._field(part, day, language) if _HIDDEN.search(part.text) else part.text))
+            if part.suffix:
+                out.append(ordinal_suffix(part.suffix, day.day, part.suffix))
+            at = part.end
+        return "".join(out) + self.text[at:]
+
+    def _field(self, part: _MaskPart, day: date, language: str) -> str:
+        if part.field == "y":
+            return f"{day.year % 10 ** len(part.text):0{len(part.text)}d}"
+        if part.text == _SHORT_MONTH and part.field == "m":
+            return calendar_of(language).short_months[day.month - 1][0]
+        number = day.month if part.field == "m" else day.day
+        return str(number) if self.month or len(part.text) == 1 else f"{number:02d}"
+
+
+def read_mask(text: str, language: str, country: str) -> DateMask | None:
+    """Return *text* as a mask in the first usual order of day, month and year that its digits allow; None if no date has these."""
+    found = [part for part in _SHOWN.finditer(text) if part.group().strip("Xx") or len(part.group()) <= _LONGEST]
+    texts = [part.group().removesuffix(part[1] or "") for part in found]
+    months = [number for word in _WORDS.findall(text) if (number := _month(word.casefold(), language))]
+    own = date_order(language, country).replace("y", "")
+    named = ("d", "y", "dy", "yd")
+    for fields in named if months else ("y", own, own[::-1], "my", "ym", f"{own}y", f"{own[::-1]}y", "ymd", "ydm"):
+        if len(fields) == len(texts) and all(_possible(word, field, months) for word, field in zip(texts, fields, strict=True)):
+            parts = (_MaskPart(*part.span(), word, field, part[1] or "") for part, word, field in zip(found, texts, fields, strict=True))
+            return DateMask(text, tuple(parts), months[0] if months else 0)
+    return None
+
+
+def mask_of(form: str, original: str) -> str:
+    """Return the mask of a draw with this *form* and *original*, in which X's hide characters, or ""."""
+    if form.startswith(MASK):
+        return form.removeprefix(MASK)
+    return _SIGNS.sub("X", original) if original and _MASKED_DATE.fullmatch(original) and _SIGNS.search(original) else ""
+
+
+def date_masked(plain: Drawing, day_of: Callable[[Draw], date] = near_day) -> Drawing:
+    """Return the drawing function of *plain* that also fills masks, with a day near that of *day_of*."""
+
+    def drawn(draw: Draw) -> str:
+        mask = mask_of(draw.form, draw.original) if draw.form or draw.original else ""
+        if not mask:
+            return plain(draw)
+        if _MASKED_CLOCK.fullmatch(mask):
+            return masked_time(draw)
+        day = day_of(draw)
+        if not _HIDDEN.search(mask):
+            return _spelt(mask, day, draw.language)
+        read = read_mask(mask, draw.language, draw.country)
+        if draw.day is None and plain is date_value and read is not None and read.year not in {0, day.year}:
+            seed = mix(draw.seed, _SALT)
+            day = date(read.year, 1 + below(seed, 12), 1 + below(mix(seed, 1), _EVERY_MONTH))
+        fits = read.day_near(day, draw.anchor) if read is not None else None
+        if read is None or fits is None:  # no date has these digits: the form stays
+            return at_places("[Xx]", mask, digits_by_seed(mix(draw.seed, _SALT), len(mask)))
+        return read.written(fits, draw.language)
+
+    return drawn
+
+
+def _number(text: str | None, other: int, largest: int) -> int:
+    """Return the number that *text* shows, *other* if it hides a part of it, at most *largest*."""
+    return min(int(text), largest) or 1 if text and text.isdecimal() else other
+
+
+def _matches(text: str, number: int) -> bool:
+    """Whether *number* can be what *text* shows, of which X's are hidden."""
+    written = f"{number:0{len(text)}d}"
+    return not text.strip("Xx") or (len(written) == len(text) and all(c in {"X", "x", d} for c, d in zip(text, written, strict=True)))
+
+
+def _possible(text: str, field: str, months: list[int]) -> bool:
+    """Whether *text* can be the *field* of a date that names *months*; three X's are a month in letters, or beside one a day."""
+    if field == "y":
+        return len(text) in {_TWO, 2 * _TWO}
+    largest = 12 if field == "m" else 31
+    return (text == _SHORT_MONTH and (field == "d") == bool(months)) or (
+        len(text) <= _TWO and any(_matches(text, one) for one in range(1, largest + 1))
+    )
+
+
+def _month(word: str, language: str) -> int:
+    """Return the number of the month *word*, or 0."""
+    known = languages_for(word, language)
+    meaning = meanings(known[0])[word] if known else None
+    return meaning.number if meaning is not None and meaning.field == "month" else 0
+
+
+def _spelt(mask: str, day: date, language: str) -> str:
+    """Write *day* into a mask that spells its parts: "Month DD, YYYY", "YYYY-MM-DD", "TT.MM.JJJJ"."""
+    number = str(day.day) if mask.startswith("Month") else "{dd}"
+    return written_day(_SPELT.sub(lambda part: _FIELDS.get(part.group().replace(" ", ""), number), mask), language, day)
+
+
+def birth_masked(plain: Drawing) -> Drawing:
+    """As ``date_masked``, with the owner's birth date."""
+    return date_masked(plain, born_on)
+
+
+def masked_time(draw: Draw) -> str:
+    """Draw a time of day; of a mask with digits ("14:XX") these stay."""
+    mask = mask_of(draw.form, draw.original)
+    shown = _MASKED_CLOCK.match(mask) if _DIGIT.search(mask) else None
+    if shown is None:
+        return time_value(draw._replace(form="" if draw.form.startswith(MASK) else draw.form))
+    hours, minutes = (
+        [one for one in range(largest) if _matches(text, one)] for text, largest in zip(shown.groups(), (24, 60), strict=True)
+    )
+    if not hours or not minutes:
+        return mask
+    seed = mix(draw.seed, _SALT)
+    hour, minute = pick(seed, hours), pick(mix(seed, 1), minutes)
+    second = f"{below(mix(seed, 2), 60):02d}"
+    return f"{hour:0{len(shown[1])}d}:{minute:02d}" + re.sub("XX", second, mask[shown.end() :])
+
+
+LAST_FOUR: Final = "last4"
+_MASKED: Final = re.compile(r"(?=.*(?:XX|xx|\*\*|##|••))(?=.*\d)[\dXx*#•./ ()+-]+")  # an original that is a mask
+_SIGN: Final = re.compile("[*#•]")
+_PLACE: Final = re.compile(r"[Xx\d]")
+
+
+def number_masked(plain: Drawing) -> Drawing:
+    """Return the drawing function of *plain* that also fills masks, with its digits if they are as many as the mask has places.
+
+    Where the text has only the last four digits ("a card ending in XXXX"), they are those of the whole number.
+    """
+
+    def drawn(draw: Draw) -> str:
+        form, original = draw.form, draw.original
+        if form != LAST_FOUR and not form.startswith(MASK) and not _MASKED.fullmatch(original):
+            return plain(draw)
+        known = "".join(filter(str.isdigit, plain(draw._replace(form="", original=""))))
+        if form == LAST_FOUR:
+            return known[-4:]
+        mask = form.removeprefix(MASK) if form.startswith(MASK) else _SIGN.sub("X", original)
+        places = len(_PLACE.findall(mask))
+        written = at_places(_PLACE, mask, known if len(known) == places else digits_by_seed(mix(draw.seed, _SALT), places))
+        return "".join(new if _HIDDEN.match(old) else old for old, new in zip(mask, written, strict=True))  # its own digits stay
+
+    return drawn

@@ -30,7 +30,7 @@ from piiloom.pii_values.numbering.accounts import (
 from piiloom.pii_values.numbering.holders import Holder, rule_of, with_check
 from piiloom.pii_values.numbering.masks import digits_by_seed, fill_by_seed
 from piiloom.pii_values.rewriting.calendars import in_words, other_word
-from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.pii_values.rewriting.values import reshaped
 from piiloom.surrogates.kinds.kind import Draw, Drawing, adult_birth_date, home_of, numbered_seed, style_seed
 
 
@@ -99,15 +99,12 @@ def id_holder(draw: Draw, salt: int = 0) -> Holder:
     seed = holder_seed(draw)
     choices = Seeded(mix(seed, salt))
     if owner is not None:
-        return Holder(choices, owner.born, owner.gender == "female", _capitals(owner.given), _capitals(owner.family), draw.anchor)
+        given, family = (ascii_letters(name).upper() for name in (owner.given, owner.family))
+        return Holder(choices, owner.born, owner.gender == "female", given, family, draw.anchor)
     born = adult_birth_date(draw.anchor, seed)
     letters = "ABCDEFGHIKLMNOPRSTV"
     made_up = "".join(pick(mix(seed, at), letters if at % 2 else "AEIOU") for at in range(1, 9))
     return Holder(choices, born, bool(seed & 1), made_up[:4], made_up[3:], draw.anchor)
-
-
-def _capitals(name: str) -> str:
-    return ascii_letters(name).upper()
 
 
 _ID: Final = salt_of("national_id")

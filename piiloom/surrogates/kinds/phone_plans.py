@@ -8,8 +8,12 @@ digits are tried, and each number must be valid and parse back from its written 
 from __future__ import annotations
 
 import sys
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
+
+import phonenumbers as library
+import yaml
 
 from piiloom.foundation.seeding import below, mix, seed_of
 
@@ -20,27 +24,21 @@ _FREE: Final = (3, 7)  # fewest and most free digits
 
 
 def _filled(start: str, free: int, seed: int) -> str:
-    return start + f"{below(seed, 10**free):0{free}d}"
+    return start + f"{below(seed, 10**free):0{free}d}" if free else start
 
 
-def _sound(start: str, free: int, country: str, tries: int) -> bool:
-    """Whether *tries* random numbers with the prefix *start* and *free* more digits are all valid for the country (``_valid``)."""
-    return all(_valid(_filled(start, free, mix(seed_of(start, country), turn)), country) for turn in range(tries))
+def _sound(start: str, free: int, country: str) -> bool:
+    """Whether numbers of *country* that begin with *start* and have *free* more digits are valid (``_valid``).
 
-
-def _all_sound(start: str, free: int, country: str) -> bool:
-    """As ``_sound``, for every value of the first three free digits, each with four random choices of the other digits."""
+    Random ones are tried first, then every value of the first three free digits, each with four random choices of the other digits.
+    """
     rest = free - 3
-    return all(
-        _valid(f"{start}{first:03d}{below(mix(first, turn), 10**rest):0{rest}d}" if rest else f"{start}{first:03d}", country)
-        for turn in range(4 if rest else 1)
-        for first in range(1000)
-    )
+    chance = (_filled(start, free, mix(seed_of(start, country), turn)) for turn in range(_TRIES))
+    each = (_filled(f"{start}{first:03d}", rest, mix(first, turn)) for turn in range(4 if rest else 1) for first in range(1000))
+    return all(_valid(text, country) for text in chain(chance, each))
 
 
 def _valid(text: str, country: str) -> bool:
-    import phonenumbers as library  # noqa: PLC0415
-
     number = _number(text, country)
     if not library.is_valid_number_for_region(number, country):
         return False
@@ -50,8 +48,6 @@ def _valid(text: str, country: str) -> bool:
 
 def _number(text: str, country: str) -> Any:
     """Return the national number *text* of *country* as an object of the library; a leading zero (Italy) is kept."""
-    import phonenumbers as library  # noqa: PLC0415
-
     code = library.country_code_for_region(country)
     return library.PhoneNumber(country_code=code, national_number=int(text), italian_leading_zero=text[0] == "0" or None)
 
@@ -59,29 +55,19 @@ def _number(text: str, country: str) -> Any:
 def _starts(example: str, country: str) -> list[tuple[str, int]]:
     """Return up to ``_KEPT`` verified (prefix, number of free digits), the one of *example* first; [] if that is not valid."""
     length = len(example)
-    found = []
-    for free in range(min(_FREE[1], length - 2), _FREE[0] - 1, -1):
-        if _sound(example[: length - free], free, country, _TRIES) and _all_sound(example[: length - free], free, country):
-            found.append((example[: length - free], free))
-            break
-    if not found:
+    possible = range(min(_FREE[1], length - 2), _FREE[0] - 1, -1)
+    free = next((free for free in possible if _sound(example[: length - free], free, country)), 0)
+    if not free:
         return []
-    free = found[0][1]
     width = length - free
     keep = 1 if width > 2 else 0
-    for turn in range(_BEGINNINGS):
-        start = _filled(example[:keep], width - keep, mix(seed_of(example), turn))
-        if (start, free) not in found and _sound(start, free, country, _TRIES) and _all_sound(start, free, country):
-            found.append((start, free))
-        if len(found) == _KEPT:
-            break
-    return found
+    others = (_filled(example[:keep], width - keep, mix(seed_of(example), turn)) for turn in range(_BEGINNINGS))
+    sound = (start for start in dict.fromkeys((example[:width], *others)) if start == example[:width] or _sound(start, free, country))
+    return [(start, free) for start in islice(sound, _KEPT)]
 
 
 def _mask(start: str, free: int, country: str, written: int) -> str:
     """Return the mask of a number as libphonenumber formats it (*written* is the format), with "#" for the free digits."""
-    import phonenumbers as library  # noqa: PLC0415
-
     text = _filled(start, free, seed_of(start))
     shown = library.format_number(_number(text, country), written)
     left, out = free, []
@@ -93,8 +79,6 @@ def _mask(start: str, free: int, country: str, written: int) -> str:
 
 def plan(country: str) -> dict[str, Any] | None:
     """Return the masks of *country* in national and international format; None if no mask was found."""
-    import phonenumbers as library  # noqa: PLC0415
-
     kinds = (library.PhoneNumberType.MOBILE, library.PhoneNumberType.FIXED_LINE)
     national: list[str] = []
     international: list[str] = []
@@ -112,9 +96,6 @@ def plan(country: str) -> dict[str, Any] | None:
 
 def main(target: str) -> None:
     """Write the plans of all countries to the file *target*."""
-    import phonenumbers as library  # noqa: PLC0415
-    import yaml  # noqa: PLC0415
-
     plans = {country: found for country in sorted(library.SUPPORTED_REGIONS) if (found := plan(country))}
     head = (
         "# Made by `python -m piiloom.surrogates.kinds.phone_plans` from the metadata of libphonenumber (Apache-2.0); not edited by hand.\n"

@@ -11,10 +11,11 @@ gender, a. Lists are flattened when a form is compiled, so that a draw only make
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import product
+from math import prod
 from typing import Final, Literal, NamedTuple
 
 from pydantic import Field
@@ -22,7 +23,7 @@ from pydantic import Field
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import below, mix, pick, salt_of, seed_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data, load_yaml
-from piiloom.pii_values.rewriting.codes import reshaped
+from piiloom.pii_values.rewriting.values import reshaped
 from piiloom.surrogates.kinds.kind import WITHIN, Draw, Drawing, cased_like, home_of, numbered_seed, owned_seed
 from piiloom.surrogates.known_names import unaccented
 
@@ -95,38 +96,29 @@ def country_places(country: str) -> CountryPlaces:
     if not source.is_file():
         source = folder / f"{_DEFAULT}.yaml"
     read = load_yaml(source, _CountryPlacesFile)
-    cities = tuple(_shared(read)) if read.locale else tuple(_own(read))
-    regions = tuple(dict.fromkeys(city.region for city in cities))
-    return CountryPlaces(regions, cities, _by_size(cities), {city.name.casefold(): city for city in reversed(cities)})
-
-
-def _own(read: _CountryPlacesFile) -> list[City]:
-    found = []
-    for name, entry in read.regions.items():
-        region = RegionOfPlaces(name, entry.short, tuple(entry.post))
-        classes: tuple[tuple[Size, list[str]], ...] = (("large", entry.large), ("middle", entry.middle), ("small", entry.small))
-        found += [City(city, size, region) for size, names in classes for city in names]
-    return found
-
-
-def _shared(read: _CountryPlacesFile) -> list[City]:
-    """Return the cities that ``pii_values`` has for the file's locale."""
-    from piiloom.pii_values.regions import regions  # noqa: PLC0415 - other countries do not need them
-
-    large, middle = set(read.large), set(read.middle)
-    found = []
-    for known in regions(read.locale or "").items:
-        region = RegionOfPlaces(known.name, known.short, known.post)
-        for city in known.cities.items:
-            size: Size = "large" if city in large else "middle" if city in middle else "small"
-            found.append(City(city, size, region))
-    return found
-
-
-def _by_size(cities: tuple[City, ...]) -> dict[Size, tuple[City, ...]]:
+    cities = tuple(_shared(read, read.locale) if read.locale else _own(read))
     found = {size: tuple(city for city in cities if city.size == size) for size in SIZES}
     stand_in: dict[Size, Size] = {"large": "middle", "middle": "small", "small": "middle"}
-    return {size: found[size] or found[stand_in[size]] or cities for size in SIZES}
+    by_size = {size: found[size] or found[stand_in[size]] or cities for size in SIZES}
+    return CountryPlaces(
+        tuple(dict.fromkeys(city.region for city in cities)), cities, by_size, {city.name.casefold(): city for city in reversed(cities)}
+    )
+
+
+def _own(read: _CountryPlacesFile) -> Iterator[City]:
+    for name, entry in read.regions.items():
+        region = RegionOfPlaces(name, entry.short, tuple(entry.post))
+        yield from (City(city, size, region) for size in SIZES for city in getattr(entry, size))
+
+
+def _shared(read: _CountryPlacesFile, locale: str) -> Iterator[City]:
+    """Yield the cities that ``pii_values`` has for the *locale* of the file."""
+    from piiloom.pii_values.regions import regions  # noqa: PLC0415 - other countries do not need them
+
+    sizes: dict[str, Size] = {**dict.fromkeys(read.middle, "middle"), **dict.fromkeys(read.large, "large")}
+    for known in regions(locale).items:
+        region = RegionOfPlaces(known.name, known.short, known.post)
+        yield from (City(city, sizes.get(city, "small"), region) for city in known.cities.items)
 
 
 @cache
@@ -197,20 +189,14 @@ def _flat(name: str, language: str, country: str, female: bool) -> tuple[str, ..
     out: dict[str, None] = {}
     for entry in listed:
         template, slots = _compiled(in_gender(entry, female=female), language, country, female)
-        out.update(dict.fromkeys(template % words for words in _thinned(slots) if not _echoes(words)))
+        # No compound repeats itself: "Moor" + "moor".
+        fitting = (words for words in _thinned(slots) if len(words) != 2 or words[0].casefold() != words[1].casefold())
+        out.update(dict.fromkeys(template % words for words in fitting))
     return tuple(out)
 
 
-def _echoes(words: tuple[str, ...]) -> bool:
-    """Whether a compound would repeat itself ("Moor" + "moor")."""
-    return len(words) == 2 and words[0].casefold() == words[1].casefold()
-
-
 def _thinned(slots: tuple[tuple[str, ...], ...]) -> list[tuple[str, ...]]:
-    total = 1
-    for slot in slots:
-        total *= len(slot)
-    if total <= _LARGEST:
+    if prod(map(len, slots)) <= _LARGEST:
         return list(product(*slots))
     return [tuple(pick(mix(turn + 1, at), slot) for at, slot in enumerate(slots)) for turn in range(_LARGEST)]
 
@@ -260,11 +246,10 @@ def spoken(kind: str, *, owned: bool = False, numbered: bool = False, institutio
     drawn again, up to three times. Of an *institution* whose original is an abbreviation ("BWH", "HCS843"), it is one, too.
     """
     salt = salt_of(kind)
-    seed_for: Callable[[Draw, int], int] = numbered_seed if numbered else owned_seed if owned else _own_seed
 
     def drawn(draw: Draw) -> str:
         female = draw.owner is not None and draw.owner.gender == "female"
-        seed = seed_for(draw, salt)
+        seed = numbered_seed(draw, salt) if numbered else owned_seed(draw, salt) if owned else mix(draw.seed, salt)
         value = draw_phrase(kind, draw, seed, female=female)
         if draw.original:
             for turn in range(1, 4):
@@ -278,10 +263,6 @@ def spoken(kind: str, *, owned: bool = False, numbered: bool = False, institutio
         return value
 
     return drawn
-
-
-def _own_seed(draw: Draw, salt: int) -> int:
-    return mix(draw.seed, salt)
 
 
 _HOME: Final = salt_of("home")

@@ -2,6 +2,8 @@
 
 The forms are in ``data/words``. Values are assembled from parts, so that there are thousands and few name anything real. Where the type of
 a span is coarse ("belief"), the original tells the kind of value.
+
+The words beside a name distinguish a company from a person: "[naam] B.V.", "[NAME], with registered office in", "the company [NAME]".
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ from functools import cache
 from typing import Final
 
 from piiloom.foundation.seeding import mix, salt_of
+from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data
-from piiloom.pii_values.rewriting.amounts import other_score
-from piiloom.surrogates.kinds.companies import legal_form_of
+from piiloom.pii_values.rewriting.values import other_score
 from piiloom.surrogates.kinds.kind import Draw, Drawing, cased_like, owned_seed
 from piiloom.surrogates.kinds.places import (
     FALLBACK,
@@ -27,6 +29,106 @@ from piiloom.surrogates.kinds.places import (
     phrase_lists,
     spoken,
 )
+
+_WIDTH_BEFORE: Final = 72
+_WIDTH: Final = 48  # code points after a name that may tell that it is a company's
+_BEGINNING: Final = 3
+_LATER: Final = r"(?![\w])(?! [A-ZÀ-Þ]{2,})"
+
+
+class _CompaniesFile(FileModel):
+    forms: list[str]
+    doubtful: list[str]
+    seats: list[str]
+    before: list[str]
+
+
+@cache
+def _file() -> _CompaniesFile:
+    return load_data("piiloom.surrogates", "companies.yaml", _CompaniesFile)
+
+
+def _spelled(forms: list[str]) -> str:
+    """Return the pattern of *forms*, the longest first; full stops in them are optional."""
+    ordered = sorted(forms, key=lambda form: (-len(form), form))
+    return "|".join(re.escape(form).replace(r"\.", r"\.?") for form in ordered)
+
+
+@cache
+def _beside() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of what stands beside the name of a company and at its end."""
+    known = _file()
+    form = rf"(?:(?:{_spelled(known.forms)})(?!\w)|(?:{_spelled(known.doubtful)}){_LATER})"
+    before = "|".join(r"\s+".join(map(re.escape, told.split())) for told in known.before)
+    forms_before = rf"(?<![\w’'-])(?:[a-zà-ÿ’']+|[A-ZÀ-Þ][a-z]{{0,2}})[ ’'](?:{_spelled(known.forms + known.doubtful)})\s+\Z"
+    return {
+        "before": re.compile(rf"\b(?:{before})\s+\Z", re.IGNORECASE),
+        "form before": re.compile(forms_before),
+        "form at end": re.compile(rf"(?<=[\w.]),? +({form})\W*$"),
+        "form after": re.compile(rf",? ?({form})"),
+        "after": re.compile(rf"[,)]? ?(?:{form}|(?:{any_of(known.seats)})\b)"),
+    }
+
+
+@cache
+def beginnings() -> frozenset[str]:
+    """Return the first three characters of all that may follow the name of a company and tell that it is one."""
+    known = _file()
+    forms = (*known.forms, *known.doubtful)
+    told = (*forms, *(form.replace(".", "") for form in forms), *known.seats)
+    # A form of two letters is followed by anything that ends a word.
+    return frozenset((word + sign)[:_BEGINNING] for word in told for sign in (*" .,;:)\n'’\"-", ""))
+
+
+def company_follows(text: str, end: int) -> bool:
+    """Whether what follows a name that ends at *end* makes it a company's: a legal form, or where it has its seat."""
+    return _beside()["after"].match(text, end, end + _WIDTH) is not None
+
+
+@cache
+def endings() -> frozenset[str]:
+    """Return the last three characters of all that tells that the name of a company follows."""
+    return frozenset(words[-3:] for words in _file().before)
+
+
+def company_precedes(text: str, start: int) -> bool:
+    """Whether what stands before a name that starts at *start* makes it a company's: "de besloten vennootschap"."""
+    return _beside()["before"].search(text, max(0, start - _WIDTH_BEFORE), start) is not None
+
+
+def form_precedes(text: str, start: int) -> bool:
+    """Whether a legal form, and no name before it, stands right before *start*: "la SAS [7]", but not "Orange SA [7]"."""
+    return text[start - 3 : start - 1] in _form_ends() and _beside()["form before"].search(text, max(0, start - _WIDTH), start) is not None
+
+
+@cache
+def _form_ends() -> frozenset[str]:
+    """Return the last two characters of each form, with and without full stops."""
+    return frozenset(spelled[-2:] for form in (*_file().forms, *_file().doubtful) for spelled in (form, form.replace(".", "")))
+
+
+def legal_form_of(name: str) -> str:
+    """Return the legal form at the end of *name*, with the sign before it (" B.V.", ", Inc."); "" if there is none."""
+    found = _beside()["form at end"].search(name)
+    return name[found.start() :] if found is not None else ""
+
+
+def with_form_of(original: str, value: str) -> str:
+    """Return the company name *value* with the legal form of *original*; with its own if *original* has none."""
+    form = legal_form_of(original)
+    return value.removesuffix(legal_form_of(value)) + form if form else value
+
+
+def without_form_beside(value: str, text: str, start: int, end: int) -> str:
+    """Return the company name *value* without its legal form if one stands beside it, before *start* or at *end* of *text*.
+
+    Its full stop is not doubled.
+    """
+    if _beside()["form after"].match(text, end, end + _WIDTH) is None and not form_precedes(text, start):
+        return value[:-1] if value[-1:] == "." == text[end : end + 1] else value
+    form = legal_form_of(value)
+    return value.removesuffix(form) if form else value
+
 
 _Told = tuple[tuple[re.Pattern[str], str], ...]
 
@@ -52,16 +154,6 @@ def _patterns() -> Mapping[str, _Told]:
     }
 
 
-@cache
-def _party() -> re.Pattern[str]:
-    return re.compile(_words_file().party, re.IGNORECASE)
-
-
-@cache
-def _several_kin() -> re.Pattern[str]:
-    return re.compile(_words_file().several_kin, re.IGNORECASE | re.DOTALL)
-
-
 def told_by_original(kind: str, original: str) -> str:
     """Return the kind that *original* is of, if it tells more than the *kind* of its type; else *kind*."""
     return next((told for pattern, told in _patterns().get(kind, ()) if pattern.search(original)), kind)
@@ -69,12 +161,12 @@ def told_by_original(kind: str, original: str) -> str:
 
 def names_party(original: str) -> bool:
     """Whether a political *original* names a party, and no leaning alone ("Libertarian")."""
-    return _party().search(original) is not None
+    return re.search(_words_file().party, original, re.IGNORECASE) is not None
 
 
 def number_of_kin(original: str) -> str | None:
     """Return how many relatives *original* is, as it says it ("two"), "" if it only says that they are several; None for one."""
-    found = _several_kin().match(original)
+    found = re.match(_words_file().several_kin, original, re.IGNORECASE | re.DOTALL)
     return None if found is None else found["count"] or ""
 
 
@@ -135,17 +227,14 @@ def _religion_form(original: str, known: tuple[ReligionEntry, ...]) -> str:
 
 
 def _religion_written(entry: ReligionEntry, form: str, *, female: bool) -> str:
-    match form:
-        case "noun":
-            return entry.noun
-        case "member":
-            return in_gender(entry.member, female=female)
-        case "attributive" | "church":
-            return entry.attributive or in_gender(entry.adjective, female=female)
-        case "feminine":
-            return entry.feminine or in_gender(entry.adjective, female=True)
-        case _:
-            return in_gender(entry.adjective, female=female)
+    told = {
+        "noun": entry.noun,
+        "member": in_gender(entry.member, female=female),
+        "attributive": entry.attributive,
+        _CHURCH: entry.attributive,
+        "feminine": entry.feminine,
+    }
+    return told.get(form) or in_gender(entry.adjective, female=female or form == "feminine")
 
 
 _company = spoken("company", institution=True)

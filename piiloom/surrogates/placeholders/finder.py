@@ -17,7 +17,7 @@ from piiloom.surrogates.placeholders.grammar import IN_INITIALS, Grammar, has_to
 from piiloom.surrogates.placeholders.judging import Judge, mask_form, remember
 from piiloom.surrogates.placeholders.mapping import USE_FROM, Mapping, TagRule
 from piiloom.surrogates.placeholders.reading import MASK, NUMBER, UNTOLD, Meaning, Reader, TagVerdict
-from piiloom.surrogates.placeholders.scanning import Scanner, TagCandidate, scanner_of
+from piiloom.surrogates.placeholders.scanning import Scanner, TagCandidate, disjoint, scanner_of
 from piiloom.surrogates.placeholders.settling import Settling
 from piiloom.surrogates.placeholders.surroundings import LETTER, TagSurroundings, cues
 from piiloom.surrogates.placeholders.vocabulary import vocabulary
@@ -101,18 +101,14 @@ class OwnPatterns:
         return bool(self._patterns)
 
     def merged(self, text: str, candidates: Iterable[TagCandidate]) -> Iterator[tuple[TagCandidate, OwnMatch | None]]:
-        """Yield the matches in *text* merged with *candidates*, in text order and without overlaps.
+        """Return the matches in *text* merged with *candidates*, in text order and without overlaps.
 
         Of overlapping ones the first to start is kept, then the longer, then the one of the user's pattern. A match comes with its
         verdict and rule, a candidate with None. Raises ``DataError`` if a pattern exceeds the time limit.
         """
         found: list[tuple[TagCandidate, OwnMatch | None]] = [*self._matches(text), *zip(candidates, repeat(None))]
         found.sort(key=lambda pair: (pair[0].start, -pair[0].end, pair[1] is None))
-        reached = 0
-        for candidate, own in found:
-            if candidate.start >= reached:
-                yield candidate, own
-                reached = candidate.end
+        return disjoint(found)
 
     def _matches(self, text: str) -> Iterator[tuple[TagCandidate, OwnMatch]]:
         limit = 1 + len(text) / 1e6  # seconds for one pattern

@@ -256,7 +256,10 @@ def _mask(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace |
     """Return the number, date or address that the mask is a part of, or the mask alone."""
     for match in _whole().finditer(text, max(0, start - _REACH), end + _REACH):
         if match.start() <= start and match.end() >= end and (match.end() - match.start() > end - start or grammar.name in PARTS):
-            return match.start(), match.end(), _told(text[match.start() : match.end()], match.lastgroup or _NUMBER)
+            found = grammars()[match.lastgroup or _NUMBER]
+            strong = _STRONG & set(match.group()) or (found.name == "masked_date" and any(map(str.isdigit, match.group())))
+            sure = found.upper if strong or found.name == "masked_email" else min(found.upper, 0.55)
+            return match.start(), match.end(), found._replace(upper=sure)
     return _dated(text, start, end, grammar)
 
 
@@ -276,12 +279,6 @@ def may_be_wider(text: str, start: int, end: int, name: str) -> bool:
     ):
         return True  # "March ___, 2019"
     return after == " " and text[start] in "*•"
-
-
-def _told(literal: str, name: str) -> Grammar:
-    grammar = grammars()[name]
-    told = _STRONG & set(literal) or (name == "masked_date" and any(char.isdigit() for char in literal))
-    return grammar if name == "masked_email" or told else grammar._replace(upper=min(grammar.upper, 0.55))
 
 
 def _begun(text: str, start: int, end: int, grammar: Grammar) -> CandidatePlace | None:
@@ -307,29 +304,19 @@ WIDENERS: Final[dict[str, Callable[[str, int, int, Grammar], CandidatePlace | No
 }
 INDEX: Final = r"[0-9]{1,9} ?[A-Za-z]?|[A-Za-z]{1,4}"
 IN_INITIALS: Final = "{initials}"
+# What a token of a pattern stands for, and an example of it.
 _TOKENS: Final = {
-    "{index}": f"(?P<index>{INDEX})",
-    "{number}": r"(?P<number>[0-9]{1,5} ?[A-Za-z]?)",
-    "{original}": r"(?P<original>[^\[\]<>{}\n]{1,200}?)",
-    "{date}": r"(?P<original>[0-9/. -]{1,24}?)",
-    "{year}": r"(?P<original>[12][0-9]{3}|'[0-9]{2})",
-    "{digits}": r"[0-9]{1,4}",
-    "{hash}": r"[0-9A-Fa-f]{5,64}",
-    "{letter}": r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})",
-    IN_INITIALS: r"(?P<letter>[A-Z](?:\.[ -]?[A-Z]){1,11}\.?)",
+    "{index}": (f"(?P<index>{INDEX})", "1"),
+    "{number}": (r"(?P<number>[0-9]{1,5} ?[A-Za-z]?)", "2"),
+    "{original}": (r"(?P<original>[^\[\]<>{}\n]{1,200}?)", "abc"),
+    "{date}": (r"(?P<original>[0-9/. -]{1,24}?)", "2151-7-16"),
+    "{year}": (r"(?P<original>[12][0-9]{3}|'[0-9]{2})", "2151"),
+    "{digits}": (r"[0-9]{1,4}", "2019"),
+    "{hash}": (r"[0-9A-Fa-f]{5,64}", "3fa9c2"),
+    "{letter}": (r"(?P<letter>[A-Z](?: {0,2}[A-Z]){0,11})", "X"),
+    IN_INITIALS: (r"(?P<letter>[A-Z](?:\.[ -]?[A-Z]){1,11}\.?)", "J. L."),
 }
 _TOKEN: Final = re.compile(any_of(_TOKENS))
-_SAMPLES: Final = {
-    "{index}": "1",
-    "{number}": "2",
-    "{original}": "abc",
-    "{date}": "2151-7-16",
-    "{year}": "2151",
-    "{digits}": "2019",
-    "{hash}": "3fa9c2",
-    "{letter}": "X",
-    IN_INITIALS: "J. L.",
-}
 
 
 def numbered(literal: str, index: str, number: str = "") -> str:
@@ -368,7 +355,7 @@ def has_tokens(tag: str) -> bool:
 
 def sample(tag: str) -> str:
     """Return an example text that the pattern *tag* matches."""
-    return _TOKEN.sub(lambda match: _SAMPLES[match.group()], tag)
+    return _TOKEN.sub(lambda match: _TOKENS[match.group()][1], tag)
 
 
 def pattern_of(tag: str) -> str:
@@ -380,8 +367,8 @@ def pattern_of(tag: str) -> str:
     for match in _TOKEN.finditer(tag):
         token = match.group()
         parts.append(re.escape(tag[at : match.start()]))
-        named = ">" in _TOKENS[token]
-        parts.append(f"(?:{_TOKENS[token].split('>', 1)[1]}" if named and token in seen else _TOKENS[token])
+        pattern = _TOKENS[token][0]
+        parts.append(f"(?:{pattern.split('>', 1)[1]}" if ">" in pattern and token in seen else pattern)
         seen.add(token)
         at = match.end()
     parts.append(re.escape(tag[at:]))

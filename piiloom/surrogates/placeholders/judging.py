@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, TypeVar
 
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.placeholders.grammar import (
     HYPHEN_NUMBERED,
     IN_INITIALS,
@@ -96,22 +96,24 @@ def lettered_verdict(grammar: Grammar, literal: str) -> TagVerdict:
     return TagVerdict("known", family, meaning, sure=grammar.upper)
 
 
-def company_verdict(grammar: Grammar, literal: str) -> TagVerdict:
-    """Judge the letter of a company before its legal form, "K. GmbH"; it is the same company at every mention."""
-    meaning = Meaning("company", role="letter", index=literal[0].casefold(), form="bare")
-    return TagVerdict("known", f"{literal} (company)", meaning, sure=grammar.upper)  # no pattern: "K." alone is an initial
+# By grammar: what the literal stands for, the part of it that is the index, and how it becomes its family.
+_NAMED: Final[dict[str, tuple[Meaning, str, tuple[str, str]]]] = {
+    # The letter of a company before its legal form, the same company at every mention; no pattern: "K." alone is an initial.
+    "letter_company": (Meaning("company", role="letter", form="bare"), r"\A.", (r"\Z", " (company)")),
+    # The letter of a family name after initials; those who have the same initials are one.
+    **dict.fromkeys(("initials_x", "initial_x"), (Meaning("person", role=INITIALS, form="family"), r"(?s).+", (r" \S+\Z", " {letter}"))),
+    # Somebody of whom the name is not told, or not yet.
+    "nn": (Meaning("person", role="nn", same="mention", form="full"), "", (" ", "")),
+    # An account's id in a chat.
+    "mention_id": (Meaning("username", role="account", form="at"), "[A-Z0-9]+", (r"(?s).+", "<@{index}>")),
+}
 
 
-def initials_verdict(grammar: Grammar, literal: str) -> TagVerdict:
-    """Judge the letter of a family name after initials, "L.-J. X"; those who have the same initials are one."""
-    initials, letter = literal.rsplit(" ", 1)
-    meaning = Meaning("person", role=INITIALS, index=f"{initials} {letter}".casefold(), form="family")
-    return TagVerdict("known", f"{initials} {{letter}}", meaning, sure=grammar.upper)
-
-
-def unnamed_verdict(grammar: Grammar, literal: str) -> TagVerdict:
-    """Judge "N.N.", somebody of whom the name is not told, or not yet."""
-    return TagVerdict("known", literal.replace(" ", ""), Meaning("person", role="nn", same="mention", form="full"), sure=grammar.upper)
+def named_verdict(grammar: Grammar, literal: str) -> TagVerdict:
+    """Judge whom or what the form alone tells: "K. GmbH", "L.-J. X", "N.N.", "<@U024BE7LH>"."""
+    meaning, index, family = _NAMED[grammar.name]
+    found = re.search(index, literal)
+    return TagVerdict("known", re.sub(*family, literal), meaning._replace(index=found[0].casefold() if found else ""), sure=grammar.upper)
 
 
 def starred_verdict(grammar: Grammar, literal: str) -> TagVerdict:
@@ -119,12 +121,6 @@ def starred_verdict(grammar: Grammar, literal: str) -> TagVerdict:
     name = Meaning("person", role="starred", index=literal.casefold(), form="full")
     meaning, sure = (name, 0.7) if " " in literal else (UNTOLD_MEANING, grammar.upper)
     return TagVerdict("known", literal[:_LONGEST_SHOWN], meaning, sure=sure)
-
-
-def account_verdict(grammar: Grammar, literal: str) -> TagVerdict:
-    """Judge an account's id in a chat: "<@U024BE7LH>"."""
-    index = "".join(re.findall(r"[A-Z0-9]+", literal)[:1]).casefold()
-    return TagVerdict("known", "<@{index}>", Meaning("username", role="account", index=index, form="at"), sure=grammar.upper)
 
 
 def channel_verdict(grammar: Grammar, literal: str) -> TagVerdict:
@@ -142,13 +138,10 @@ _FORM_VERDICTS: Final[dict[str, Callable[[Grammar, str], TagVerdict]]] = {
     **dict.fromkeys(("redacted", "empty_angle", "hash_run", "crossed_pair", "redacting_star", "redacting_dash"), run_verdict),
     **dict.fromkeys((LETTERS, "small_letters", "mixed_letters"), letters_verdict),
     **dict.fromkeys((PAIR, *_LETTER_FAMILIES), lettered_verdict),
-    **dict.fromkeys(("initials_x", "initial_x"), initials_verdict),
+    **dict.fromkeys(_NAMED, named_verdict),
     "masked_number": mask_verdict,
-    "letter_company": company_verdict,
-    "nn": unnamed_verdict,
     **dict.fromkeys((EXEMPTION, "surrogate_token", "so_and_so"), listed_verdict),
     "starred_name": starred_verdict,
-    "mention_id": account_verdict,
     "channel_id": channel_verdict,
 }
 _CODE: Final = re.compile(r"^'|[^\w\s./'’´&()#°º-]|[a-z]\.[a-z]{2}|\.\.|\(\)|[a-z]\d*\+")

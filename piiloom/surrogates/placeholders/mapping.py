@@ -23,7 +23,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import FileModel, YamlDocument, read_document, validate_document
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.documents import Same
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.placeholders.grammar import grammars
 from piiloom.surrogates.placeholders.vocabulary import LANGUAGES
 

@@ -14,8 +14,7 @@ from typing import Final, Literal, NamedTuple
 from piiloom.foundation.errors import UsageError
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.documents import Same
-from piiloom.surrogates.kinds.kind import WITHIN
-from piiloom.surrogates.kinds.registry import KINDS, PREFIX, has_own_values
+from piiloom.surrogates.kinds.kind import KINDS, PREFIX, WITHIN, has_own_values
 from piiloom.surrogates.placeholders.grammar import has_tokens, pattern_of
 from piiloom.surrogates.placeholders.mapping import Context, Mapping, TagRule
 from piiloom.surrogates.placeholders.vocabulary import Vocabulary, Word, fold_tag, vocabulary

@@ -16,7 +16,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -226,6 +226,9 @@ _NAMED_BEFORE: Final = {
 }
 
 
+T = TypeVar("T")
+
+
 class TagCandidate(NamedTuple):
     """A possible placeholder. ``[start, end)`` is the span to replace; ``literal`` is its text, preceded by its title if it has one."""
 
@@ -255,12 +258,6 @@ def titles(languages: tuple[str, ...] = LANGUAGES) -> dict[str, Title]:
     return {**dict(spelt), **dict(reversed(spelt))}  # in the order of the languages
 
 
-@cache
-def _long_titles() -> dict[str, Title]:
-    """Return the titles of all languages but those of one letter ("M.", "D."), which elsewhere are initials."""
-    return {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}
-
-
 class Scanner:
     """Finds candidates of the grammars *names* (None: all), with the titles of *languages*.
 
@@ -274,7 +271,8 @@ class Scanner:
         for name in names or ():
             if name not in self._grammars:
                 raise UsageError(f"unknown grammar {name!r}", remedy=f"Known: {', '.join(self._grammars)}.")
-        self.titles = {**_long_titles(), **titles(languages)}
+        long = {word: title for word, title in titles().items() if len(word.rstrip(".")) > 1}  # elsewhere "M." and "D." are initials
+        self.titles = {**long, **titles(languages)}
         self._signs, self._rarer, self._words = compiled(names, tuple(self.titles))
 
     def scan(self, text: str) -> Iterator[TagCandidate]:
@@ -288,7 +286,7 @@ class Scanner:
             return iter(())  # most texts of many corpora
         found = [*_without_texts(_widened(text, found), words), *words]
         found.sort(key=lambda candidate: (candidate.start, -candidate.end))
-        return _joined_runs(text, _disjoint(found))
+        return _joined_runs(text, (candidate for candidate, _ in disjoint((one, None) for one in found)))
 
     def titles_unlike(self, other: Scanner) -> list[str]:
         """Return the titles with which this scanner may find something else than *other* does; without them in a text, it finds the same.
@@ -380,11 +378,12 @@ def scanner_of(names: tuple[str, ...] | None, languages: tuple[str, ...]) -> Sca
     return Scanner(names, languages)
 
 
-def _disjoint(found: list[TagCandidate]) -> Iterator[TagCandidate]:
+def disjoint(found: Iterable[tuple[TagCandidate, T]]) -> Iterator[tuple[TagCandidate, T]]:
+    """Yield those of *found*, candidates in text order, that do not overlap an earlier one."""
     reached = 0
-    for candidate in found:
+    for candidate, other in found:
         if candidate.start >= reached:
-            yield candidate
+            yield candidate, other
             reached = candidate.end
 
 

@@ -13,13 +13,14 @@ from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.rewriting.calendars import in_month, month_words, year_follows
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.kinds.companies import form_precedes
 from piiloom.surrogates.kinds.dates import PART
-from piiloom.surrogates.kinds.registry import fills_masks
+from piiloom.surrogates.kinds.kind import fills_masks
+from piiloom.surrogates.kinds.wording import form_precedes
 from piiloom.surrogates.placeholders.grammar import grammars_file
 from piiloom.surrogates.placeholders.reading import CONTACT, MASK, NUMBER, UNTOLD, Meaning, TagVerdict
 from piiloom.surrogates.placeholders.scanning import TagCandidate, end_of_initials
-from piiloom.surrogates.placeholders.surroundings import GUESS, LETTER, LETTER_KINDS, Cue, TagCues, join_letters
+from piiloom.surrogates.placeholders.surroundings import GUESS, LETTER, LETTER_KINDS, TagCues, join_letters
+from piiloom.surrogates.placeholders.vocabulary import CueEntry
 from piiloom.surrogates.time_cues import role_before
 
 # The kinds that a placeholder for a number can turn out to be: "@NUM1 years old", "DNI NUM001".
@@ -50,7 +51,7 @@ class Settling:
         self._mentions = mentions
         self._open: list[tuple[int, TagCandidate, TagVerdict]] = []
         self._votes: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        self._told: tuple[int, Cue] | None = None  # the end of the last mask, and what stood beside it
+        self._told: tuple[int, CueEntry] | None = None  # the end of the last mask, and what stood beside it
 
     def place(self, candidate: TagCandidate, verdict: TagVerdict) -> str:
         """Append a mention for *candidate* and return ""; or return the reason if the text does not tell what it stands for."""
@@ -88,7 +89,7 @@ class Settling:
             self._votes[meaning.role, meaning.index][cue.kind] += 1
         return meaning
 
-    def _cue(self, candidate: TagCandidate, meaning: Meaning) -> Cue | None:
+    def _cue(self, candidate: TagCandidate, meaning: Meaning) -> CueEntry | None:
         """Return what stands beside *candidate*, or what stood beside the one that it is joined to: "XXXX, XXXX and XXXX".
 
         Guesses count only for masks, which say nothing themselves and stand for everything.
@@ -102,22 +103,22 @@ class Settling:
             return cue
         if (cue is None or cue.sure < GUESS) and self._told is not None:
             end, told = self._told
-            cue = told if _joined().fullmatch(self._text, end, candidate.start) else cue
+            cue = told if _beside()["joined"].fullmatch(self._text, end, candidate.start) else cue
         if (
             cue is not None
             and cue.kind == "person"
-            and _determined().search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
+            and _beside()["determined"].search(self._text, max(0, candidate.start - _LONGEST_ARTICLE), candidate.start)
         ):
             cue = None  # "the XXXX is not mine"
         self._told = (candidate.end, cue) if cue is not None else None
         return cue
 
-    def _reached(self, candidate: TagCandidate, cue: Cue | None) -> Cue | None:
+    def _reached(self, candidate: TagCandidate, cue: CueEntry | None) -> CueEntry | None:
         """Return what tells how somebody is reached at *candidate*: *cue*, which stands right beside it, or words further before it."""
         if cue is not None and cue.sure >= GUESS and cue.kind in {"email", "phone", "fax", "address", "url", "username", "person"}:
             return cue
         told = self._cues.contact(self._text, candidate.start, candidate.end)
-        return Cue(told, "", None, 1) if told else None
+        return CueEntry(kind=told) if told else None
 
     def _refined(self, candidate: TagCandidate, verdict: TagVerdict, meaning: Meaning) -> Meaning:
         """Refine *meaning*: a birth date, a date before its year, a location that is an address or a school, what a number is."""
@@ -151,7 +152,7 @@ class Settling:
 
     def _located(self, candidate: TagCandidate, verdict: TagVerdict, meaning: Meaning) -> Meaning:
         """Recognize a street address by its original, and a town, a school … by what stands beside it."""
-        if _address().match(verdict.original):
+        if _beside()["address"].match(verdict.original):
             return meaning._replace(kind="address")
         if meaning.same == "mention" and not (meaning.index or meaning.form or verdict.original):
             cue = self._cues.around(self._text, candidate.start, candidate.end)
@@ -238,21 +239,15 @@ class Settling:
 
 
 @cache
-def _address() -> re.Pattern[str]:
-    """Return the pattern of a street address: a digit and a word for a street."""
-    return re.compile(rf"(?=.*\d).*\b(?:{'|'.join(grammars_file().streets)})\b", re.IGNORECASE | re.DOTALL)
-
-
-@cache
-def _joined() -> re.Pattern[str]:
-    """Return the pattern of what joins two masks of one kind."""
-    return re.compile(rf",? (?:(?:{'|'.join(grammars_file().joiners)}) )?|/")
-
-
-@cache
-def _determined() -> re.Pattern[str]:
-    """Return the pattern of a small word before a mask that is nobody."""
-    return re.compile(rf"\b(?:{'|'.join(grammars_file().determiners)})\s+\Z", re.IGNORECASE)
+def _beside() -> dict[str, re.Pattern[str]]:
+    """Return the patterns of a street address, of what joins two masks of one kind, and of a small word before a mask that is nobody."""
+    known = grammars_file()
+    streets, joiners, determiners = map("|".join, (known.streets, known.joiners, known.determiners))
+    return {
+        "address": re.compile(rf"(?=.*\d).*\b(?:{streets})\b", re.IGNORECASE | re.DOTALL),
+        "joined": re.compile(rf",? (?:(?:{joiners}) )?|/"),
+        "determined": re.compile(rf"\b(?:{determiners})\s+\Z", re.IGNORECASE),
+    }
 
 
 # Building named tuples with ``tuple.__new__`` takes half the time of calling their class.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from functools import cache, cached_property
-from typing import Final, NamedTuple
+from typing import Final
 
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.documents import Mention
@@ -211,15 +211,6 @@ class TagSurroundings:
         return not line.strip(" #>-") and (not after or after in ":\r\n")
 
 
-class Cue(NamedTuple):
-    """What the surrounding text says about a placeholder; ``sure`` below 1 is a weak cue."""
-
-    kind: str
-    form: str
-    gender: Gender | None
-    sure: float
-
-
 # What stands before and after a value of one kind, and the form in which it is then written; and any of what stands before.
 _Forms = tuple[list[tuple[re.Pattern[str] | None, re.Pattern[str] | None, str]], re.Pattern[str]]
 
@@ -231,7 +222,6 @@ class TagCues:
         self._languages = languages
         files = [vocabulary_file(language) for language in languages]
         self._entries = [entry for file in files for entry in file.cues]
-        self._cues = [Cue(entry.kind, entry.form, entry.gender, entry.sure) for entry in self._entries]
         self._form_entries: defaultdict[str, list[CueEntry]] = defaultdict(list)
         for form in (form for file in files for form in file.forms):
             self._form_entries[form.kind].append(form)
@@ -291,7 +281,7 @@ class TagCues:
                 return form
         return ""
 
-    def around(self, text: str, start: int, end: int, *, untold: bool = False) -> Cue | None:
+    def around(self, text: str, start: int, end: int, *, untold: bool = False) -> CueEntry | None:
         """Return the cue beside ``[start, end)`` of *text*, or None. If both sides have one, the first in the vocabulary wins.
 
         For what is *untold* by itself ("___"), the label of its field is one as well.
@@ -307,10 +297,10 @@ class TagCues:
         told = self._labelled(head[line + 1 :]) if untold and before is None else None
         if told is not None or not found:
             return told
-        first, last = self._cues[found[0]], self._cues[found[-1]]
-        return first._replace(gender=first.gender or last.gender) if first.kind == last.kind else first  # "Mme [L] [B], née"
+        first, last = self._entries[found[0]], self._entries[found[-1]]
+        return first.model_copy(update={"gender": first.gender or last.gender}) if first.kind == last.kind else first  # "Mme [L] [B], née"
 
-    def _labelled(self, head: str) -> Cue | None:
+    def _labelled(self, head: str) -> CueEntry | None:
         """Return what the label at the end of *head*, the beginning of a line, says of the value after it: "Attending: ___"; else None."""
         if head[-2:].strip() not in {":", "="}:
             return None
@@ -320,7 +310,7 @@ class TagCues:
             meaning = self._reader.read(" ".join(words[first:]))
             if meaning is not None and meaning.kind not in {"generic", "number"}:
                 form = meaning.form or ("full" if meaning.kind == "person" else "")
-                return Cue(meaning.kind, form, meaning.gender, 1.0)
+                return CueEntry(kind=meaning.kind, form=form, gender=meaning.gender)
         return None
 
 

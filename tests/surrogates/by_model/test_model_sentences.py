@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from piiloom.prompts.library import open_library
 from piiloom.surrogates.by_model.value_requests import BY_MODEL, REACH, TEMPLATE, CallTerms, model_kinds, requests_of, sentence_of
 from piiloom.surrogates.documents import Document, Mention
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.planning import Planner
 from tests.longer import case_by_case, examples
 from tests.surrogates.by_model.model_runs import mentions_of

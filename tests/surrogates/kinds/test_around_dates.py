@@ -7,7 +7,7 @@ import re
 from kind_draws import draw
 
 from piiloom.pii_values.rewriting.calendars import calendars, in_month, of_month, tells_half, told_by_text, year_follows
-from piiloom.surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.kind import KINDS
 from tests.longer import case_by_case
 
 NEAR = [
@@ -21,8 +21,8 @@ NEAR = [
 
 @case_by_case("original", NEAR)
 def test_a_day_told_by_that_of_the_text_stays(original: str) -> None:
-    assert get_kind("date").draw(draw(1, "US", original=original)) == original
-    assert get_kind("datetime").draw(draw(1, "US", original=original)) == original
+    assert KINDS["date"].draw(draw(1, "US", original=original)) == original
+    assert KINDS["datetime"].draw(draw(1, "US", original=original)) == original
 
 
 @case_by_case("original", ["tomorrow in May", "the 5th", "Montag", "hieraan", "morgens im Mai", ""])
@@ -45,7 +45,7 @@ def test_a_month_told_by_that_of_the_text(original: str) -> None:
 
 
 def test_the_day_moves_and_the_month_stays() -> None:
-    value = get_kind("date").draw(draw(1, "NL", "nl", original="de 5e van de volgende maand", shift=10))
+    value = KINDS["date"].draw(draw(1, "NL", "nl", original="de 5e van de volgende maand", shift=10))
     assert re.fullmatch(r"de \d{1,2}s?t?e van de volgende maand", value)
     assert value != "de 5e van de volgende maand"
 
@@ -59,12 +59,12 @@ def test_the_day_moves_and_the_month_stays() -> None:
 )  # fmt: skip
 def test_an_hour_stays_in_its_half_of_the_day(original: str) -> None:
     assert tells_half(original)
-    values = {get_kind("time").draw(draw(seed, "US", original=original)) for seed in range(20)}
+    values = {KINDS["time"].draw(draw(seed, "US", original=original)) for seed in range(20)}
     assert values == {original.replace("3", hour) for hour in "1245"}
 
 
 def test_an_hour_of_24_needs_no_word_for_its_half() -> None:
-    values = {get_kind("time").draw(draw(seed, "NL", "nl", original="15 uur 's middags")) for seed in range(20)}
+    values = {KINDS["time"].draw(draw(seed, "NL", "nl", original="15 uur 's middags")) for seed in range(20)}
     assert all(value.endswith("uur 's middags") and not value.startswith("15") for value in values)
 
 
@@ -96,7 +96,7 @@ _TOLD = (
 @case_by_case("told", _TOLD)
 def test_what_the_day_of_the_text_tells_stays_as_it_is(told: str) -> None:
     for kind in ("date", "datetime"):
-        assert get_kind(kind).draw(draw(3, "US", "en", original=told)) == told
+        assert KINDS[kind].draw(draw(3, "US", "en", original=told)) == told
 
 
 @case_by_case(
@@ -107,6 +107,6 @@ def test_a_date_is_not_told_by_the_text(original: str) -> None:
 
 
 def test_a_bare_day_of_this_month_becomes_another_day_of_it() -> None:
-    found = {get_kind("date").draw(draw(seed, "ES", "es", original="el 5 de este mes")._replace(shift=seed + 20)) for seed in range(30)}
+    found = {KINDS["date"].draw(draw(seed, "ES", "es", original="el 5 de este mes")._replace(shift=seed + 20)) for seed in range(30)}
     assert "el 5 de este mes" not in found
     assert all(re.fullmatch(r"el ([1-9]|1\d|2[0-8]) de este mes", one) for one in found)

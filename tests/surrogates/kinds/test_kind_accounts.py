@@ -8,7 +8,7 @@ import pytest
 from stdnum import bic, iban
 from stdnum.us import rtn
 
-from piiloom.surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.taxonomy.entities.validators.wallets import bitcoin_address, litecoin_address
 from tests.longer import case_by_case
 from tests.surrogates.kinds.kind_draws import draw, owned
@@ -28,8 +28,8 @@ _VALID = {
 @case_by_case("form", _VALID)
 @case_by_case("country", ["US", "DE", "BR"])
 def test_each_form_is_valid(form: str, country: str) -> None:
-    drawn = {get_kind("bank_account").draw(owned(seed, country)._replace(form=form)) for seed in range(60)}
-    drawn |= {get_kind("bank_account").draw(draw(seed, country)._replace(form=form)) for seed in range(60)}
+    drawn = {KINDS["bank_account"].draw(owned(seed, country)._replace(form=form)) for seed in range(60)}
+    drawn |= {KINDS["bank_account"].draw(draw(seed, country)._replace(form=form)) for seed in range(60)}
     assert [value for value in drawn if not _VALID[form](value)] == []
     assert len(drawn) > 60
 

@@ -7,8 +7,8 @@ import re
 import pytest
 from kind_draws import draw, owned
 
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.kinds.places import FALLBACK, languages
-from piiloom.surrogates.kinds.registry import KINDS, get_kind
 from piiloom.surrogates.placeholders.reading import kind_of_span
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import case_by_case
@@ -37,7 +37,7 @@ RHESUS = dict(pair.split(":") for pair in "en:ive nl:ief pt:ivo de:iv fr:if es:i
 
 
 def values_of(name: str, language: str, count: int = 400, country: str = "") -> list[str]:
-    return [get_kind(name).draw(owned(seed, country or HOMES[language], language=language)) for seed in range(count)]
+    return [KINDS[name].draw(owned(seed, country or HOMES[language], language=language)) for seed in range(count)]
 
 
 def test_each_subtype_has_a_kind_and_each_of_the_languages_words() -> None:
@@ -118,7 +118,7 @@ def test_blood_groups(language: str) -> None:
 def test_no_other_spelling_of_the_same_blood_group_comes_out(original: str, forbidden: str) -> None:
     for language, country in HOMES.items():
         for seed in range(300):
-            value = get_kind("blood_type").draw(owned(seed, country, language=language, original=original))
+            value = KINDS["blood_type"].draw(owned(seed, country, language=language, original=original))
             assert not re.match(forbidden, value, re.IGNORECASE), (original, value)
 
 
@@ -135,20 +135,20 @@ def test_no_other_spelling_of_the_same_blood_group_comes_out(original: str, forb
 def test_a_bare_number_stays_one(name: str, original: str, shape: str) -> None:
     for seed in range(200):
         for made in (owned(seed, "US", original=original), draw(seed, "NL", original=original)):
-            value = get_kind(name).draw(made)
+            value = KINDS[name].draw(made)
             assert re.fullmatch(shape, value), value
             assert value.replace(",", ".") != original.replace(",", ".")
 
 
 def test_one_height_is_not_another_spelling_of_the_original() -> None:
     for seed in range(2000):
-        assert re.sub(r"\D", "", get_kind("height").draw(owned(seed, "NL", original="178 cm"))) != "178"
-        assert re.sub(r"\D", "", get_kind("height").draw(owned(seed, "US", original="5 ft 7"))) != "57"
+        assert re.sub(r"\D", "", KINDS["height"].draw(owned(seed, "NL", original="178 cm"))) != "178"
+        assert re.sub(r"\D", "", KINDS["height"].draw(owned(seed, "US", original="5 ft 7"))) != "57"
 
 
 @case_by_case("name", [*SUBTYPES, "appearance"])
 def test_one_owner_one_value_and_many_owners_many(name: str) -> None:
-    drawn = get_kind(name).draw
+    drawn = KINDS[name].draw
     for language, country in HOMES.items():
         seen = set()
         for seed in range(120):
@@ -161,10 +161,10 @@ def test_one_owner_one_value_and_many_owners_many(name: str) -> None:
 @pytest.mark.parametrize("name", ["body_mark", "feature", "look", "appearance"])
 def test_somebody_has_several_marks(name: str) -> None:
     one = owned(7, "US")
-    drawn = {mark: get_kind(name).draw(one._replace(original=mark)) for mark in ("swallow tattoo", "chin scar", "nose ring", "mole")}
+    drawn = {mark: KINDS[name].draw(one._replace(original=mark)) for mark in ("swallow tattoo", "chin scar", "nose ring", "mole")}
     assert len(set(drawn.values())) >= 3
-    assert get_kind(name).draw(one._replace(original="Chin Scar", seed=one.seed + 1)) == drawn["chin scar"]
-    assert len({get_kind(name).draw(one._replace(index=str(index))) for index in range(30)}) > 8
+    assert KINDS[name].draw(one._replace(original="Chin Scar", seed=one.seed + 1)) == drawn["chin scar"]
+    assert len({KINDS[name].draw(one._replace(index=str(index))) for index in range(30)}) > 8
 
 
 @case_by_case("name", [*SUBTYPES, "appearance"])
@@ -172,11 +172,11 @@ def test_the_original_never_comes_out_and_its_capitals_are_kept(name: str) -> No
     for language, country in HOMES.items():
         for seed in range(150):
             made = owned(seed, country, language=language)
-            first = get_kind(name).draw(made)
-            again = get_kind(name).draw(made._replace(original=first))
+            first = KINDS[name].draw(made)
+            again = KINDS[name].draw(made._replace(original=first))
             assert again.casefold() != first.casefold()
             if sum(map(str.isalpha, first)) > 2:  # "AB+" is written in capitals anyway
-                loud = get_kind(name).draw(made._replace(original=first.upper()))
+                loud = KINDS[name].draw(made._replace(original=first.upper()))
                 assert loud == loud.upper() != first.upper(), (name, language)
 
 
@@ -204,6 +204,6 @@ def test_phrases_are_without_article_and_punctuation(language: str) -> None:
     [("fr", "grand", "grande"), ("es", "alto", "alta"), ("pt", "alto", "alta"), ("it", "alto", "alta"), ("en", "bald", "long-haired")],
 )
 def test_adjectives_agree_with_their_owner(language: str, male: str, female: str) -> None:
-    men = {word for seed in range(0, 800, 2) for word in get_kind("look").draw(owned(seed, HOMES[language])).split()}
-    women = {word for seed in range(1, 800, 2) for word in get_kind("look").draw(owned(seed, HOMES[language])).split()}
+    men = {word for seed in range(0, 800, 2) for word in KINDS["look"].draw(owned(seed, HOMES[language])).split()}
+    women = {word for seed in range(1, 800, 2) for word in KINDS["look"].draw(owned(seed, HOMES[language])).split()}
     assert (male in men, female in women, female in men, male in women) == (True, True, False, False)

@@ -13,7 +13,7 @@ from piiloom.pii_values.rewriting.calendars import calendars, date_order
 from piiloom.pii_values.rewriting.date_layouts import read_date, write_date
 from piiloom.pii_values.rewriting.date_shifts import draw_shift, kept_form, shifted_text, weekly_shift
 from piiloom.surrogates.kinds.dates import _compiled
-from piiloom.surrogates.kinds.registry import get_kind
+from piiloom.surrogates.kinds.kind import KINDS
 from tests.longer import EXPLORE, case_by_case, sampled
 
 EXAMPLES = [
@@ -162,7 +162,7 @@ def test_weekly_shifts_keep_the_day_of_the_week():
 
 
 def test_dates_without_an_original_lie_near_the_anchor_in_one_style_a_document():
-    texts = [get_kind("date").draw(draw(seed, "NL", shift=40)) for seed in range(40)]
+    texts = [KINDS["date"].draw(draw(seed, "NL", shift=40)) for seed in range(40)]
     read = [read_date(text, "nl", "dmy", ANCHOR) for text in texts]
     assert all(layout and 0 <= (ANCHOR - layout.when).days < 900 for layout in read)
     assert len({re.sub(r"\w+", "x", text) for text in texts}) == 1
@@ -170,8 +170,7 @@ def test_dates_without_an_original_lie_near_the_anchor_in_one_style_a_document()
 
 def test_documents_differ_in_style():
     assert (
-        len({re.sub(r"[^\W\d_]+", "x", re.sub("[0-9]+", "0", get_kind("date").draw(draw(1, "US", style=style)))) for style in range(60)})
-        >= 5
+        len({re.sub(r"[^\W\d_]+", "x", re.sub("[0-9]+", "0", KINDS["date"].draw(draw(1, "US", style=style)))) for style in range(60)}) >= 5
     )
 
 
@@ -179,18 +178,18 @@ def test_documents_differ_in_style():
 def test_birth_dates_are_the_owners(country):
     for seed in range(60):
         drawn = owned(seed, country)
-        layout = read_date(get_kind("birth_date").draw(drawn), drawn.language, date_order(drawn.language, country), ANCHOR)
+        layout = read_date(KINDS["birth_date"].draw(drawn), drawn.language, date_order(drawn.language, country), ANCHOR)
         assert layout is not None
         assert layout.when == drawn.owner.born
-        assert get_kind("birth_year").draw(drawn) == str(drawn.owner.born.year)
-        assert get_kind("age").draw(drawn) == str(drawn.owner.age)
+        assert KINDS["birth_year"].draw(drawn) == str(drawn.owner.born.year)
+        assert KINDS["age"].draw(drawn) == str(drawn.owner.age)
 
 
 def test_birth_dates_keep_the_way_of_the_original():
     drawn = owned(4, "NL", original="3 maart 1951")
     born = drawn.owner.born
-    assert get_kind("birth_date").draw(drawn).endswith(f" {born.year}")
-    assert get_kind("birth_date").draw(owned(4, "NL", original="1951-03-03")) == born.isoformat()
+    assert KINDS["birth_date"].draw(drawn).endswith(f" {born.year}")
+    assert KINDS["birth_date"].draw(owned(4, "NL", original="1951-03-03")) == born.isoformat()
 
 
 @case_by_case(
@@ -207,20 +206,20 @@ def test_birth_dates_keep_the_way_of_the_original():
 )
 def test_times_keep_the_way_of_the_original(original, shape):
     for seed in range(50):
-        value = get_kind("time").draw(draw(seed, original=original))
+        value = KINDS["time"].draw(draw(seed, original=original))
         assert re.fullmatch(shape, value), value
         assert value != original
 
 
 def test_durations_keep_their_unit():
     for seed in range(40):
-        assert re.fullmatch(r"\d+ weeks", get_kind("duration").draw(draw(seed, original="6 weeks")))
-        assert get_kind("duration").draw(draw(seed, original="drie maanden", country="NL", language="nl")).endswith(" maanden")
+        assert re.fullmatch(r"\d+ weeks", KINDS["duration"].draw(draw(seed, original="6 weeks")))
+        assert KINDS["duration"].draw(draw(seed, original="drie maanden", country="NL", language="nl")).endswith(" maanden")
 
 
 @given(age=st.integers(0, 120), seed=st.integers(0, 10**6))
 def test_ages_stay_in_their_ten_years(age, seed):
-    new = int(get_kind("age").draw(draw(seed, original=str(age))))
+    new = int(KINDS["age"].draw(draw(seed, original=str(age))))
     assert new != age
     assert (new > 89) == (age > 89)
     assert abs(new - age) <= 3
@@ -229,7 +228,7 @@ def test_ages_stay_in_their_ten_years(age, seed):
 
 
 def test_ages_keep_their_shape():
-    assert re.fullmatch(r"7[0-9]-year-old", get_kind("age").draw(draw(1, original="77-year-old")))
-    assert re.fullmatch(r"seventy-\w+", get_kind("age").draw(draw(1, original="seventy-seven")))
-    assert get_kind("age").draw(owned(1, "US", original="(54)")) == f"({owned(1, 'US').owner.age})"
-    assert "zeventig" in get_kind("age").draw(draw(2, "NL", "nl", original="zevenenzeventig jaar"))
+    assert re.fullmatch(r"7[0-9]-year-old", KINDS["age"].draw(draw(1, original="77-year-old")))
+    assert re.fullmatch(r"seventy-\w+", KINDS["age"].draw(draw(1, original="seventy-seven")))
+    assert KINDS["age"].draw(owned(1, "US", original="(54)")) == f"({owned(1, 'US').owner.age})"
+    assert "zeventig" in KINDS["age"].draw(draw(2, "NL", "nl", original="zevenenzeventig jaar"))

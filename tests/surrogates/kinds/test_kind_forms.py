@@ -7,14 +7,14 @@ import re
 import pytest
 from kind_draws import draw, owned
 
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.kinds.places import city_of
-from piiloom.surrogates.kinds.registry import get_kind
 from piiloom.surrogates.kinds.wording import names_party, number_of_kin
 from tests.longer import case_by_case
 
 
 def drawn(kind: str, form: str, country: str = "US", original: str = "") -> list[str]:
-    return [get_kind(kind).draw(draw(seed, country, original=original)._replace(form=form)) for seed in range(60)]
+    return [KINDS[kind].draw(draw(seed, country, original=original)._replace(form=form)) for seed in range(60)]
 
 
 @case_by_case(
@@ -62,7 +62,7 @@ def test_amounts_times_and_companies_leave_out_what_the_text_has() -> None:
     ],
 )
 def test_a_religion_has_the_form_of_its_place(form: str, word: str, never: str) -> None:
-    values = {get_kind("religion").draw(draw(seed)._replace(form=form)) for seed in range(400)}
+    values = {KINDS["religion"].draw(draw(seed)._replace(form=form)) for seed in range(400)}
     assert word in values
     assert never not in values
 
@@ -76,7 +76,7 @@ def test_a_religion_has_the_form_of_its_original() -> None:
 
 def test_a_religion_agrees_with_a_noun_or_a_woman() -> None:
     assert "católica" in set(drawn("religion", "feminine", "ES"))
-    members = {get_kind("religion").draw(owned(seed, "DE")._replace(form="member")) for seed in range(200)}
+    members = {KINDS["religion"].draw(owned(seed, "DE")._replace(form="member")) for seed in range(200)}
     assert {"Buddhist", "Buddhistin"} <= members
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.placeholders import Finder, Mapping, Noted, TagRule, auto_mapping, dump_mapping, load_mapping
 
 _TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=20)

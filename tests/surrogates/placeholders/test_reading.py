@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piiloom.surrogates.kinds.registry import KINDS
+from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.placeholders.judging import Judge
 from piiloom.surrogates.placeholders.reading import Meaning, Reader
 from piiloom.surrogates.placeholders.scanning import Scanner
