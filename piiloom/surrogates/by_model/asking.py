@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Collection, Coroutine, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.record import Record
 from piiloom.execution.calls import Calls, FailureLimit, Fault, Lost, ask_model
 from piiloom.foundation.words import WORD, any_of, whole_word
-from piiloom.providers.protocol import PromptCall
 from piiloom.screening.gate import Expectations
 from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.refusals import RefusalsGate
@@ -62,21 +61,6 @@ class ValueOutcome(NamedTuple):
     got: str | Lost
 
 
-class _DocumentTurns:
-    """State shared by the requests of one document.
-
-    ``taken`` holds the values used so far (folded). ``turn`` is the event that the most recent request sets when it is done.
-    """
-
-    __slots__ = ("document", "taken", "turn")
-
-    def __init__(self, document: int) -> None:
-        self.document = document
-        self.taken: set[str] = set()
-        self.turn = asyncio.Event()
-        self.turn.set()
-
-
 class ValueAsker:
     """Sends requests through *calls*.
 
@@ -87,35 +71,33 @@ class ValueAsker:
     def __init__(self, calls: Calls, terms: CallTerms, concurrency: int) -> None:
         self._calls, self._terms = calls, terms
         self._failure_limit = FailureLimit(calls, concurrency)
-        self._page: _DocumentTurns | None = None
+        self._document = -1
+        self._taken: set[str] = set()  # the values used so far in the document (folded)
+        self._turn = asyncio.Event()  # set when the most recent request is done
 
     def work(self, request: GapRequest) -> Coroutine[Any, Any, ValueOutcome]:
         """Return a coroutine that gives the outcome of *request*. It raises errors that would hit every other request, too."""
-        if self._page is None or self._page.document != request.document:
-            self._page = _DocumentTurns(request.document)
-        before, self._page.turn = self._page.turn, asyncio.Event()
-        return self._worked(request, self._page.taken, before, self._page.turn)
+        if self._document != request.document:
+            self._document, self._taken, self._turn = request.document, set(), asyncio.Event()
+            self._turn.set()
+        before, self._turn = self._turn, asyncio.Event()
+        return self._worked(request, self._taken, before, self._turn)
 
     async def _worked(self, request: GapRequest, taken: set[str], before: asyncio.Event, mine: asyncio.Event) -> ValueOutcome:
-        try:
-            got = await self._asked(request, taken, before)
-            await before.wait()
-            if isinstance(got, str):
-                taken.add(folded_value(got))
-            return ValueOutcome(request, got)
-        finally:
-            mine.set()
-
-    async def _asked(self, request: GapRequest, taken: set[str], before: asyncio.Event) -> str | Lost:
-        def call(attempt: int, fault: str | None) -> PromptCall:
-            return self._terms.call(request, attempt, fault)
-
         async def judged(data: Any, attempt: int) -> str:  # noqa: ARG001 - all attempts are judged alike
             await before.wait()
             return accepted(data, request, language=self._terms.language, taken=taken)
 
-        found = await ask_model(self._calls, call, judged, attempts=self._terms.attempts, failure_limit=self._failure_limit)
-        return found if isinstance(found, Lost) else found[0]
+        make = partial(self._terms.call, request)
+        try:
+            found = await ask_model(self._calls, make, judged, attempts=self._terms.attempts, failure_limit=self._failure_limit)
+            await before.wait()
+            if isinstance(found, Lost):
+                return ValueOutcome(request, found)
+            taken.add(folded_value(found[0]))
+            return ValueOutcome(request, found[0])
+        finally:
+            mine.set()
 
 
 @cache
@@ -134,9 +116,10 @@ def accepted(reply: Any, request: GapRequest, *, language: str, taken: Collectio
 
     *taken* holds the folded values that the document already uses for something else.
     """
-    value = _written(reply["value"])
-    for check in _CHECKS:
-        check(value, request, language)
+    value = " ".join(reply["value"].split())
+    for wrong, code, message in _possible_faults(reply["value"], value, request, language):
+        if wrong:
+            raise Fault(code, message)
     if folded_value(value) in taken:
         raise Fault("repeated", "the same text uses this value for something else already; give another one")
     if any(folded_value(value) == folded_value(original) for original in request.originals):
@@ -144,81 +127,56 @@ def accepted(reply: Any, request: GapRequest, *, language: str, taken: Collectio
     return value
 
 
-def _written(value: str) -> str:
-    if not value.strip():
-        raise Fault("empty", "it is empty")
-    if len(value.strip().splitlines()) > 1:
-        raise Fault("lines", "it has more than one line")
-    text = " ".join(value.split())
-    if len(text) > LONGEST or len(text.split()) > _MOST_WORDS:
-        raise Fault("too_long", f"it is longer than {LONGEST} characters or {_MOST_WORDS} words")
+def _possible_faults(reply: str, value: str, request: GapRequest, language: str) -> Iterator[tuple[object, str, str]]:
+    """Yield whether *value*, written as *reply*, has a fault, with its code and message, for each fault in the order of their checks."""
+    yield not value, "empty", "it is empty"
+    yield len(reply.strip().splitlines()) > 1, "lines", "it has more than one line"
+    too_long = len(value) > LONGEST or len(value.split()) > _MOST_WORDS
+    yield too_long, "too_long", f"it is longer than {LONGEST} characters or {_MOST_WORDS} words"
     # Zero-width joiners belong to the spelling of some languages. All else in these categories is invisible or private use.
-    if any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Cs"} and c not in "\u200c\u200d" for c in text):
-        raise Fault("invisible", "it holds invisible characters")
-    return text
-
-
-def _plain_value(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
-    if _FORBIDDEN & set(value):
-        raise Fault("signs", "it holds brackets, double quotes, underscores or other markup; give the bare words")
-    if not any(map(str.isalpha, value)) or _BEGINNING.match(value) is None:
-        raise Fault("signs", "it must begin with a letter or a digit and hold letters")
-    if value[-1] in "'’" and value[0] in "'’":
-        raise Fault("signs", "it stands in quotes; give the bare words")
-    if _CLOSING.search(value) and _ends_abbreviated().search(value) is None:
-        raise Fault("closed", "it ends with a punctuation mark")
+    invisible = any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Cs"} and c not in "\u200c\u200d" for c in value)
+    yield invisible, "invisible", "it holds invisible characters"
+    markup = "it holds brackets, double quotes, underscores or other markup; give the bare words"
+    yield _FORBIDDEN & set(value), "signs", markup
+    bare = not any(map(str.isalpha, value)) or _BEGINNING.match(value) is None
+    yield bare, "signs", "it must begin with a letter or a digit and hold letters"
+    yield value[-1] in "'’" and value[0] in "'’", "signs", "it stands in quotes; give the bare words"
+    yield _CLOSING.search(value) and _ends_abbreviated().search(value) is None, "closed", "it ends with a punctuation mark"
     verdict = _GATE.check(Record(id="reply", context=value), _NOTHING_EXPECTED)
-    if verdict is not None:
-        raise Fault("no_value", "it speaks of the task instead of giving the value")
-
-
-def _no_contact(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
-    if "@" in value or "://" in value or next(find_identifiers(value, None), None) is not None:
-        raise Fault("contact", "it holds an address, a number or a link of somebody")
+    yield verdict is not None, "no_value", "it speaks of the task instead of giving the value"
+    contact = "@" in value or "://" in value or next(find_identifiers(value, None), None) is not None
+    yield contact, "contact", "it holds an address, a number or a link of somebody"
     digits = sum(map(str.isdigit, value))
-    if digits and not model_kinds().kinds[request.kind].digits:
-        raise Fault("digits", "it holds digits, which this kind has not")
-    if digits > _MOST_DIGITS:
-        raise Fault("digits", "it holds too many digits")
+    yield digits and not model_kinds().kinds[request.kind].digits, "digits", "it holds digits, which this kind has not"
+    yield digits > _MOST_DIGITS, "digits", "it holds too many digits"
+    yield _is_tag(value, request, language), "tag_word", "it only names the kind of thing; give one such thing"
+    sentence = request.sentence
+    before, after = WORD.findall(plain(sentence.before)), WORD.findall(plain(sentence.after))
+    words, articles = WORD.findall(plain(value)), model_kinds().articles
+    touching = sentence.before[-1:] in {" ", "\u00a0"} and before
+    twice = touching and before[-1] in articles and words[0] in articles
+    yield twice, "article", "it begins with an article, and one stands before the gap already"
+    sound = "a vowel sound" if request.sound == VOWEL else "a consonant sound"
+    yield not sounds(value, request.sound), "article", f"the article before the gap asks for a word that begins with {sound}"
+    genitive = request.genitive and not takes_genitive(value)
+    yield genitive, "genitive", "an -s follows the gap, so it must not end in s, x or z"
+    doubled = (before and words[0] == before[-1]) or (after and words[-1] == after[0])
+    yield doubled, "doubled", "it repeats the word right beside the gap"
+    own = _runs(value)
+    for part in (sentence.before, sentence.after):
+        yield whole_word(value.casefold()).search(part.casefold()), "copied", "it stands in the sentence already"
+        yield own & _runs(part), "copied", "it copies words of the sentence"
 
 
-def _no_tag(value: str, request: GapRequest, language: str) -> None:
-    words = " ".join(_without_article(folded_value(value).split()))
-    gap = folded_value(request.sentence.gap)
-    known = vocabulary((language, "en") if language in LANGUAGES and language != "en" else ("en",)).get(words)
-    # Roles ("nurse") are allowed: they are words of tags, but also valid values of another kind (occupation).
-    if words in {gap, request.kind} or (known is not None and known.what in {"value", "name", "blank"}):
-        raise Fault("tag_word", "it only names the kind of thing; give one such thing")
+def _is_tag(value: str, request: GapRequest, language: str) -> bool:
+    """Whether *value* is the tag of the gap, or a word of tags. Roles ("nurse") are allowed: they are valid values of another kind."""
+    words = folded_value(value).split()
+    name = " ".join(words[1:] if len(words) > 1 and words[0] in model_kinds().articles else words)
+    known = vocabulary((language, "en") if language in LANGUAGES and language != "en" else ("en",)).get(name)
+    return name in {folded_value(request.sentence.gap), request.kind} or (known is not None and known.what in {"value", "name", "blank"})
 
 
-def _without_article(words: list[str]) -> list[str]:
-    return words[1:] if len(words) > 1 and words[0] in model_kinds().articles else words
-
-
-def _fits(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
-    before, after = (WORD.findall(plain(part)) for part in (request.sentence.before, request.sentence.after))
-    words = WORD.findall(plain(value))
-    touching = request.sentence.before[-1:] in {" ", "\u00a0"} and before
-    if touching and before[-1] in model_kinds().articles and words[0] in model_kinds().articles:
-        raise Fault("article", "it begins with an article, and one stands before the gap already")
-    if not sounds(value, request.sound):
-        sound = "a vowel sound" if request.sound == VOWEL else "a consonant sound"
-        raise Fault("article", f"the article before the gap asks for a word that begins with {sound}")
-    if request.genitive and not takes_genitive(value):
-        raise Fault("genitive", "an -s follows the gap, so it must not end in s, x or z")
-    if (before and words[0] == before[-1]) or (after and words[-1] == after[0]):
-        raise Fault("doubled", "it repeats the word right beside the gap")
-
-
-def _no_copy(value: str, request: GapRequest, language: str) -> None:  # noqa: ARG001 - a check
-    words = WORD.findall(value.casefold())
-    for part in (request.sentence.before, request.sentence.after):
-        if whole_word(value.casefold()).search(part.casefold()) is not None:
-            raise Fault("copied", "it stands in the sentence already")
-        theirs = WORD.findall(part.casefold())
-        runs = {tuple(theirs[at : at + _COPIED_WORDS]) for at in range(len(theirs) - _COPIED_WORDS + 1)}
-        if any(tuple(words[at : at + _COPIED_WORDS]) in runs for at in range(len(words) - _COPIED_WORDS + 1)):
-            raise Fault("copied", "it copies words of the sentence")
-
-
-_CHECKS: Final[tuple[Callable[[str, GapRequest, str], None], ...]] = (_plain_value, _no_contact, _no_tag, _fits, _no_copy)
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """Return all runs of so many words that they count as copied."""
+    words = WORD.findall(text.casefold())
+    return {tuple(words[at : at + _COPIED_WORDS]) for at in range(len(words) - _COPIED_WORDS + 1)}
