@@ -8,7 +8,6 @@ Parquet is "3" in CSV. A table cannot list a document without mentions: what a t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -26,14 +25,6 @@ _SHOWN: Final = 40
 Converted = TypeVar("Converted", str, int)
 
 
-@dataclass(frozen=True, slots=True)
-class EntityTable:
-    """The documents of a table, by id."""
-
-    file: str
-    documents: Mapping[str, AnnotatedDocument]
-
-
 def is_entity_table(header: Collection[str], columns: Mapping[str, str]) -> bool:
     """Whether a file with this header has all columns that a table needs."""
     return all(_column(header, name, columns) is not None for name in REQUIRED)
@@ -44,8 +35,10 @@ def table_header(path: Path) -> list[str]:
     return parquet_columns(path) if _is_parquet(path) else csv_header(path, csv_rows(path, _delimiter(path)))
 
 
-def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, summary: SideSummary, *, offsets: bool) -> EntityTable:
-    """Read the whole table *path*; with *offsets*, start and end are required.
+def read_entity_table(
+    path: Path, columns: Mapping[str, str], types: TypeNames, summary: SideSummary, *, offsets: bool
+) -> dict[str, AnnotatedDocument]:
+    """Return the documents of the whole table *path* by their ids; with *offsets*, start and end are required.
 
     Raises ``DataError`` (line, column) if the file, a column or a value is missing or unusable.
     """
@@ -65,15 +58,14 @@ def read_entity_table(path: Path, columns: Mapping[str, str], types: TypeNames, 
     lines: dict[str, int] = {}
     for number, row in _rows(path, header):
         try:
+            if isinstance(row, RowFault):
+                raise row
             document, mention = _read(row, found, types, summary, offsets=offsets)
         except RowFault as fault:
             raise DataError(str(fault), where=f"{path}:{number}", remedy="Correct the row, or take it out") from fault
         lines.setdefault(document, number)
         mentions.setdefault(document, []).extend([] if mention is None else [mention])
-    return EntityTable(
-        str(path),
-        {name: AnnotatedDocument(where=f"{path}:{lines[name]}", id=name, mentions=tuple(given)) for name, given in mentions.items()},
-    )
+    return {name: AnnotatedDocument(where=f"{path}:{lines[name]}", id=name, mentions=tuple(given)) for name, given in mentions.items()}
 
 
 def _column(header: Collection[str], name: str, columns: Mapping[str, str]) -> str | None:
@@ -89,22 +81,17 @@ def _delimiter(path: Path) -> str:
     return "\t" if path.suffix == ".tsv" else ","
 
 
-def _rows(path: Path, header: Sequence[str]) -> Iterator[tuple[int, Json]]:
+def _rows(path: Path, header: Sequence[str]) -> Iterator[tuple[int, Json | RowFault]]:
     if _is_parquet(path):
-        for number, row in parquet_rows(path):
-            if isinstance(row, RowFault):
-                raise DataError(str(row), where=f"{path}:{number}", remedy="Correct the row, or take it out")
-            yield number, row
+        yield from parquet_rows(path)
         return
     rows = csv_rows(path, _delimiter(path))
     csv_header(path, rows)
     for number, line in rows:
-        fault = line.fault
-        if fault is None and len(line.cells) != len(header):
-            fault = f"the row has {len(line.cells)} cells, the header {len(header)}"
-        if fault is not None:
-            raise DataError(fault, where=f"{path}:{number}", remedy="Correct the row, or take it out")
-        yield number, dict(zip(header, line.cells, strict=True))
+        if line.fault is not None or len(line.cells) != len(header):
+            yield number, RowFault(line.fault or f"the row has {len(line.cells)} cells, the header {len(header)}")
+        else:
+            yield number, dict(zip(header, line.cells, strict=True))
 
 
 def _read(
