@@ -148,7 +148,7 @@ class RowSpans:
     __slots__ = ("_slot", "_spans", "_text", "place")
 
     def __init__(self, hit: Hit, text: str, slot: JsonSlot) -> None:
-        self._spans: list[Any] = hit.value if isinstance(hit.value, list) else []
+        self._spans: list[Any] = hit.value
         self._text, self._slot = text, slot
         self.place = hit.start, hit.end
 
@@ -160,7 +160,7 @@ class RowSpans:
         """Yield the changes for each offset and each copy of the text, in order."""
         moves = OffsetMap(place[:4] for place in replaced.placed)
         ascii_only = self._slot.is_ascii(parsed)
-        for item, hits in zip(self._spans, _items(parsed.raw, self.place[0], self._spans), strict=True):
+        for item, hits in zip(self._spans, _items(parsed.raw, self.place[0]), strict=True):
             new = _moved(item, self._text, replaced.text, moves)
             yield from ((hit.start, hit.end, json.dumps(new[hit.path], ensure_ascii=ascii_only)) for hit in hits if hit.path in new)
 
@@ -217,23 +217,18 @@ def span_values(item: Any) -> dict[str, Any]:
     return item if isinstance(item, dict) else {str(number): value for number, value in enumerate(item)}
 
 
-def _items(raw: str, start: int, spans: list[Any]) -> Iterator[list[Hit]]:
+def _items(raw: str, start: int) -> Iterator[list[Hit]]:
     """Yield, for each span of the list at *start*, its values with their positions in *raw*."""
     scan = key_scanner(None)
-    at = blank_end(raw, start + 1)
-    for item in spans:
-        if isinstance(item, dict):
-            hits, _, at = walk_object(raw, at, {key: {} for key in item}, scan)
+    for span in _elements(raw, start, scan):
+        if isinstance(span.value, dict):
+            yield walk_object(raw, span.start, {key: {} for key in span.value}, scan)[0]
         else:
-            hits, at = _elements(raw, at, scan)
-        yield hits
-        at = blank_end(raw, at)
-        if raw[at] == ",":
-            at = blank_end(raw, at + 1)
+            yield _elements(raw, span.start, scan)
 
 
-def _elements(raw: str, at: int, scan: Scan) -> tuple[list[Hit], int]:
-    """Return the elements of the list at *at* (paths are their indices), and the offset of its end."""
+def _elements(raw: str, at: int, scan: Scan) -> list[Hit]:
+    """Return the elements of the list at *at* (paths are their indices)."""
     hits: list[Hit] = []
     at = blank_end(raw, at + 1)
     while raw[at] != "]":
@@ -242,4 +237,4 @@ def _elements(raw: str, at: int, scan: Scan) -> tuple[list[Hit], int]:
         at = blank_end(raw, end)
         if raw[at] == ",":
             at = blank_end(raw, at + 1)
-    return hits, at + 1
+    return hits

@@ -45,8 +45,6 @@ class JsonReader:
         self._spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
         self._question = settings.question_field or ""
         self._wanted: WantedKeys = wanted_tree([*self._texts, self._ids, *filter(None, [self._spans, self._question])])
-        self._keys_of_row: list[str] = []  # those of the last row, and in how many more rows they were the same
-        self._repeats = 0
         self._meets = meet_keys
         self._scan = key_scanner(self._meet if meet_keys else None)
 
@@ -63,8 +61,8 @@ class JsonReader:
         except ValueError as error:  # includes JSONDecodeError
             where = getattr(error, "pos", at)
             raise self.fault(where if isinstance(where, int) else at, _NOT_JSON) from None
-        if self._meets:
-            self._meet_all(keys)
+        for key in keys if self._meets else ():
+            self._meet(key)
         values = {hit.path: hit for hit in hits}
         if len(values) != len(hits):
             raise self.fault(at, "the row gives one of its fields twice")
@@ -157,28 +155,12 @@ class JsonReader:
         except UnicodeEncodeError:
             raise self.fault(hit.start, "the text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from None
 
-    def _meet_all(self, keys: list[str]) -> None:
-        """Count the keys of a row, which are mostly those of the row before it."""
-        if keys == self._keys_of_row:
-            self._repeats += 1
-            return
-        self._count_repeats()
-        for key in keys:
-            self._meet(key)
-        self._keys_of_row = keys
-
     def _meet(self, key: str) -> None:
         self.parsed.met.setdefault(key, [0, self.line])[0] += 1
-
-    def _count_repeats(self) -> None:
-        for key in self._keys_of_row:
-            self.parsed.met[key][0] += self._repeats
-        self._repeats = 0
 
     def end(self) -> Parsed:
         """Return what was read. The reader cannot be used afterwards."""
         self._scan = _SPENT  # it refers to this reader, and such a circle would keep the whole part until it is collected
-        self._count_repeats()
         return self.parsed
 
 

@@ -11,15 +11,6 @@ from typing import Any, Final, NamedTuple
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.parts import FileChange, Parsed, TextSlot, escape_pieces, piece_changes
 
-
-def json_literal(text: str) -> str:
-    """Return *text* as a JSON literal with its characters as they are: what ``encode_basestring`` returns.
-
-    For ASCII, json's other encoder gives the same in half the time, but for the sign DEL, which it escapes.
-    """
-    return encode_basestring_ascii(text) if text.isascii() and "\x7f" not in text else encode_basestring(text)
-
-
 WantedKeys = dict[str, "WantedKeys"]
 Scan = Callable[[str, int], tuple[Any, int]]
 # The C scanner for strings, which also returns the end offset. The type stubs do not have it.
@@ -140,16 +131,10 @@ class JsonSlot(TextSlot):
 
     def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:
         """See ``TextSlot``."""
-        ascii_only = self.is_ascii(parsed)
-        if parsed.raw.find("\\", self.start, self.end) >= 0:
-            encode = encode_basestring_ascii if ascii_only else encode_basestring
-            start, end = self.start + 1, self.end - 1
-            pieces = escape_pieces(_ESCAPE.finditer(parsed.raw, start, end), start, end)
-            return piece_changes(pieces, replaced, lambda words: encode(words)[1:-1])
-        literal = (encode_basestring_ascii if ascii_only else json_literal)(
-            replaced.text
-        )  # around the surrogates there is nothing to escape
-        return [(self.start, self.end, literal)]
+        encode = encode_basestring_ascii if self.is_ascii(parsed) else encode_basestring
+        start, end = self.start + 1, self.end - 1
+        pieces = escape_pieces(_ESCAPE.finditer(parsed.raw, start, end), start, end)
+        return piece_changes(pieces, replaced, lambda words: encode(words)[1:-1])
 
     def is_ascii(self, parsed: Parsed) -> bool:
         """Whether other characters are escaped: if the literal does so, else if the row does so, else if the file is all ASCII."""

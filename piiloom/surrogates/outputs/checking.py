@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -19,7 +19,7 @@ from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.conll_files import TokenSlot
 from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import FoundText, SourceFile, ParquetLayout, Parsed, TableLayout
-from piiloom.surrogates.inputs.reading import PartReader
+from piiloom.surrogates.inputs.reading import read_parts
 from piiloom.surrogates.inputs.source import InputSource, open_source
 from piiloom.surrogates.inputs.text_cells import CellsSlot, joined_texts, joined_ranges, question_start
 from piiloom.surrogates.offset_map import OffsetMap
@@ -102,24 +102,19 @@ def _check_files(before: InputSource, after: InputSource) -> None:
 
 
 def _strands(source: InputSource) -> Iterator[_Strand]:
-    reader = PartReader(source.settings)
     file, line, between, parsed = source.files[0], 1, "", Parsed()
-    try:
-        for chunk in source.chunks():
-            for part in chunk.parts:
-                if part.file.number != file.number:
-                    yield _Strand(file, line, between, None, parsed)
-                    file, line, between = part.file, 1, ""
-                parsed = reader.read(part)
-                at = 0
-                for found in parsed.found:
-                    yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed)
-                    at, between = found.slot.end, ""
-                between += parsed.outside(at, len(parsed.raw))
-                line += parsed.lines
+    with closing(read_parts(source)) as parts:
+        for part, read in parts:
+            if part.file.number != file.number:
+                yield _Strand(file, line, between, None, parsed)
+                file, line, between = part.file, 1, ""
+            parsed, at = read, 0
+            for found in parsed.found:
+                yield _Strand(file, line + found.line, between + parsed.outside(at, found.slot.start), found, parsed)
+                at, between = found.slot.end, ""
+            between += parsed.outside(at, len(parsed.raw))
+            line += parsed.lines
         yield _Strand(file, line, between, None, parsed)
-    finally:
-        reader.close()
 
 
 def _check_surroundings(old: _Strand, new: _Strand, where: str) -> None:

@@ -14,7 +14,6 @@ from typing import Final
 
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
-from piiloom.surrogates.inputs.json_walking import json_literal
 
 _BLOCK: Final = 4096  # spans or ranges
 quote = lru_cache(maxsize=1 << 12)(encode_basestring)  # cached, for strings that repeat often: types, files
@@ -57,7 +56,7 @@ def record_parts(document: Document, replaced: Replaced, locale: str, question: 
     spans = _in_blocks(_spans_json, text, replaced.placed)
     doc_id = encode_basestring(document.id)
     line = f', "line": {document.line}' if document.line is not None else ""
-    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {json_literal(text)}, "question": {asked}, '
+    head = f'{{"id": "{own_id}", "locale": {quote(locale)}, "context": {encode_basestring(text)}, "question": {asked}, '
     stated = f', "person_groups": {json.dumps(replaced.person_groups, ensure_ascii=False)}' if replaced.person_groups is not None else ""
     source = f'"source": {{"file": {quote(document.file)}{line}, "id": {doc_id}}}'
     tail = f'"meta": {{{source}, "group_keys": ["document:{doc_id[1:]}]{stated}}}}}\n'

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
@@ -19,8 +19,8 @@ from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Placed, Replaced
 from piiloom.surrogates.inputs.column_files import batches_of
 from piiloom.surrogates.inputs.docx_files import DocxParsed
-from piiloom.surrogates.inputs.parts import BratLayout, CannotSpell, FileChange, FoundText, SourceFile, ParquetLayout, Parsed, FilePart, TextSlot, TableLayout, with_changes
-from piiloom.surrogates.inputs.reading import PartReader
+from piiloom.surrogates.inputs.parts import BratLayout, CannotSpell, FoundText, SourceFile, ParquetLayout, Parsed, FilePart, TextSlot, TableLayout, with_changes
+from piiloom.surrogates.inputs.reading import PartReader, read_parts
 from piiloom.surrogates.inputs.source import Allowance, InputSource, archive_members, open_archive, open_source, read_member
 from piiloom.surrogates.outputs.checking import report_of, run_settings
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RunFolder
@@ -53,20 +53,6 @@ class _VaultEntry(NamedTuple):
     text: list[dict[str, Any]]
     question: list[dict[str, Any]]
     raw: str | None = None
-
-
-class RawSlot(TextSlot):
-    """A text whose source is known."""
-
-    __slots__ = ("_raw",)
-
-    def __init__(self, start: int, end: int, raw: str) -> None:
-        super().__init__(start, end)
-        self._raw = raw
-
-    def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:  # noqa: ARG002 - a slot's signature
-        """See ``TextSlot``."""
-        return [(self.start, self.end, self._raw)]
 
 
 def content_digest(file: SourceFile) -> str:
@@ -181,25 +167,23 @@ def _put_back(source: InputSource, maps: TextIO, lines: TextIO, mirrors: MirrorF
     digests: dict[str, str] = {}
     entries = _entries(lines, digests, vault)
     entry = next(entries, None)
-    reader = PartReader(source.settings)
-    try:
-        for chunk in source.chunks():
-            for part in chunk.parts:
-                parsed, done = reader.read(part), []
-                for number, one in enumerate(parsed.found):
-                    own = json.loads(next(maps, "{}")).get("id")
-                    if entry is None or entry.id != own:
-                        done.append(Replaced(one.text, []))
-                        continue
-                    done.append(_original(one, entry, vault))
-                    if entry.raw is not None:
-                        parsed.found[number] = one._replace(slot=RawSlot(one.slot.start, one.slot.end, entry.raw))
-                    restored.places += len(done[-1].placed)
-                    entry = next(entries, None)
-                restored.documents += len(done)
-                mirrors.write(part, parsed.mirrored(done))
-    finally:
-        reader.close()
+    with closing(read_parts(source)) as parts:
+        for part, parsed in parts:
+            done = []
+            for number, one in enumerate(parsed.found):
+                own = json.loads(next(maps, "{}")).get("id")
+                if entry is None or entry.id != own:
+                    done.append(Replaced(one.text, []))
+                    continue
+                original = _original(one, entry, vault)
+                if entry.raw is not None:  # the source of the text is known, and is put in as it is
+                    parsed.found[number] = one._replace(slot=TextSlot(one.slot.start, one.slot.end))
+                    original.text = entry.raw
+                done.append(original)
+                restored.places += len(original.placed)
+                entry = next(entries, None)
+            restored.documents += len(done)
+            mirrors.write(part, parsed.mirrored(done))
     if entry is not None:
         raise _of_another_run(vault)
     return digests
