@@ -11,7 +11,7 @@ import zipfile
 from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from piiloom.surrogates.inputs.column_files import ArrowFile, RowCursor, arrow_modules, changed_table, open_table
 from piiloom.surrogates.inputs.parts import BratLayout, SourceFile, ParquetLayout, FilePart
@@ -21,12 +21,7 @@ from piiloom.surrogates.inputs.text_files import MirrorEncoder
 
 _ROW_GROUP_BYTES: Final = 64 * 2**20
 _BLOCK: Final = 1 << 20
-
-
-class _FileMirror(Protocol):
-    def write(self, part: FilePart, data: bytes) -> None: ...
-
-    def close(self) -> None: ...
+_MEMBERS: Final = ".members"  # the folder in which the files of a member are until they are packed
 
 
 class MirrorFolder:
@@ -40,7 +35,8 @@ class MirrorFolder:
         self._archives = archives
         self._file: SourceFile | None = None
         self._mirror: _FileMirror | None = None
-        self._zip: _ZipMirror | None = None
+        self._zip: zipfile.ZipFile | None = None
+        self._infos: dict[str, zipfile.ZipInfo] = {}  # the members of the input archive that is read
         folder.mkdir()
 
     def write(self, part: FilePart, data: bytes) -> None:
@@ -58,17 +54,34 @@ class MirrorFolder:
         if not file.archive:
             return _open(file, target)
         if self._zip is None:
-            self._zip = _ZipMirror(file.archive, self._archives[file.archive], target)
-        return _Packed(file, self._folder / ".members", self._zip)
+            with zipfile.ZipFile(self._archives[file.archive]) as archive:
+                self._infos = {f"{file.archive}/{info.filename}": info for info in archive.infolist()}
+            self._zip = zipfile.ZipFile(target, "x")
+        (self._folder / _MEMBERS).mkdir()
+        return _open(file, self._folder / _MEMBERS / "0")
 
     def _end(self, archive: str = "") -> None:
         """Finish the last file, and its archive unless that is *archive*."""
-        mirror, self._mirror = self._mirror, None
+        file, mirror, self._mirror = self._file, self._mirror, None
+        if file is None:
+            return
         if mirror is not None:
             mirror.close()
-        if self._zip is not None and self._zip.name != archive:
-            self._zip.close()
-            self._zip = None
+        if self._zip is not None:
+            if mirror is not None:
+                self._pack(file, self._zip)
+            if file.archive != archive:
+                self._zip.close()
+                self._zip = None
+
+    def _pack(self, file: SourceFile, archive: zipfile.ZipFile) -> None:
+        """Add *file*, and its annotations, to *archive*, in the same order and with the same compression as in the input."""
+        names = {"0": file.name} | ({f"0{SUFFIX}": file.layout.name} if isinstance(file.layout, BratLayout) else {})
+        for own, name in names.items():
+            with (self._folder / _MEMBERS / own).open("rb") as source:
+                with archive.open(copied_info(self._infos[name]), "w", force_zip64=True) as out:
+                    shutil.copyfileobj(source, out, _BLOCK)
+        shutil.rmtree(self._folder / _MEMBERS)
 
     def close(self) -> None:
         """Finish the last file."""
@@ -97,8 +110,7 @@ class _TextMirror:
         if self._encoder is not None:
             self._fh.write(file.bom)
 
-    def write(self, part: FilePart, data: bytes) -> None:
-        del part
+    def write(self, part: FilePart, data: bytes) -> None:  # noqa: ARG002 - a mirror's signature
         self._fh.write(self._encoder.encode(data) if self._encoder is not None else data)
 
     def close(self) -> None:
@@ -120,45 +132,6 @@ class _BratMirror:
     def close(self) -> None:
         for mirror in self._mirrors:
             mirror.close()
-
-
-class _ZipMirror:
-    """Writes an archive with the members of the input archive that were read, in the same order and with the same compression."""
-
-    def __init__(self, name: str, source: Path, target: Path) -> None:
-        self.name = name
-        with zipfile.ZipFile(source) as archive:
-            self._infos = {f"{name}/{info.filename}": info for info in archive.infolist()}
-        self._archive = zipfile.ZipFile(target, "x")
-
-    def add(self, name: str, path: Path) -> None:
-        """Add the file at *path* as the member *name* of the input."""
-        with path.open("rb") as source, self._archive.open(copied_info(self._infos[name]), "w", force_zip64=True) as out:
-            shutil.copyfileobj(source, out, _BLOCK)
-
-    def close(self) -> None:
-        self._archive.close()
-
-
-class _Packed:
-    """Writes a member of an archive, first as a file in the new folder *folder*."""
-
-    def __init__(self, file: SourceFile, folder: Path, archive: _ZipMirror) -> None:
-        folder.mkdir()
-        self._folder, self._archive = folder, archive
-        self._files = {file.name: folder / "0"}
-        if isinstance(file.layout, BratLayout):
-            self._files[file.layout.name] = folder / f"0{SUFFIX}"
-        self._mirror = _open(file, folder / "0")
-
-    def write(self, part: FilePart, data: bytes) -> None:
-        self._mirror.write(part, data)
-
-    def close(self) -> None:
-        self._mirror.close()
-        for name, path in self._files.items():
-            self._archive.add(name, path)
-        shutil.rmtree(self._folder)
 
 
 class _TableMirror:
@@ -254,3 +227,6 @@ class _ArrowMirror(_TableMirror):
     def _write_rest(self) -> None:
         if self._waiting:
             self._writer.write_table(self._taken().combine_chunks())
+
+
+_FileMirror = _TextMirror | _BratMirror | _TableMirror
