@@ -14,7 +14,7 @@ from typing import Any, Final
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, RowSpans, looks_like_spans, mentions_of
 from piiloom.surrogates.inputs.input_settings import SPANS, SourceSettings
 from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, WantedKeys, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, FilePart, FoundText, Parsed, TextSlot, check_decoded, fault
+from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, FilePart, FoundText, Parsed, TextSlot, fault, undecoded
 from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, asked, question_start
 
 _DEFAULT_TEXTS: Final = ("text", "context")
@@ -89,13 +89,17 @@ class JsonReader:
     def guarded(self, read: Callable[[], object], start: int, end: int, instead: str = "") -> None:
         """Call *read* for the row ``raw[start:end]``, and set the row aside if it raises ``BadRow``."""
         known, rows = len(self.parsed.found), self.parsed.rows
-        try:
-            check_decoded(self.raw, start, end)
-            read()
-        except BadRow as bad:
-            self.parsed.rows = rows
-            del self.parsed.found[known:]
-            self.parsed.set_aside(start, end, self.line, str(bad), instead)
+        reason = undecoded(self.raw, start, end)
+        if reason is None:
+            try:
+                read()
+            except BadRow as bad:
+                reason = str(bad)
+            else:
+                return
+        self.parsed.rows = rows
+        del self.parsed.found[known:]
+        self.parsed.set_aside(start, end, self.line, reason, instead)
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
         texts = [hit for hit in map(values.get, self._texts) if hit is not None and isinstance(hit.value, str)]

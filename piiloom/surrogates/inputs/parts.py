@@ -345,10 +345,10 @@ class BadRow(Exception):
     """Raised for a row that cannot be read, where bad rows are set aside (``SourceSettings.skip_bad_rows``). The message is the reason."""
 
 
-def check_decoded(raw: str, start: int, end: int) -> None:
-    """Raise ``BadRow`` if ``raw[start:end]`` has a byte that is not UTF-8."""
-    if not raw.isascii() and (bad := UNDECODED.search(raw, start, end)):
-        raise BadRow(f"byte 0x{ord(bad[0]) - 0xDC00:02x} is not UTF-8")
+def undecoded(raw: str, start: int, end: int) -> str | None:
+    """Return what is wrong with ``raw[start:end]`` if it has a byte that is not UTF-8, else None."""
+    bad = None if raw.isascii() else UNDECODED.search(raw, start, end)
+    return f"byte 0x{ord(bad[0]) - 0xDC00:02x} is not UTF-8" if bad else None
 
 
 def line_at(path: Path, offset: int) -> int:

@@ -18,21 +18,21 @@ from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
     NO_TEXT,
     WHOLE_TABLE,
-    BadRow,
     CannotSpell,
     FileChange,
     FilePart,
     FoundText,
     Parsed,
+    Skip,
     TableLayout,
     TextPiece,
     TextSlot,
-    check_decoded,
     escape_pieces,
     fault,
     names_shown,
     no_column,
     piece_changes,
+    undecoded,
 )
 from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, Turn, asked, grouped_turns, question_start
 
@@ -281,10 +281,10 @@ def read_table(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: 
     turns: list[Turn] = []
     line = seen = 0
     for row in _rows(part, raw, layout, skip_bad_rows=skip_bad_rows):
-        start = row.start if isinstance(row, _BadLine) else row[0].start
+        start = row.start if isinstance(row, Skip) else row[0].start
         line += _line_ends(raw, seen, start)
         seen = start
-        if isinstance(row, _BadLine):
+        if isinstance(row, Skip):
             parsed.set_aside(row.start, row.end, line, row.reason)
         elif head:
             head = False
@@ -298,18 +298,13 @@ def read_table(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: 
     return parsed
 
 
-class _BadLine(NamedTuple):
-    start: int
-    end: int
-    reason: str
-
-
-def _rows(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> Iterator[list[TableCell] | _BadLine]:
+def _rows(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: bool) -> Iterator[list[TableCell] | Skip]:
     at: int | None = 0
     while at is not None:
         try:
             for row in table_rows(raw, layout, at):
-                yield _decoded(raw, row) if skip_bad_rows else row
+                bad = undecoded(raw, row[0].start, row[-1].end) if skip_bad_rows else None
+                yield row if bad is None else Skip(row[0].start, _behind_line_end(raw, row[-1].end), 0, bad)
             at = None
         except ValueError as error:
             field, start = error.args
@@ -317,15 +312,7 @@ def _rows(part: FilePart, raw: str, layout: TableLayout, *, skip_bad_rows: bool)
                 remedy = "Close it, or use --quoting none or --skip-bad-rows"
                 raise fault(part, raw, field, "a quoted field is not closed", remedy) from None
             at = _behind_line_end(raw, start)  # the rest of the part is read on from the next line
-            yield _BadLine(start, at, "a quoted field is not closed")
-
-
-def _decoded(raw: str, row: list[TableCell]) -> list[TableCell] | _BadLine:
-    try:
-        check_decoded(raw, row[0].start, row[-1].end)
-    except BadRow as bad:
-        return _BadLine(row[0].start, _behind_line_end(raw, row[-1].end), str(bad))
-    return row
+            yield Skip(start, at, 0, "a quoted field is not closed")
 
 
 def _behind_line_end(raw: str, at: int) -> int:
