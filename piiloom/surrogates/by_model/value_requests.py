@@ -43,6 +43,7 @@ _LINE_END: Final = re.compile("[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Signs that always end a sentence, and signs that do so only before white space, a capital letter or a mention.
 _END: Final = re.compile(r"[。！？｡।॥۔؟]+|[.!?…]+[\"'“”’»)\]*_]*")
 _ALWAYS: Final = frozenset("。！？｡।॥۔؟")
+_BLANK: Final = re.compile(r"\s")
 _LETTERS: Final = 3
 # Initial letters, repeated roughly as often as English names and nouns begin with them. Rare letters would lead to odd values.
 _FIRST: Final = "AAABBBBCCCCDDDEEFFFGGGHHHIIJKLLLMMMMNNOOPPPPRRRSSSSSTTTUVW"
@@ -191,24 +192,18 @@ def _ends(text: str, match: re.Match[str], edge: int) -> bool:
 
 
 def _skip_blanks(text: str, at: int, high: int) -> int:
-    while at < high and text[at].isspace():
-        at += 1
-    return at
+    return high - len(text[at:high].lstrip()) if at < high else at
 
 
 def _next_word(text: str, low: int, high: int) -> int:
     """Return the position after the first white space from *low* on, so that no partial word is shown; *low* if there is none."""
-    at = low
-    while at < high and not text[at].isspace():
-        at += 1
-    return _skip_blanks(text, at, high) if at < high else low
+    blank = _BLANK.search(text, low, high)
+    return _skip_blanks(text, blank.start(), high) if blank else low
 
 
 def _last_word(text: str, low: int, high: int) -> int:
-    at = high
-    while at > low and not text[at - 1].isspace():
-        at -= 1
-    return at if at > low else high
+    blanks = [blank.end() for blank in _BLANK.finditer(text, low, high)]
+    return blanks[-1] if blanks else high
 
 
 class GapRequest(NamedTuple):

@@ -79,24 +79,24 @@ class SourceSettings:
     skip_bad_rows: bool = False
 
     def __post_init__(self) -> None:
-        if self.chunk_bytes < 1 or self.max_unpacked < 1:
-            raise UsageError("a size must be at least one byte", where="--max-unpacked")
-        if self.format is not None and self.format not in set(FORMATS.values()):
-            raise UsageError(
-                f"there is no format {self.format!r}",
-                where="--input-format",
-                remedy=f"The formats are {', '.join(sorted(set(FORMATS.values())))}.",
-            )
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()):
-            raise UsageError("a delimiter is one ASCII character, and neither a quote nor a line end", where="--delimiter")
-        if self.question_field is not None and (len(self.text_fields) > 1 or self.question_field in self.text_fields):
-            raise UsageError("a question goes with one text, of another field", where="--question-field", remedy="Name one --text-field")
-        if self.group_by is not None and (self.question_field is not None or len(self.text_fields) > 1):
-            raise UsageError("a group of rows has one text field and no question", where="--group-by", remedy="Name one --text-field")
-        if self.speaker_field is not None and self.group_by is None:
-            raise UsageError("speakers are those of grouped rows", where="--speaker-field", remedy="Add --group-by")
-        if len(set(self.text_fields)) != len(self.text_fields):
-            raise UsageError("a field is named twice", where="--text-field")
+        formats, fields, one_text = sorted(set(FORMATS.values())), self.text_fields, "Name one --text-field"
+        no_format = self.format is not None and self.format not in formats
+        no_sign = self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii())
+        two_texts = self.question_field is not None and (len(fields) > 1 or self.question_field in fields)
+        not_one = self.group_by is not None and (self.question_field is not None or len(fields) > 1)
+        no_group = self.speaker_field is not None and self.group_by is None
+        listed = f"The formats are {', '.join(formats)}."
+        for wrong, message, option, remedy in (
+            (self.chunk_bytes < 1 or self.max_unpacked < 1, "a size must be at least one byte", "--max-unpacked", None),
+            (no_format, f"there is no format {self.format!r}", "--input-format", listed),
+            (no_sign, "a delimiter is one ASCII character, and neither a quote nor a line end", "--delimiter", None),
+            (two_texts, "a question goes with one text, of another field", "--question-field", one_text),
+            (not_one, "a group of rows has one text field and no question", "--group-by", one_text),
+            (no_group, "speakers are those of grouped rows", "--speaker-field", "Add --group-by"),
+            (len(set(fields)) != len(fields), "a field is named twice", "--text-field", None),
+        ):
+            if wrong:
+                raise UsageError(message, where=option, remedy=remedy)
 
     @classmethod
     def of(cls, path: Path, options: InputOptions, spans: SpanOptions | None = None) -> SourceSettings:

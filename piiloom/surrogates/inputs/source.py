@@ -165,12 +165,14 @@ def archive_members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo
 
 def _check_path(info: zipfile.ZipInfo, where: str) -> None:
     path = PurePosixPath(info.filename.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")):
-        raise DataError("the member's path leads out of the archive", where=where, remedy="Pack the archive again with relative paths")
-    if stat.S_ISLNK(info.external_attr >> 16):
-        raise DataError("the member is a symbolic link", where=where, remedy="Pack the file itself")
-    if info.flag_bits & _ENCRYPTED:
-        raise DataError("the member is encrypted", where=where, remedy="Unpack it yourself and give the folder")
+    leads_out = path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":"))
+    for wrong, message, remedy in (
+        (leads_out, "the member's path leads out of the archive", "Pack the archive again with relative paths"),
+        (stat.S_ISLNK(info.external_attr >> 16), "the member is a symbolic link", "Pack the file itself"),
+        (info.flag_bits & _ENCRYPTED, "the member is encrypted", "Unpack it yourself and give the folder"),
+    ):
+        if wrong:
+            raise DataError(message, where=where, remedy=remedy)
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> bytes:

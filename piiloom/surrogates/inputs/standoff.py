@@ -143,17 +143,10 @@ def read_standoff(text: str, told: Iterable[Told], *, base: int = 0, uncounted: 
 
 
 def _countings(text: str, base: int, uncounted: Sequence[int]) -> Iterable[Counting]:
-    returns = list(_all("\r\n", text)) if "\r\n" in text else []
+    returns = [match.start() for match in re.finditer("\r\n", text)]
     for left_out in (uncounted, *([sorted({*uncounted, *returns})] if returns else [])):
         for first in _FIRSTS:
             yield Counting(left_out, base, first)
-
-
-def _all(words: str, text: str) -> Iterable[int]:
-    at = text.find(words)
-    while at >= 0:
-        yield at
-        at = text.find(words, at + 1)
 
 
 def _fits(text: str, span: Told, counting: Counting) -> bool:

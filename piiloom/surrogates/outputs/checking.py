@@ -92,11 +92,11 @@ def run_settings(folder: Path, source: Path) -> SourceSettings:
 
 
 def _check_files(before: InputSource, after: InputSource) -> None:
-    if [file.name for file in before.files] != [file.name for file in after.files]:
-        raise _fault(MIRROR, "has other files than the input")
+    names = [[file.name for file in source.files] for source in (before, after)]
+    _refuse(names[0] != names[1], MIRROR, "has other files than the input")
     for old, new in zip(before.files, after.files, strict=True):
-        if (old.encoding, old.bom) != (new.encoding, new.bom):
-            raise _fault(f"{MIRROR}/{old.name}", "has another encoding or byte-order mark")
+        recoded = (old.encoding, old.bom) != (new.encoding, new.bom)
+        _refuse(recoded, f"{MIRROR}/{old.name}", "has another encoding or byte-order mark")
         if isinstance(old.layout, TableLayout):  # read the mirror with the input's layout, as surrogates must not affect the detection
             after.files[new.number] = new._replace(layout=old.layout)
 
@@ -142,23 +142,21 @@ def _check_document(old: _Strand, new: FoundText, row: tuple[int, dict[str, Any]
     number, mapped, record = row
     where = f"{MAP}:{number}"
     text, context = old.found.text, record["context"]
-    if len({question is None for question in (record["question"], old.found.question_at, new.question_at)}) > 1:
-        raise _fault(f"{RECORDS}:{number}", "has a question that the input has not, or none")
+    of_record = f"{RECORDS}:{number}"
+    questions = {question is None for question in (record["question"], old.found.question_at, new.question_at)}
+    _refuse(len(questions) > 1, of_record, "has a question that the input has not, or none")
     own, ranges, new_text = _moves(mapped, record, old.found.question_at, where)
-    if mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line):
-        raise _fault(where, "names another place than the document's")
-    if new_text != new.text:
-        raise _fault(f"{RECORDS}:{number}", "has another text than the mirror")
-    if not ranges.agrees(text, new_text):
-        raise _fault(where, "the text differs from the input outside of the replaced ranges")
+    elsewhere = mapped["file"] != old.file.name or (mapped["line"] is not None and mapped["line"] != old.line)
+    _refuse(elsewhere, where, "names another place than the document's")
+    _refuse(new_text != new.text, of_record, "has another text than the mirror")
+    _refuse(not ranges.agrees(text, new_text), where, "the text differs from the input outside of the replaced ranges")
     _check_moved(old, new, ranges)
-    spans = [(span["start"], span["end"]) for span in record["spans"]]
-    if spans != [(new_start, new_end) for _, _, new_start, new_end in own.ranges]:
-        raise _fault(f"{RECORDS}:{number}", "has other spans than the map has ranges")
-    if any(context[span["start"] : span["end"]] != span["text"] for span in record["spans"]):
-        raise _fault(f"{RECORDS}:{number}", "a span's text is not that of the context")
-    if record["meta"]["source"]["id"] != mapped["id"]:
-        raise _fault(f"{RECORDS}:{number}", "has another id than the map")
+    spans = record["spans"]
+    others = [(span["start"], span["end"]) for span in spans] != [(start, end) for _, _, start, end in own.ranges]
+    _refuse(others, of_record, "has other spans than the map has ranges")
+    changed = any(context[span["start"] : span["end"]] != span["text"] for span in spans)
+    _refuse(changed, of_record, "a span's text is not that of the context")
+    _refuse(record["meta"]["source"]["id"] != mapped["id"], of_record, "has another id than the map")
     checked.documents += 1
     checked.ranges += len(ranges.ranges)
     checked.same += len(text) - sum(end - start for start, end, _, _ in ranges.ranges)
@@ -200,6 +198,11 @@ def _check_columns(before: InputSource, after: InputSource) -> None:
             rows, new_rows = one.drop_columns(texts), other.drop_columns(texts)
             if rows.schema != new_rows.schema or not rows.equals(new_rows):
                 raise _fault(f"{MIRROR}/{old.name}", "differs from the input outside of its texts")
+
+
+def _refuse(wrong: bool, where: str, message: str) -> None:  # noqa: FBT001 - what is wrong
+    if wrong:
+        raise _fault(where, message)
 
 
 def _fault(where: str, message: str) -> DataError:

@@ -65,8 +65,6 @@ def record_parts(document: Document, replaced: Replaced, locale: str, question: 
 
 def _in_blocks(tell: Callable[[int, str, Sequence[Placed]], list[str]], text: str, placed: Sequence[Placed]) -> list[bytes]:
     """Return what *tell* gives for all places, in blocks that are to be joined: as a text a long one takes several times the space."""
-    if len(placed) <= _BLOCK:
-        return [", ".join(tell(1, text, placed)).encode()]
     blocks: list[bytes] = []
     for at in range(0, len(placed), _BLOCK):
         blocks += (b", " if at else b"", ", ".join(tell(at + 1, text, placed[at : at + _BLOCK])).encode())
@@ -102,17 +100,18 @@ def map_parts(document: Document, replaced: Replaced, question: Replaced | None 
     """Return the line of ``map.jsonl`` in parts: the document and [start, end, new start, new end] of each replaced range."""
     ranges = _in_blocks(_ranges_json, "", replaced.placed)
     asked = [b', "question_ranges": [', *_in_blocks(_ranges_json, "", question.placed), b"]"] if question is not None else []
-    return [_head(document).encode(), b', "ranges": [', *ranges, b"]", *asked, b"}\n"]
+    about = {"id": document.id, "file": document.file, "line": document.line}
+    return [json.dumps(about, ensure_ascii=False)[:-1].encode(), b', "ranges": [', *ranges, b"]", *asked, b"}\n"]
 
 
 def skipped_line(file: str, line: int, reason: str) -> str:
     """Return the line of ``skipped_rows.jsonl`` for a row that was set aside. It does not hold the row, which may hold originals."""
-    return f'{{"file": {quote(file)}, "line": {line}, "reason": {encode_basestring(reason)}}}\n'
+    return json.dumps({"file": file, "line": line, "reason": reason}, ensure_ascii=False) + "\n"
 
 
 def source_line(document: Document, raw: str) -> str:
     """Return the vault's line with the source of a text, as its file spells it."""
-    return f'{{"id": {encode_basestring(document.id)}, "raw": {encode_basestring(raw)}}}\n'
+    return json.dumps({"id": document.id, "raw": raw}, ensure_ascii=False) + "\n"
 
 
 def vault_lines(document: Document, replaced: Replaced, field: str = "") -> str:
@@ -121,19 +120,12 @@ def vault_lines(document: Document, replaced: Replaced, field: str = "") -> str:
     *field* says that the places are not in the text: "question".
     """
     originals = {(one.start, one.end): one.original for one in document.mentions or () if one.original}
-    return "".join([_vault_line(document, place, originals.get((place.start, place.end)), field) for place in replaced.placed])
-
-
-def _vault_line(document: Document, place: Placed, original: str | None, field: str) -> str:
-    apart = f'"field": "{field}", ' if field else ""
-    known = f', "original": {encode_basestring(original)}' if original is not None else ""
-    return (
-        f'{{"id": {encode_basestring(document.id)}, {apart}"start": {place.start}, "end": {place.end}, '
-        f'"new_start": {place.new_start}, "new_end": {place.new_end}, '
-        f'"text": {encode_basestring(document.text[place.start : place.end])}{known}}}\n'
-    )
-
-
-def _head(document: Document) -> str:
-    line = "null" if document.line is None else document.line
-    return f'{{"id": {encode_basestring(document.id)}, "file": {quote(document.file)}, "line": {line}'
+    apart = {"field": field} if field else {}
+    rows = []
+    for place in replaced.placed:
+        ends = {"start": place.start, "end": place.end, "new_start": place.new_start, "new_end": place.new_end}
+        row = {"id": document.id, **apart, **ends, "text": document.text[place.start : place.end]}
+        if (place.start, place.end) in originals:
+            row["original"] = originals[place.start, place.end]
+        rows.append(json.dumps(row, ensure_ascii=False) + "\n")
+    return "".join(rows)
