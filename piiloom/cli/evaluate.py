@@ -20,7 +20,7 @@ from piiloom.evaluation.cost import COLUMNS
 from piiloom.evaluation.evaluating import PLOTS
 from piiloom.evaluation.evaluating import run_evaluation as evaluated
 from piiloom.evaluation.evaluation_figures import Evaluation, EvaluationSettings, SchemeFigures
-from piiloom.evaluation.inputs.sides import SideSummary
+from piiloom.evaluation.inputs.documents import SideSummary
 from piiloom.evaluation.pages.tables import NOTHING
 from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme

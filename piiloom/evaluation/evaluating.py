@@ -21,9 +21,8 @@ from piiloom.evaluation.evaluation_figures import ContrastFigures, Evaluation, E
 from piiloom.evaluation.gallery.collector import DEFAULT_LIMIT, GalleryCollector
 from piiloom.evaluation.gallery.counts import ErrorCounts, write_confusion
 from piiloom.evaluation.gallery.page import write_gallery
-from piiloom.evaluation.inputs.documents import NEEDS, Collector, Needs
+from piiloom.evaluation.inputs.documents import NEEDS, Collector, InputsSummary, Needs
 from piiloom.evaluation.inputs.opening import open_pairs
-from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import NO_TYPE, Scheme, asks_predicted_types, asks_types, figures_of
 from piiloom.evaluation.schemes.masking import ContrastGroups
 from piiloom.evaluation.schemes.registry import BY_TYPE, make_schemes

@@ -10,8 +10,8 @@ from pydantic import field_validator, model_validator
 
 from piiloom.evaluation.bias import BiasFigures, Match
 from piiloom.evaluation.cost import CostFigures
+from piiloom.evaluation.inputs.documents import InputsSummary
 from piiloom.evaluation.inputs.opening import READING, PairSettings
-from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, SchemeSettings, is_count
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.nervaluate_modes import MODES, NervaluateScheme

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.inputs.sides import InputsSummary
+from piiloom.evaluation.inputs.documents import InputsSummary, Pair
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, asks_types
 from piiloom.evaluation.scoring.clusters import Clusters, count_documents, joint_numbers
 from piiloom.evaluation.scoring.counts import CalibrationFigures, CountTable

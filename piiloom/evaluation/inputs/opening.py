@@ -21,8 +21,20 @@ from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS, parse_columns
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, Pair
-from piiloom.evaluation.inputs.entity_tables import COLUMNS, read_entity_table
+from piiloom.evaluation.inputs.documents import (
+    COLUMNS,
+    AnnotatedDocument,
+    AnnotatedMention,
+    Handling,
+    InputsSummary,
+    Needs,
+    Pair,
+    SideSummary,
+    TypeNames,
+    read_entity_table,
+    read_type_map,
+    refuse_disjoint_types,
+)
 from piiloom.evaluation.inputs.reading import (
     TAB,
     TABLE,
@@ -34,7 +46,6 @@ from piiloom.evaluation.inputs.reading import (
     read_tab_predictions,
     taken,
 )
-from piiloom.evaluation.inputs.sides import Handling, InputsSummary, SideSummary, TypeNames, read_type_map, refuse_disjoint_types
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalWords, Settings, setting
 from piiloom.taxonomy.locales import resolve_locale

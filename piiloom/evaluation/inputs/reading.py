@@ -39,9 +39,18 @@ from piiloom.corpus.formats.registry import READABLE, get_readable_format, objec
 from piiloom.corpus.formats.row_reading import NativeShapedFormat, find_values
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, IdentifierKind, Needs, distinct_values
-from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
-from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
+from piiloom.evaluation.inputs.documents import (
+    COLUMNS,
+    AnnotatedDocument,
+    AnnotatedMention,
+    IdentifierKind,
+    Needs,
+    SideSummary,
+    TypeNames,
+    distinct_values,
+    is_entity_table,
+    table_header,
+)
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
-from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
     NO_TEXT,
     CannotSpell,
@@ -26,6 +25,7 @@ from piiloom.surrogates.inputs.parts import (
     FilePart,
     FoundText,
     Parsed,
+    SourceSettings,
     TextSlot,
     fault,
     with_changes,

@@ -15,7 +15,7 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.column_files import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.given_spans import BratParsed, read_brat
 from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
@@ -26,6 +26,7 @@ from piiloom.surrogates.inputs.parts import (
     ParquetLayout,
     Parsed,
     SourceFile,
+    SourceSettings,
     TableLayout,
     TextSlot,
     cannot_read,
@@ -34,7 +35,6 @@ from piiloom.surrogates.inputs.parts import (
     undecodable,
 )
 from piiloom.surrogates.inputs.source import InputSource, open_source
-from piiloom.surrogates.inputs.standoff import BratParsed, read_brat
 from piiloom.surrogates.inputs.tables import read_table
 from piiloom.surrogates.inputs.text_files import UTF8_BOM
 

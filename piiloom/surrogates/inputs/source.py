@@ -24,9 +24,10 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.surrogates.inputs.column_files import is_about_dataset, parquet_layout
 from piiloom.surrogates.inputs.conll_files import conll_layout
-from piiloom.surrogates.inputs.input_settings import FORMATS, SourceSettings
+from piiloom.surrogates.inputs.given_spans import SUFFIX, annotations_of
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
+    FORMATS,
     UNDECODED,
     WHOLE_FILES,
     BratLayout,
@@ -34,10 +35,10 @@ from piiloom.surrogates.inputs.parts import (
     ParquetLayout,
     PartChunk,
     SourceFile,
+    SourceSettings,
     TableLayout,
     cannot_read,
 )
-from piiloom.surrogates.inputs.standoff import SUFFIX, annotations_of
 from piiloom.surrogates.inputs.tables import table_layout
 from piiloom.surrogates.inputs.text_files import cuts, encoding_of, to_utf8
 

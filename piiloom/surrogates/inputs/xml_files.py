@@ -22,22 +22,21 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.words import Range, trimmed
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, mentions_of
-from piiloom.surrogates.inputs.input_settings import KindOf, SourceSettings
+from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, BadSpan, GivenSpans, Standoff, Told, mentions_of, read_standoff
 from piiloom.surrogates.inputs.parts import (
     CannotSpell,
     FileChange,
     FilePart,
     FoundText,
+    KindOf,
     Parsed,
-    PiecedText,
+    SourceSettings,
     TextPiece,
     TextSlot,
     fault,
     piece_changes,
     with_changes,
 )
-from piiloom.surrogates.inputs.standoff import BadSpan, Standoff, Told, read_standoff
 
 _OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _ENTITY: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7})|#x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<name>[A-Za-z][A-Za-z0-9]*));")
@@ -78,6 +77,21 @@ _MARKUP: Final = re.compile(
     r"|<(?P<slash>/?)(?:[\w.-]+:)?(?P<name>[^\s<>/!?\"'=:]++)[^<>\"']*+(?:(?:\"[^\"]*+\"|'[^']*+')[^<>\"']*+)*+>",
     re.DOTALL,
 )
+
+
+class PiecedText:
+    """A text that is put together of pieces while a file is read."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.pieces: list[TextPiece] = []
+        self.length = 0
+
+    def add(self, words: str, start: int, end: int) -> None:
+        """Append *words*, which are written as ``raw[start:end]``."""
+        self.words.append(words)
+        self.pieces.append(TextPiece(self.length, self.length + len(words), start, end))
+        self.length += len(words)
 
 
 class Tag(NamedTuple):
