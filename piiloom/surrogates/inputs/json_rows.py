@@ -169,17 +169,17 @@ class JsonSlot(TextSlot):
         return parsed.ascii
 
 
-class RowSpans:
+class RowSpans(TextSlot):
     """The spans of a JSON row, whose text is *text* at *slot*: offsets, and copies of words, in which an original would be a leak."""
 
-    __slots__ = ("_slot", "_spans", "_text", "place")
+    __slots__ = ("_slot", "_spans", "_text")
 
     def __init__(self, hit: Hit, text: str, slot: JsonSlot) -> None:
+        super().__init__(hit.start, hit.end)
         self._spans: list[Any] = hit.value
         self._text, self._slot = text, slot
-        self.place = hit.start, hit.end
 
-    def rest(self) -> str:
+    def rest(self, parsed: Parsed) -> str:  # noqa: ARG002 - a slot's signature
         """Return all of the spans but offsets and words, as JSON."""
         return json.dumps(bare_spans(self._spans, self._text), ensure_ascii=False)
 
@@ -187,7 +187,7 @@ class RowSpans:
         """Yield the changes for each offset and each copy of the text, in order."""
         moves = OffsetMap(place[:4] for place in replaced.placed)
         ascii_only = self._slot.is_ascii(parsed)
-        for item, hits in zip(self._spans, _items(parsed.raw, self.place[0]), strict=True):
+        for item, hits in zip(self._spans, _items(parsed.raw, self.start), strict=True):
             new = moved_values(item, self._text, replaced.text, moves)
             yield from ((hit.start, hit.end, json.dumps(new[hit.path], ensure_ascii=ascii_only)) for hit in hits if hit.path in new)
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 from piiloom.corpus.mention_search import exact_mentions
 from piiloom.foundation.errors import DataError, UsageError
@@ -46,10 +46,6 @@ from piiloom.surrogates.inputs.parts import (
     undecoded,
 )
 
-if TYPE_CHECKING:
-    from piiloom.surrogates.inputs.json_rows import RowSpans
-
-
 _AFTER_SPEAKER: Final = ": "
 _BETWEEN: Final = "\n\n"
 NO_QUESTION: Final = "rows without a question"
@@ -68,7 +64,7 @@ class CellsSlot(TextSlot):
 
     __slots__ = ("_cells", "_spans")
 
-    def __init__(self, cells: Sequence[TextCell], row: tuple[int, int] | None = None, spans: RowSpans | None = None) -> None:
+    def __init__(self, cells: Sequence[TextCell], row: tuple[int, int] | None = None, spans: TextSlot | None = None) -> None:
         super().__init__(*(row or (min(cell.slot.start for cell in cells), max(cell.slot.end for cell in cells))))
         self._cells, self._spans = cells, spans
 
@@ -76,10 +72,11 @@ class CellsSlot(TextSlot):
         """Return what is between the cells, and what of the spans stays."""
         places = [(cell.slot.start, cell.slot.end) for cell in self._cells]
         if self._spans is not None:
-            places.append(self._spans.place)
+            places.append((self._spans.start, self._spans.end))
         places.sort()
         between = zip((self.start, *(end for _, end in places)), (*(start for start, _ in places), self.end), strict=True)
-        return "".join([parsed.outside(end, start) for end, start in between]) + (self._spans.rest() if self._spans is not None else "")
+        stays = str(self._spans.rest(parsed)) if self._spans is not None else ""
+        return "".join([parsed.outside(end, start) for end, start in between]) + stays
 
     def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:
         """See ``TextSlot``. Raises ``DataError`` if a placeholder goes from one cell into another."""
