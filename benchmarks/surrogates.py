@@ -95,7 +95,7 @@ def ours(count: int) -> dict[str, Any]:
 def cores(count: int, workers: int) -> dict[str, Any]:
     """``piiloom surrogate run`` on a JSONL file of tagged documents, all output written."""
     from piiloom.surrogates.engine import EngineFactory
-    from piiloom.surrogates.inputs.input_settings import SourceSettings
+    from piiloom.surrogates.inputs.parts import SourceSettings
     from piiloom.surrogates.placeholders.mapping import Mapping
     from piiloom.surrogates.running import run_surrogates
     from piiloom.surrogates.settings import EngineSettings

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.given_spans import mentions_of
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.placeholders.reading import kind_of_span
 

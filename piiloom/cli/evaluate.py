@@ -18,7 +18,7 @@ from piiloom.evaluation.comparison_run import run_comparison as compared
 from piiloom.evaluation.cost import COLUMNS
 from piiloom.evaluation.evaluating import PLOTS, Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.evaluating import run_evaluation as evaluated
-from piiloom.evaluation.inputs.sides import SideSummary
+from piiloom.evaluation.inputs.documents import SideSummary
 from piiloom.evaluation.pages.parts import NOTHING
 from piiloom.evaluation.schemes.base import is_count
 from piiloom.evaluation.schemes.precision_recall import MODES, NervaluateScheme

@@ -23,7 +23,7 @@ from piiloom.surrogates.options import INPUT, PEOPLE, InputOptions, LeakageOptio
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from piiloom.surrogates.by_model.asking import DrawProgress
+    from piiloom.surrogates.by_model.drawing import DrawProgress
     from piiloom.surrogates.placeholders.mapping import Mapping as TagMapping
     from piiloom.surrogates.running import RunReport, SurrogateProgress
 
@@ -165,7 +165,7 @@ def survey(asked: _Survey) -> None:
     """Learn the placeholders of a corpus: the meaning of each and how sure it is, unknown tags, and brackets that are left alone."""
     from piiloom.foundation.whole_files import drafted
     from piiloom.surrogates.corpus_run import learnt_mapping
-    from piiloom.surrogates.inputs.input_settings import SourceSettings
+    from piiloom.surrogates.inputs.parts import SourceSettings
     from piiloom.surrogates.placeholders.mapping import dump_mapping, survey_cautions
     from piiloom.surrogates.settings import checked_locale
 
@@ -284,7 +284,7 @@ class _Restore(_Folder):
 @takes(_Restore)
 def restore(asked: _Restore) -> None:
     """Reverse a run: put the originals of its vault back, and compare the files with the input's digests."""
-    from piiloom.surrogates.outputs.restoring import restore_folder
+    from piiloom.surrogates.outputs.checking import restore_folder
 
     restored = restore_folder(asked.folder, asked.vault, asked.out)
     if asked.as_json:

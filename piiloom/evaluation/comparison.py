@@ -16,8 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from piiloom.evaluation.inputs.documents import Pair
-from piiloom.evaluation.inputs.sides import InputsSummary
+from piiloom.evaluation.inputs.documents import InputsSummary, Pair
 from piiloom.evaluation.pages.parts import NOTHING, render_table
 from piiloom.evaluation.schemes.base import FIGURES, Scheme, asks_types
 from piiloom.evaluation.scoring.counts import CalibrationFigures, Clusters, CountTable, count_documents, joint_numbers

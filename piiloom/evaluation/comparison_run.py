@@ -33,9 +33,8 @@ from piiloom.evaluation.comparison import (
     measured_columns,
 )
 from piiloom.evaluation.cost import COLUMNS, CostCollector, usage_costs
-from piiloom.evaluation.inputs.documents import Collector, Pair
+from piiloom.evaluation.inputs.documents import Collector, InputsSummary, Pair, SideSummary
 from piiloom.evaluation.inputs.opening import READING, PairSettings, open_pairs
-from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.evaluation.schemes.base import FIGURES, SchemeSettings
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.registry import BY_TYPE, DEFAULT_SCHEME, SCHEME_HELP, make_schemes

@@ -19,11 +19,11 @@ from pydantic import field_validator, model_validator
 
 from piiloom.evaluation.bias import BiasCollector, BiasFigures, Match, bias_plot
 from piiloom.evaluation.cost import CostFigures, estimated_costs, usage_costs
+from piiloom.evaluation.evaluating import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.gallery.counts import ErrorCounts, write_confusion
 from piiloom.evaluation.gallery.page import DEFAULT_LIMIT, GalleryCollector, write_gallery
-from piiloom.evaluation.inputs.documents import NEEDS, Collector, Needs
+from piiloom.evaluation.inputs.documents import NEEDS, Collector, InputsSummary, Needs
 from piiloom.evaluation.inputs.opening import READING, PairSettings, open_pairs
-from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import FIGURES, NO_TYPE, Scheme, SchemeSettings, asks_predicted_types, asks_types, figures_of, is_count
 from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.masking import ContrastGroups

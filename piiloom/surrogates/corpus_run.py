@@ -15,7 +15,7 @@ from piiloom.foundation.noop import noop
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.foundation.seeding import COST_OF_SEEDS
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.inputs.reading import KeptRows, iter_documents
 from piiloom.surrogates.kinds.places import languages
 from piiloom.surrogates.outputs.folder import RunFolder, VaultFile, remove_old_keys, run_key
@@ -28,8 +28,7 @@ from piiloom.surrogates.running import RunReport, SurrogateProgress, run_surroga
 from piiloom.surrogates.settings import EngineSettings, checked_locale
 
 if TYPE_CHECKING:
-    from piiloom.surrogates.by_model.asking import DrawProgress
-    from piiloom.surrogates.by_model.drawing import Drawn
+    from piiloom.surrogates.by_model.drawing import Drawn, DrawProgress
     from piiloom.surrogates.options import SurrogateOptions
 
 _SURVEYED: Final = 64 * 2**20  # code points that "auto" learns from; tags beyond are still read by the vocabulary

@@ -61,7 +61,7 @@ class Document(NamedTuple):
     """One text. ``number`` is its position in the input (0-based), ``ordinal`` the number of documents of the same text before it.
 
     ``mentions`` is set if the input brought spans; if None, the finder looks for placeholders in the text. ``question_at``: where the
-    question about the text begins, which is at its end (``inputs.text_cells``). ``lines_apart``: a surrogate cannot go over a line's end.
+    question about the text begins, which is at its end (``inputs.tables``). ``lines_apart``: a surrogate cannot go over a line's end.
     ``covered`` are given spans that others cover: they are not replaced, but their values are known. ``turns``: where the turn of each
     speaker begins, and who that is ("student"), if the input has a column of them.
     """

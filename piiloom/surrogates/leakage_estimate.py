@@ -28,7 +28,7 @@ from piiloom.pii_values.rewriting.date_layouts import read_date
 from piiloom.surrogates.corpus_run import tag_mapping
 from piiloom.surrogates.documents import Document, Replaced
 from piiloom.surrogates.engine import Engine
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.known_names import name_parts
 from piiloom.surrogates.leakage.attacks import STRATEGIES, collision_report, family_attack, leaking_shares

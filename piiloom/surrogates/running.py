@@ -28,7 +28,6 @@ from piiloom.foundation.repeated_ids import IdDigests, RepeatedIds
 from piiloom.foundation.startup import collecting_at
 from piiloom.foundation.version import __version__
 from piiloom.surrogates.inputs.column_files import headers_of
-from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.json_rows import absent_fields
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
@@ -43,15 +42,16 @@ from piiloom.surrogates.inputs.parts import (
     ParquetLayout,
     PartChunk,
     SourceFile,
+    SourceSettings,
     TableLayout,
     names_shown,
 )
 from piiloom.surrogates.inputs.reading import KeptRows, ReadCount
 from piiloom.surrogates.inputs.source import InputSource, words_of_name
-from piiloom.surrogates.inputs.text_cells import NO_QUESTION
+from piiloom.surrogates.inputs.tables import NO_QUESTION
 from piiloom.surrogates.outputs.folder import MAP, MIRROR, RECORDS, REPORT, TOOL, RunFolder, VaultFile
-from piiloom.surrogates.outputs.mirrors import MirrorFolder
 from piiloom.surrogates.outputs.report_page import PAGE, Chosen, RunTally, by_count, report_page
+from piiloom.surrogates.outputs.writing import MirrorFolder
 from piiloom.surrogates.same_values import FILE_NAMES, HEADERS, known_warnings
 from piiloom.surrogates.worker import (
     ChunkReplaced,
@@ -257,7 +257,7 @@ def run_surrogates(
             report = run.write_report(about or {}, cautions)
             warnings = [*report["warnings"], *(vault_file.warnings() if vault_file is not None else [])]
             if vault_file is not None:
-                from piiloom.surrogates.outputs.restoring import digest_lines  # noqa: PLC0415 - most runs write no vault
+                from piiloom.surrogates.outputs.checking import digest_lines
 
                 vault_file.write(digest_lines(run.source))
         shutil.rmtree(run.spool)

@@ -16,12 +16,11 @@ from piiloom.foundation.errors import DataError, PiiloomError, RunError
 from piiloom.foundation.portable_errors import unexpected_errors
 from piiloom.foundation.repeated_ids import RepeatedIds, digests_of, ordinals_of, text_digest, unique_ids
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, FilePart, ParquetLayout, Parsed, PartChunk, line_at
+from piiloom.surrogates.inputs.parts import NO_SPANS, CannotSpell, FilePart, ParquetLayout, Parsed, PartChunk, SourceSettings, line_at
 from piiloom.surrogates.inputs.reading import KeptRows, PartReader, ReadCount, documents_of, given_id, plain_of
-from piiloom.surrogates.inputs.text_cells import parted_document, parted_texts
-from piiloom.surrogates.outputs.output_lines import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
+from piiloom.surrogates.inputs.tables import parted_document, parted_texts
 from piiloom.surrogates.outputs.report_page import RunTally, Sample, samples_of
+from piiloom.surrogates.outputs.writing import check_replaced, map_parts, record_parts, skipped_line, source_line, vault_lines
 from piiloom.surrogates.same_values import FIELDS
 
 if TYPE_CHECKING:
@@ -177,7 +176,7 @@ class ChunkWorker:
             raise DataError(str(error), where=part.file.name, remedy="Give the table with quoted fields, or as JSONL") from error
         result.mirrors.append(mirror)
         if self._settings.vault:
-            from piiloom.surrogates.outputs.restoring import sources_kept  # noqa: PLC0415 - most runs write no vault
+            from piiloom.surrogates.outputs.checking import sources_kept  # noqa: PLC0415 - most runs write no vault
 
             for document, lines, raw in zip(documents, vault, sources_kept(self._reader, part, parsed, mirror, replaced), strict=True):
                 result.vault.append(lines if raw is None else lines + source_line(document, raw))

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, InputsSummary, Pair
 from piiloom.evaluation.inputs.opening import PairSettings, open_pairs
-from piiloom.evaluation.inputs.sides import InputsSummary
 from piiloom.evaluation.schemes.base import SchemeSettings
 from piiloom.evaluation.schemes.precision_recall import ExactScheme
 from piiloom.evaluation.scoring.counts import CountTable

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, InputsSummary, SideSummary
 from piiloom.evaluation.inputs.opening import pairs
-from piiloom.evaluation.inputs.sides import InputsSummary, SideSummary
 from piiloom.foundation.errors import DataError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
 from tests.longer import case_by_case, few

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from piiloom.evaluation.inputs.documents import read_type_map
 from piiloom.evaluation.inputs.opening import PairSettings
-from piiloom.evaluation.inputs.sides import read_type_map
 from piiloom.foundation.errors import ConfigError, DataError, UsageError
 from tests.evaluation.input_files import lines, native, read_pairs, scored, span
 from tests.longer import case_by_case

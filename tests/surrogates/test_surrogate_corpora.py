@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from piiloom.surrogates.documents import OffsetMap
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder, Unknown

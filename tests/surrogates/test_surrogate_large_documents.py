@@ -11,7 +11,7 @@ import pytest
 
 from piiloom.surrogates.documents import Document, Mention, OffsetMap
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.planning import Planner

@@ -13,7 +13,7 @@ import pytest
 
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import SurrogateProgress, run_surrogates
 from piiloom.taxonomy.entity_types import shipped_taxonomy

@@ -14,7 +14,7 @@ from xml.sax.saxutils import escape
 import pytest
 
 from piiloom.surrogates.documents import OffsetMap
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
 from tests.shared_files import needs_whole, of_whole, shared

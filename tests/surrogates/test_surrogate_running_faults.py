@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError, OutputError, RunError, UsageError
-from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.outputs.mirrors import MirrorFolder
+from piiloom.surrogates.inputs.parts import SourceSettings
+from piiloom.surrogates.outputs.writing import MirrorFolder
 from piiloom.surrogates.running import SurrogateProgress, run_surrogates
 from tests.longer import case_by_case
 from tests.surrogates.running_fakes import Lying, TagEngine
@@ -116,7 +116,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 from piiloom.foundation.errors import OutputError
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -161,7 +161,7 @@ SLOW = """
 import sys
 from functools import partial
 from pathlib import Path
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pytest
 from piiloom.surrogates.documents import Document, OffsetMap
 from piiloom.surrogates.engine import Engine, EngineFactory
 from piiloom.surrogates.engine_report import group_report
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Finder

@@ -14,7 +14,7 @@ from piiloom.pii_values.names.pools import NamePools
 from piiloom.pii_values.names.regions import REGIONS, Gender
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.persona_assignment.groups import FEMALE, MALE
 from piiloom.surrogates.placeholders import Finder, FoundTags, Mapping, auto_mapping

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,27 +21,37 @@ from piiloom.corpus.formats.columns import ALL_FIELDS, FIELDS, parse_columns
 from piiloom.corpus.formats.native_rows import RowFault
 from piiloom.corpus.formats.registry import READABLE
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, Pair
-from piiloom.evaluation.inputs.entity_tables import COLUMNS, EntityTable, read_entity_table
+from piiloom.evaluation.inputs.documents import (
+    COLUMNS,
+    AnnotatedDocument,
+    AnnotatedMention,
+    Handling,
+    InputsSummary,
+    Needs,
+    Pair,
+    SideSummary,
+    TypeNames,
+    read_entity_table,
+    read_type_map,
+    refuse_disjoint_types,
+)
 from piiloom.evaluation.inputs.reading import (
     TAB,
     TABLE,
     checked_format,
     columns_of,
-    count_document,
     find_format,
     is_array,
     read_documents,
     read_tab_predictions,
-    with_needed,
+    taken,
 )
-from piiloom.evaluation.inputs.sides import Handling, InputsSummary, SideSummary, TypeNames, read_type_map, refuse_disjoint_types
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.settings import Converted, OptionalWords, Settings, setting
 from piiloom.taxonomy.locales import resolve_locale
-from piiloom.taxonomy.own_types import OwnTypes, extended
+from piiloom.taxonomy.own_types import extended
 
-Side = Iterator[AnnotatedDocument] | EntityTable
+Side = Iterator[AnnotatedDocument] | dict[str, AnnotatedDocument]  # the documents of an entity table by their ids
 _SPARE = "documents of rows that the gold leaves out"
 _SAME_DOCUMENTS = "Gold and prediction must hold the same documents"
 READING: Final = "Reading"
@@ -58,13 +68,18 @@ def pairs(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
     for pair in _paired(gold, found, summary):
         _check_same(pair)
         summary.pairs += 1
-        yield _with_one_text(pair, summary)
+        one, other = pair.gold, pair.found
+        if one.text is None and other.text is not None:
+            one = _in_text(one, other.text, summary.gold)
+        elif other.text is None and one.text is not None:
+            other = _in_text(other, one.text, summary.found)
+        yield Pair(gold=one, found=other)
 
 
 def _paired(gold: Side, found: Side, summary: InputsSummary) -> Iterator[Pair]:
-    if isinstance(found, EntityTable):
+    if isinstance(found, dict):
         return _with_table(gold, found, summary, flipped=False)
-    if isinstance(gold, EntityTable):
+    if isinstance(gold, dict):
         return _with_table(found, gold, summary, flipped=True)
     first_gold, first_found = next(gold), next(found)  # reading raises if there is none
     gold, found = chain([first_gold], gold), chain([first_found], found)
@@ -127,33 +142,28 @@ def _unique(documents: Iterator[AnnotatedDocument]) -> Iterator[tuple[str, Annot
         yield document.id, document
 
 
-def _with_table(led: Side, table: EntityTable, summary: InputsSummary, *, flipped: bool) -> Iterator[Pair]:
+def _with_table(led: Side, table: dict[str, AnnotatedDocument], summary: InputsSummary, *, flipped: bool) -> Iterator[Pair]:
     """Pair *table* with the documents of the other side, in the order of those; *flipped*: the table is the gold."""
     summary.pairing = "id"
     led_summary, table_summary = (summary.found, summary.gold) if flipped else (summary.gold, summary.found)
-    left = dict(table.documents)
+    left = dict(table)
     first: AnnotatedDocument | None = None
-    for name, document in led.documents.items() if isinstance(led, EntityTable) else _unique(_with_ids(led)):
+    for name, document in led.items() if isinstance(led, dict) else _unique(_with_ids(led)):
         first = first or document
-        other = left.pop(name, None)
-        table_summary.absent += other is None
-        yield _in_order(document, other or _empty(document, table.file), flipped=flipped)
-    if first is not None and left and len(left) == len(table.documents):
+        other = left.pop(name, None) or _absent(document, table_summary)
+        yield Pair(gold=other, found=document) if flipped else Pair(gold=document, found=other)
+    if first is not None and left and len(left) == len(table):
         one = next(iter(left.values()))
         raise _different(f"no document has an id of the other side: {first.id!r} ({first.where}), {one.id!r} ({one.where})", summary)
     for document in left.values():
-        led_summary.absent += 1
-        yield _in_order(_empty(document, led_summary.file), document, flipped=flipped)
+        other = _absent(document, led_summary)
+        yield Pair(gold=document, found=other) if flipped else Pair(gold=other, found=document)
 
 
-def _in_order(one: AnnotatedDocument, other: AnnotatedDocument, *, flipped: bool) -> Pair:
-    return Pair(gold=other, found=one) if flipped else Pair(gold=one, found=other)
-
-
-def _empty(other: AnnotatedDocument, file: str) -> AnnotatedDocument:
-    return AnnotatedDocument(
-        where=file, id=other.id, text=other.text, question=other.question, locale=other.locale, group_keys=other.group_keys
-    )
+def _absent(other: AnnotatedDocument, side: SideSummary) -> AnnotatedDocument:
+    """Return the empty document of *side*, where *other* is absent, and count it."""
+    side.absent += 1
+    return replace(other, where=side.file, mentions=(), malformed=0)
 
 
 def _with_ids(documents: Iterator[AnnotatedDocument]) -> Iterator[AnnotatedDocument]:
@@ -169,23 +179,12 @@ def _check_same(pair: Pair) -> None:
     gold, found = pair.gold, pair.found
     name = "the document" if gold.id is None or found.id is None else f"the document {gold.id!r}"
     if gold.text is not None and found.text is not None and gold.text != found.text:
-        at = next((at for at, (one, other) in enumerate(zip(gold.text, found.text, strict=False)) if one != other), None)
-        at = min(len(gold.text), len(found.text)) if at is None else at
+        at = next(at for at, (one, other) in enumerate(zip_longest(gold.text, found.text)) if one != other)
         lengths = f"{len(gold.text):,} and {len(found.text):,} characters"
         fault = f"{name} has another text in the gold ({gold.where}): they differ from character {at} on ({lengths})"
         raise DataError(fault, where=found.where, remedy=_SAME_DOCUMENTS)
     if gold.question is not None and found.question is not None and gold.question != found.question:
         raise DataError(f"{name} has another question in the gold ({gold.where})", where=found.where, remedy=_SAME_DOCUMENTS)
-
-
-def _with_one_text(pair: Pair, summary: InputsSummary) -> Pair:
-    """Return *pair* with the text of one side also on that of a table, whose mentions are looked up in it."""
-    gold, found = pair.gold, pair.found
-    if gold.text is None and found.text is not None:
-        return Pair(gold=_in_text(gold, found.text, summary.gold), found=found)
-    if found.text is None and gold.text is not None:
-        return Pair(gold=gold, found=_in_text(found, gold.text, summary.found))
-    return pair
 
 
 def _in_text(document: AnnotatedDocument, text: str, side: SideSummary) -> AnnotatedDocument:
@@ -199,16 +198,13 @@ def _in_text(document: AnnotatedDocument, text: str, side: SideSummary) -> Annot
         there = text[start:end] if 0 <= start < end <= len(text) else ""
         if there and mention.text in {there, ""}:  # "": the file states the place only
             kept.append(mention if mention.text else replace(mention, text=there))
-        elif _is_kept(mention, document, side):
-            kept.append(replace(mention, start=None, end=None))
+            continue
+        try:
+            if side.keep(f"{quoted(mention.text)} is not at [{start}, {end}) of the text"):
+                kept.append(replace(mention, start=None, end=None))
+        except RowFault as fault:
+            raise DataError(str(fault), where=document.where, remedy="Correct the row") from fault
     return replace(document, text=text, mentions=tuple(kept))
-
-
-def _is_kept(mention: AnnotatedMention, document: AnnotatedDocument, side: SideSummary) -> bool:
-    try:
-        return side.keep(f"{quoted(mention.text)} is not at [{mention.start}, {mention.end}) of the text")
-    except RowFault as fault:
-        raise DataError(str(fault), where=document.where, remedy="Correct the row") from fault
 
 
 def _different(fault: str, summary: InputsSummary) -> DataError:
@@ -291,16 +287,21 @@ def open_pairs(
     Raises ``UsageError`` or ``DataError`` for files that cannot be opened or whose format is not known, now, and ``DataError`` (file,
     line, field) for what is wrong in them, while the pairs are iterated.
     """
-    _check_columns(settings.columns)
+    for name in settings.columns:
+        if name not in COLUMNS and name not in ALL_FIELDS:
+            remedy = f"Those of an entity table: {', '.join(COLUMNS)}; those of a table of records: {', '.join(FIELDS)}, spans.start …"
+            raise UsageError(f"there is no field {name!r}", where="--columns", remedy=remedy)
     given = (
         (gold, settings.gold_format or settings.input_format),
         (found, settings.predictions_format or settings.input_format),
     )
-    formats = [_format(path, named, settings.columns) for path, named in given]
-    columns = [
-        columns_of(path, file_format, settings.columns, stated=named is not None)
-        for (path, named), file_format in zip(given, formats, strict=True)
-    ]
+    formats, columns = [], []
+    for path, named in given:
+        if not path.exists():
+            raise DataError("there is no such file", where=str(path), remedy="Check the path")
+        formats.append(find_format(path, settings.columns) if named is None else checked_format(named))
+    for (path, named), file_format in zip(given, formats, strict=True):
+        columns.append(columns_of(path, file_format, settings.columns, stated=named is not None))
     if set(settings.columns).difference(COLUMNS) and not any(columns):
         where, remedy = "--columns", "Leave it out, or name the formats of the files"
         raise UsageError("neither file has columns of these names", where=where, remedy=remedy)
@@ -310,7 +311,10 @@ def open_pairs(
     summary = InputsSummary(
         gold=SideSummary(file=str(gold), format=formats[0], unplaced=unplaced), found=SideSummary(file=str(found), format=formats[1])
     )
-    taxonomy, respelled = extended(_own_types(gold, found)), _respelled(*formats)
+    own_types = {one.name: one for path in (found, gold) for one in types_beside(path)}  # of two with one name the first
+    taxonomy = extended(tuple(own_types.values()))
+    # Formats that spell one and the same type differently are read with the spellings of the taxonomy.
+    respelled = not _AS_WRITTEN.intersection(formats) and _SPELLINGS.get(formats[0]) != _SPELLINGS.get(formats[1])
     types = [
         TypeNames(settings.label_map, settings.only_types, side, taxonomy, of_taxonomy=respelled) for side in (summary.gold, summary.found)
     ]
@@ -337,46 +341,11 @@ def _documents(
     if side.format == TAB and not is_array(path):
         if is_gold:
             raise DataError("the file is not a JSON array of documents", where=str(path), remedy="Compare it with docs/schemes.md, tab")
-        return _of_benchmark(path, side, types, needs)
+        places = ((one, tuple(mention for mention in one.mentions if types.of(None))) for one in read_tab_predictions(path))
+        return (taken(replace(one, mentions=kept), needs, side) for one, kept in places)
     if side.format != TABLE:
         return read_documents(path, needs, columns, settings.locale, types, side)
     table = read_entity_table(path, settings.columns, types, side, offsets=offsets)
-    if is_gold and not table.documents:
+    if is_gold and not table:
         raise DataError("the table has no rows", where=str(path), remedy="A gold must have a mention, at least")
-    documents = {name: with_needed(document, needs) for name, document in table.documents.items()}
-    for document in documents.values():
-        count_document(document, side)
-    return EntityTable(table.file, documents)
-
-
-def _of_benchmark(path: Path, side: SideSummary, types: TypeNames, needs: Needs) -> Iterator[AnnotatedDocument]:
-    for document in read_tab_predictions(path):
-        named = ((one, types.of(one.entity_type)) for one in document.mentions)
-        kept = tuple(replace(one, entity_type=name.name) for one, name in named if name is not None)
-        whole = with_needed(replace(document, mentions=kept), needs)
-        count_document(whole, side)
-        yield whole
-
-
-def _own_types(*paths: Path) -> OwnTypes:
-    """Return the own types of the exports that *paths* belong to; of two with one name the first."""
-    by_name = {one.name: one for path in reversed(paths) for one in types_beside(path)}
-    return tuple(by_name.values())
-
-
-def _format(path: Path, given: str | None, columns: Mapping[str, str]) -> str:
-    if not path.exists():
-        raise DataError("there is no such file", where=str(path), remedy="Check the path")
-    return find_format(path, columns) if given is None else checked_format(given)
-
-
-def _respelled(gold: str, found: str) -> bool:
-    """Whether both sides are read with the spellings of the taxonomy: if their formats spell one and the same type differently."""
-    return not {gold, found} & _AS_WRITTEN and _SPELLINGS.get(gold) != _SPELLINGS.get(found)
-
-
-def _check_columns(columns: Mapping[str, str]) -> None:
-    for name in columns:
-        if name not in COLUMNS and name not in ALL_FIELDS:
-            remedy = f"Those of an entity table: {', '.join(COLUMNS)}; those of a table of records: {', '.join(FIELDS)}, spans.start …"
-            raise UsageError(f"there is no field {name!r}", where="--columns", remedy=remedy)
+    return {name: taken(document, needs, side) for name, document in table.items()}

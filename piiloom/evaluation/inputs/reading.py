@@ -39,18 +39,23 @@ from piiloom.corpus.formats.registry import READABLE, get_readable_format, objec
 from piiloom.corpus.formats.row_reading import NativeShapedFormat, find_values
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.record import Relevance
-from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, IdentifierKind, Needs, distinct_values
-from piiloom.evaluation.inputs.entity_tables import COLUMNS, is_entity_table, table_header
-from piiloom.evaluation.inputs.sides import SideSummary, TypeNames
+from piiloom.evaluation.inputs.documents import (
+    COLUMNS,
+    AnnotatedDocument,
+    AnnotatedMention,
+    IdentifierKind,
+    Needs,
+    SideSummary,
+    TypeNames,
+    distinct_values,
+    is_entity_table,
+    table_header,
+)
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.taxonomy.entity_types import Taxonomy
 
-_MISSING = object()
 _TEXTS = ("type", "text", "subtype", "value_id", "subject", "annotator")
-_OFFSETS = ("start", "end")
 _WORDS: dict[str, tuple[str, ...]] = {"relevance": get_args(Relevance), "identifier": get_args(IdentifierKind)}
-_RELEVANCES, _IDENTIFIERS = ((None, *words) for words in _WORDS.values())
-_TEXT_OR_NONE, _INT_OR_NONE = {str, type(None)}, {int, type(None)}
 RELEVANCES: dict[str, Relevance] = {
     **dict.fromkeys(("high", "1", "1.0", "true"), "high"),
     **dict.fromkeys(("low", "0", "0.0", "false"), "low"),
@@ -78,11 +83,9 @@ class MentionRows:
 
     def native(self, number: int, row: Json) -> AnnotatedDocument:
         """Return the document of row *number*; raises ``RowFault`` (field) if it is none."""
-        context, spans = row.get("context"), row.get("spans", _MISSING)
-        if not isinstance(context, str):
-            raise RowFault("context: must be text" if "context" in row else "context: is missing")
+        context, spans = _context_of(row), row.get("spans")
         if not isinstance(spans, list):
-            raise RowFault("spans: is missing" if spans is _MISSING else "spans: must be a list")
+            raise RowFault("spans: must be a list" if "spans" in row else "spans: is missing")
         return AnnotatedDocument(
             where=f"{self._file}:{number}",
             id=document_id(row),
@@ -97,43 +100,32 @@ class MentionRows:
         """Return the mention of a span, or None if it is left out."""
         if not isinstance(span, dict):
             raise RowFault(f"spans[{at}]: must have keys and values")
-        if numbers := {key: as_text(span[key]) for key in ("value_id", "subject") if type(span.get(key)) is int}:
-            span = {**span, **numbers}
-        texts = tuple(map(span.get, _TEXTS))
-        start, end = offsets = tuple(map(span.get, _OFFSETS))
-        relevance, identifier = span.get("relevance"), span.get("identifier")
-        right_kinds = _TEXT_OR_NONE.issuperset(map(type, texts)) and _INT_OR_NONE.issuperset(map(type, offsets))
-        if not (right_kinds and relevance in _RELEVANCES and identifier in _IDENTIFIERS):
-            raise RowFault(f"spans[{at}].{next(_faults(span))}")
-        raw, said, subtype, value_id, subject, annotator = texts
-        named = self._types.of(raw)
+        span = {**span, **{key: as_text(span[key]) for key in ("value_id", "subject") if type(span.get(key)) is int}}
+        if fault := _fault_of_span(span):
+            raise RowFault(f"spans[{at}].{fault}")
+        named = self._types.of(span.get("type"))
         if named is None:
             return None
-        text, misfit = _at_place(context, start, end, said)
+        start, end = span.get("start"), span.get("end")
+        text, misfit = _at_place(context, start, end, span.get("text"))
         if misfit is not None:
             if not self._summary.keep(f"spans[{at}]: {quoted(text)} {misfit}"):
                 return None
             start = end = None
+        detector = span.get("detector")
         return AnnotatedMention(
             text=text,
             entity_type=named.name,
             start=start,
             end=end,
-            relevance=relevance,
-            subtype=subtype,
-            value_id=value_id,
-            subject=subject,
-            annotator=annotator,
-            identifier=identifier,
             score=_score(span.get("score")),
-            detector=detector if isinstance(detector := span.get("detector"), str) else None,
+            detector=detector if isinstance(detector, str) else None,
+            **{key: span.get(key) for key in ("relevance", "subtype", "value_id", "subject", "annotator", "identifier")},
         )
 
     def capid(self, number: int, row: Json) -> AnnotatedDocument:
         """Return the document of row *number*; raises ``RowFault`` (key) if it is none."""
-        context = row.get("context")
-        if not isinstance(context, str):
-            raise RowFault("context: must be text" if "context" in row else "context: is missing")
+        context = _context_of(row)
         if "piis" not in row:
             raise RowFault("piis: is missing (null means that no prediction was made)")
         entries = list(_entries(row["piis"]))
@@ -164,7 +156,8 @@ class MentionRows:
     def _placed(self, context: str, values: list[AnnotatedMention]) -> Iterator[AnnotatedMention]:
         found = find_values(context, [value.text for value in values])
         for number, (value, places) in enumerate(zip(values, found, strict=True), start=1):
-            if not places and not self._summary.keep(_fault(context, value.text)):
+            why = INSIDE_WORD if value.text and value.text in context else ABSENT
+            if not places and not self._summary.keep(f"piis[{quoted(value.text)}]: {why}"):
                 continue
             self._tally.seams += bool(places) and not stands_alone(context, *places[0])
             one = replace(value, value_id=f"v{number}")
@@ -175,6 +168,13 @@ class MentionRows:
 
 def _score(found: object) -> float | None:
     return float(found) if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= 1 else None
+
+
+def _context_of(row: Json) -> str:
+    context = row.get("context")
+    if not isinstance(context, str):
+        raise RowFault("context: must be text" if "context" in row else "context: is missing")
+    return context
 
 
 def document_id(row: Json) -> str | None:
@@ -195,16 +195,16 @@ def text_or_none(row: Json, key: str) -> str | None:
     raise RowFault(f"{key}: must be text or null")
 
 
-def _faults(span: Json) -> Iterator[str]:
-    """Yield what is wrong with the keys of *span*."""
-    for key in (*_OFFSETS, *_WORDS, *_TEXTS):
-        found = span.get(key)
-        if key in _OFFSETS and type(found) not in _INT_OR_NONE:
-            yield f"{key}: must be a whole number"
-        if key in _WORDS and found is not None and found not in _WORDS[key]:
-            yield f"{key}: must be {', '.join(map(repr, _WORDS[key]))} or null"
-        if key in _TEXTS and type(found) not in _TEXT_OR_NONE:
-            yield f"{key}: must be text or null"
+def _fault_of_span(span: Json) -> str | None:
+    """Return what is wrong with the first key of *span* that does not fit, None if all do."""
+    for key in ("start", "end"):
+        if type(span.get(key)) not in {int, type(None)}:
+            return f"{key}: must be a whole number"
+    for key, words in _WORDS.items():
+        if span.get(key) not in (None, *words):
+            return f"{key}: must be {', '.join(map(repr, words))} or null"
+    texts = (key for key in _TEXTS if not isinstance(span.get(key), str | None))
+    return next((f"{key}: must be text or null" for key in texts), None)
 
 
 def _at_place(context: str, start: int | None, end: int | None, said: str | None) -> tuple[str, str | None]:
@@ -224,8 +224,7 @@ def _group_keys(meta: object) -> tuple[str, ...]:
 
     The groups of people are keys, too ("student:female Africa"); releases do not read them.
     """
-    if not isinstance(meta, dict):
-        return ()
+    meta = meta if isinstance(meta, dict) else {}
     keys, pair = meta.get("group_keys"), meta.get("pair")
     found = [key for key in keys if isinstance(key, str)] if isinstance(keys, list) else []
     if isinstance(pair, list) and len(pair) == 2 and all(isinstance(name, str) for name in pair):
@@ -234,10 +233,6 @@ def _group_keys(meta: object) -> tuple[str, ...]:
     if isinstance(people, dict):  # of surrogates: "student:female Africa"
         found += [f"{role}:{group}" for role, groups in people.items() if isinstance(groups, list) for group in groups]
     return tuple(found)
-
-
-def _fault(context: str, value: str) -> str:
-    return f"piis[{quoted(value)}]: {INSIDE_WORD if value and value in context else ABSENT}"
 
 
 def _entries(piis: object) -> Iterator[tuple[str, Json] | None]:
@@ -309,9 +304,14 @@ def is_array(path: Path) -> bool:
     return first[1].lstrip().startswith("[")
 
 
+def _objects(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the objects of *path*: those of an array, or else its lines; raises ``DataError`` if it is empty."""
+    return array_rows(path) if is_array(path) else numbered_lines(path)
+
+
 def _first_row(path: Path) -> Json:
     try:
-        return object_in(next(array_rows(path) if is_array(path) else numbered_lines(path), (1, "{}"))[1])
+        return object_in(next(_objects(path), (1, "{}"))[1])
     except RowFault as fault:
         raise _unknown(path, f"its first row is {fault}" if str(fault).startswith("not") else str(fault)) from fault
 
@@ -332,12 +332,8 @@ def _of_json(path: Path, columns: Mapping[str, str]) -> str:
         raise _unknown(path, str(fault)) from fault
     if shape or named:
         return "bio" if "tags" in (columns if named else shape) else "json"
-    raise _unknown(path, f"its first row has {_keys(row)}")
-
-
-def _keys(row: Json) -> str:
-    shown = [repr(key) for key in list(row)[:_SHOWN]]
-    return ("the keys " + ", ".join(shown) + (" …" if len(row) > _SHOWN else "")) if shown else "no keys"
+    shown = ", ".join(map(repr, list(row)[:_SHOWN])) + (" …" if len(row) > _SHOWN else "")
+    raise _unknown(path, f"its first row has {f'the keys {shown}' if shown else 'no keys'}")
 
 
 def _unknown(path: Path, why: str) -> UsageError:
@@ -350,7 +346,14 @@ def read_tab_predictions(path: Path) -> Iterator[AnnotatedDocument]:
 
     Raises ``DataError`` (file, document) for what has another form.
     """
-    rows = _loaded(path)
+    try:
+        rows = orjson.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=path.name, remedy="Check the path") from error
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"is not valid JSON (line {error.lineno})", where=path.name, remedy=_FORM) from error
+    if not rows:
+        raise DataError("holds no document", where=path.name, remedy=_FORM)
     if not isinstance(rows, dict):
         raise DataError("is not a JSON object of lists of ranges by document", where=path.name, remedy=_FORM)
     for name, listed in rows.items():
@@ -362,18 +365,6 @@ def read_tab_predictions(path: Path) -> Iterator[AnnotatedDocument]:
             raise DataError(f"{at or 'the value'} is not [start, end]", where=where, remedy=_FORM) from error
         mentions = (AnnotatedMention(text="", entity_type=None, start=start, end=end) for start, end in places)
         yield AnnotatedDocument(where=where, id=name, mentions=tuple(mentions))
-
-
-def _loaded(path: Path) -> object:
-    try:
-        content: object = orjson.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=path.name, remedy="Check the path") from error
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"is not valid JSON (line {error.lineno})", where=path.name, remedy=_FORM) from error
-    if not content:
-        raise DataError("holds no document", where=path.name, remedy=_FORM)
-    return content
 
 
 def read_documents(
@@ -394,22 +385,17 @@ def read_documents(
         if isinstance(row, RowReject):
             remedy = f"Correct the row; all rows of the file must be of the format {summary.format}"
             raise DataError(row.reason, where=f"{path}:{row.line}", remedy=remedy)
-        document = row if summary.format == "capid" else with_needed(row, needs)
-        count_document(document, summary)
-        yield document
+        yield taken(row, "mentions" if summary.format == "capid" else needs, summary)
     summary.joined_texts, summary.seams = tally.joined_texts, tally.seams
     summary.left_out.update(tally.ignored_fields)
     if not summary.documents:
         raise DataError("the file holds no documents", where=str(path), remedy="Give a file with at least one document")
 
 
-def with_needed(document: AnnotatedDocument, needs: Needs) -> AnnotatedDocument:
-    """Return *document* with what a scheme *needs*: all of its mentions, or its values."""
-    return replace(document, mentions=distinct_values(document.mentions)) if needs == "values" else document
-
-
-def count_document(document: AnnotatedDocument, summary: SideSummary) -> None:
-    """Count *document* and its mentions in *summary*."""
+def taken(document: AnnotatedDocument, needs: Needs, summary: SideSummary) -> AnnotatedDocument:
+    """Return *document* with what a scheme *needs*, all of its mentions or its values, and count it and these in *summary*."""
+    if needs == "values":
+        document = replace(document, mentions=distinct_values(document.mentions))
     summary.documents += 1
     summary.mentions += len(document.mentions)
     summary.malformed += document.malformed
@@ -422,14 +408,14 @@ def count_document(document: AnnotatedDocument, summary: SideSummary) -> None:
             summary.stand_ins[mention.detector] += 1
         if mention.written_relevance is not None:
             summary.relevances[mention.written_relevance if mention.written_relevance in RELEVANCES else "other"] += 1
+    return document
 
 
 def _rows(
     path: Path, name: str, columns: Mapping[str, str], taxonomy: Taxonomy, made: MentionRows, tally: ReadTally
 ) -> Iterator[AnnotatedDocument | RowReject]:
     if name == "capid":
-        rows = array_rows(path) if is_array(path) else numbered_lines(path)
-        return read_rows(rows, lambda number, text: made.capid(number, parse_object(text)), tally)
+        return read_rows(_objects(path), lambda number, text: made.capid(number, parse_object(text)), tally)
     found = READABLE[name]
     if not isinstance(found, NativeShapedFormat):
         raise UsageError(f"the format {name!r} cannot be read", where=str(path))

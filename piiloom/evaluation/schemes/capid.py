@@ -22,8 +22,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs
-from piiloom.evaluation.inputs.sides import SideSummary
+from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Needs, SideSummary
 from piiloom.evaluation.schemes.base import OVERALL, SchemeSettings, Undefined
 from piiloom.evaluation.schemes.precision_recall import by_column, ratio
 from piiloom.evaluation.schemes.span_pairs import PAIR_COUNTS, MentionPair, count_pairs, place_pairs

@@ -9,26 +9,32 @@
 Everything is collected on disk before anything is sent, to estimate what sending it means. Replies are journaled in the store, as for all
 paid calls. A killed run pays again at most for the calls in flight, and a second run with the same key (as of ``--seed``) pays for
 nothing.
+
+Requests of one document run concurrently, but their replies are judged in text order, because a value must differ from those before
+it. So equal replies give equal values at every concurrency.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import marshal
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, TextIO
 from urllib.parse import urlsplit
 
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import asking_run, set_run_status
 from piiloom.execution.call_channel import CallChannel, CallPolicy, open_channel
+from piiloom.execution.calls import Calls, FailureLimit, Lost, ask_model
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.money.budget import prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.execution.ordering import OrderedRun, StopSignal
@@ -44,16 +50,79 @@ from piiloom.providers.factory import make_priced_provider
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.prices import UNKNOWN, ModelSpec
 from piiloom.providers.protocol import Provider, TokenUsage
-from piiloom.surrogates.by_model.asking import DrawProgress, ValueAsker, ValueOutcome
-from piiloom.surrogates.by_model.value_requests import REACH, STAGE, CallTerms, GapRequest, Sentence, requests_of
+from piiloom.surrogates.by_model.value_requests import REACH, STAGE, CallTerms, GapRequest, Sentence, accepted, folded_value, requests_of
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.given_values import GivenFile
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.inputs.reading import iter_documents
 from piiloom.surrogates.outputs.folder import REJECTS
 from piiloom.surrogates.outputs.report_page import by_count
 from piiloom.surrogates.planning import DocumentPlan
+
+
+@dataclass(frozen=True, slots=True)
+class DrawProgress:
+    """Progress: ``done`` of ``total`` values are decided, ``rejected`` of them left to code. ``spent_usd`` includes earlier runs."""
+
+    done: int
+    total: int
+    rejected: int
+    answered: int
+    replayed: int
+    spent_usd: float
+
+    def line(self) -> str:
+        """One line for a terminal."""
+        share = f"{self.done:,}/{self.total:,} values by the model"
+        return f"{share}, {self.rejected:,} made locally instead, {self.replayed:,} answers from the store, ${self.spent_usd:.4f} spent"
+
+
+class ValueOutcome(NamedTuple):
+    """The result of one request. ``got`` is the value, or a ``Lost`` with the reason why there is none."""
+
+    request: GapRequest
+    got: str | Lost
+
+
+class ValueAsker:
+    """Sends requests through *calls*.
+
+    ``work`` must be called in input order, because requests of one document form a chain. *concurrency* is the number of requests
+    in flight, from which the tolerance for errors is derived (``FailureLimit``).
+    """
+
+    def __init__(self, calls: Calls, terms: CallTerms, concurrency: int) -> None:
+        self._calls, self._terms = calls, terms
+        self._failure_limit = FailureLimit(calls, concurrency)
+        self._document = -1
+        self._taken: set[str] = set()  # the values used so far in the document (folded)
+        self._turn = asyncio.Event()  # set when the most recent request is done
+
+    def work(self, request: GapRequest) -> Coroutine[Any, Any, ValueOutcome]:
+        """Return a coroutine that gives the outcome of *request*. It raises errors that would hit every other request, too."""
+        if self._document != request.document:
+            self._document, self._taken, self._turn = request.document, set(), asyncio.Event()
+            self._turn.set()
+        before, self._turn = self._turn, asyncio.Event()
+        return self._worked(request, self._taken, before, self._turn)
+
+    async def _worked(self, request: GapRequest, taken: set[str], before: asyncio.Event, mine: asyncio.Event) -> ValueOutcome:
+        async def judged(data: Any, attempt: int) -> str:  # noqa: ARG001 - all attempts are judged alike
+            await before.wait()
+            return accepted(data, request, language=self._terms.language, taken=taken)
+
+        make = partial(self._terms.call, request)
+        try:
+            found = await ask_model(self._calls, make, judged, attempts=self._terms.attempts, failure_limit=self._failure_limit)
+            await before.wait()
+            if isinstance(found, Lost):
+                return ValueOutcome(request, found)
+            taken.add(folded_value(found[0]))
+            return ValueOutcome(request, found[0])
+        finally:
+            mine.set()
+
 
 VALUES: Final = "values.sqlite"
 _BATCH_WINDOW: Final = 4096  # values that wait at once in batch mode

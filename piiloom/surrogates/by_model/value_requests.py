@@ -2,27 +2,34 @@
 
 In doubt the sentence is cut short: a full stop that may belong to an abbreviation ends it. Line breaks, tabs and a distance of 200
 code points on either side always end it. Other mentions in it appear as their tags, or as their kind if the original value is known.
+
+A reply is checked whether it is a value that fits the gap. A fault is told to the model in a message that never quotes the reply.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from piiloom.execution.calls import prompt_call
+from piiloom.corpus.record import Record
+from piiloom.execution.calls import Fault, prompt_call
 from piiloom.foundation.seeding import keyed_seeds, mix, seed_of
-from piiloom.foundation.words import any_of
+from piiloom.foundation.words import WORD, any_of, whole_word
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.prompts.library import PromptTemplate, open_library
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
+from piiloom.screening.gates import Expectations, RefusalsGate, find_identifiers
 from piiloom.surrogates.documents import Document, Mention
-from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound
+from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound, sounds, takes_genitive
 from piiloom.surrogates.kinds.kind import KINDS
+from piiloom.surrogates.known_names import unaccented as plain
+from piiloom.surrogates.placeholders.vocabulary import LANGUAGES, vocabulary
 from piiloom.surrogates.planned_people import NOBODY
 from piiloom.surrogates.planning import PERSON, DocumentPlan
 from piiloom.surrogates.settings import EngineSettings
@@ -43,10 +50,21 @@ _LINE_END: Final = re.compile("[\n\r\t\v\f\x1c-\x1e\x85\u2028\u2029]")
 # Signs that always end a sentence, and signs that do so only before white space, a capital letter or a mention.
 _END: Final = re.compile(r"[。！？｡।॥۔؟]+|[.!?…]+[\"'“”’»)\]*_]*")
 _ALWAYS: Final = frozenset("。！？｡।॥۔؟")
+_BLANK: Final = re.compile(r"\s")
 _LETTERS: Final = 3
 # Initial letters, repeated roughly as often as English names and nouns begin with them. Rare letters would lead to odd values.
 _FIRST: Final = "AAABBBBCCCCDDDEEFFFGGGHHHIIJKLLLMMMMNNOOPPPPRRRSSSSSTTTUVW"
 _VOWELS: Final = "AAAEEIIOO"
+LONGEST: Final = 80
+_MOST_WORDS: Final = 12
+_MOST_DIGITS: Final = 5
+_COPIED_WORDS: Final = 4  # this many consecutive words of the sentence count as a copy
+_FORBIDDEN: Final = frozenset('[]{}<>|⟦⟧`*_#~^\\="“”„«»')
+_SIGNS: Final = re.compile(r"\d+|[^\W\d_]+")
+_BEGINNING: Final = re.compile(r"\w|['’][ts][ -]")  # the second as in Dutch: "'t Anker"
+_CLOSING: Final = re.compile(r"[.!?:;,…。！？]$")
+_GATE: Final = RefusalsGate()
+_NOTHING_EXPECTED: Final = Expectations(pair=("name", "name"))
 
 
 class ModelKind(FileModel):
@@ -191,24 +209,18 @@ def _ends(text: str, match: re.Match[str], edge: int) -> bool:
 
 
 def _skip_blanks(text: str, at: int, high: int) -> int:
-    while at < high and text[at].isspace():
-        at += 1
-    return at
+    return high - len(text[at:high].lstrip()) if at < high else at
 
 
 def _next_word(text: str, low: int, high: int) -> int:
     """Return the position after the first white space from *low* on, so that no partial word is shown; *low* if there is none."""
-    at = low
-    while at < high and not text[at].isspace():
-        at += 1
-    return _skip_blanks(text, at, high) if at < high else low
+    blank = _BLANK.search(text, low, high)
+    return _skip_blanks(text, blank.start(), high) if blank else low
 
 
 def _last_word(text: str, low: int, high: int) -> int:
-    at = high
-    while at > low and not text[at - 1].isspace():
-        at -= 1
-    return at if at > low else high
+    blanks = [blank.end() for blank in _BLANK.finditer(text, low, high)]
+    return blanks[-1] if blanks else high
 
 
 class GapRequest(NamedTuple):
@@ -348,3 +360,85 @@ class CallTerms:
             fault=fault,
             settings=_SAMPLING,
         )
+
+
+@cache
+def _ends_abbreviated() -> re.Pattern[str]:
+    """Return the pattern of abbreviations with which a value may end."""
+    return re.compile(rf"\b(?:(?:[a-z]\.)+|{any_of(model_kinds().closing)})$", re.IGNORECASE)
+
+
+def folded_value(value: str) -> str:
+    """Normalize *value* for comparison: letters and digits only, in lower case and without accents."""
+    return " ".join(_SIGNS.findall(plain(value)))
+
+
+def accepted(reply: Any, request: GapRequest, *, language: str, taken: Collection[str]) -> str:
+    """Return the value in *reply* (``{"value": ...}``). Raises ``Fault`` with a message for the model if it cannot be used.
+
+    *taken* holds the folded values that the document already uses for something else.
+    """
+    value = " ".join(reply["value"].split())
+    for wrong, code, message in _possible_faults(reply["value"], value, request, language):
+        if wrong:
+            raise Fault(code, message)
+    if folded_value(value) in taken:
+        raise Fault("repeated", "the same text uses this value for something else already; give another one")
+    if any(folded_value(value) == folded_value(original) for original in request.originals):
+        raise Fault("original", "this value must not be used here; give another one")
+    return value
+
+
+def _possible_faults(reply: str, value: str, request: GapRequest, language: str) -> Iterator[tuple[object, str, str]]:
+    """Yield whether *value*, written as *reply*, has a fault, with its code and message, for each fault in the order of their checks."""
+    yield not value, "empty", "it is empty"
+    yield len(reply.strip().splitlines()) > 1, "lines", "it has more than one line"
+    too_long = len(value) > LONGEST or len(value.split()) > _MOST_WORDS
+    yield too_long, "too_long", f"it is longer than {LONGEST} characters or {_MOST_WORDS} words"
+    # Zero-width joiners belong to the spelling of some languages. All else in these categories is invisible or private use.
+    invisible = any(unicodedata.category(c) in {"Cc", "Cf", "Co", "Cs"} and c not in "\u200c\u200d" for c in value)
+    yield invisible, "invisible", "it holds invisible characters"
+    markup = "it holds brackets, double quotes, underscores or other markup; give the bare words"
+    yield _FORBIDDEN & set(value), "signs", markup
+    bare = not any(map(str.isalpha, value)) or _BEGINNING.match(value) is None
+    yield bare, "signs", "it must begin with a letter or a digit and hold letters"
+    yield value[-1] in "'’" and value[0] in "'’", "signs", "it stands in quotes; give the bare words"
+    yield _CLOSING.search(value) and _ends_abbreviated().search(value) is None, "closed", "it ends with a punctuation mark"
+    verdict = _GATE.check(Record(id="reply", context=value), _NOTHING_EXPECTED)
+    yield verdict is not None, "no_value", "it speaks of the task instead of giving the value"
+    contact = "@" in value or "://" in value or next(find_identifiers(value, None), None) is not None
+    yield contact, "contact", "it holds an address, a number or a link of somebody"
+    digits = sum(map(str.isdigit, value))
+    yield digits and not model_kinds().kinds[request.kind].digits, "digits", "it holds digits, which this kind has not"
+    yield digits > _MOST_DIGITS, "digits", "it holds too many digits"
+    yield _is_tag(value, request, language), "tag_word", "it only names the kind of thing; give one such thing"
+    sentence = request.sentence
+    before, after = WORD.findall(plain(sentence.before)), WORD.findall(plain(sentence.after))
+    words, articles = WORD.findall(plain(value)), model_kinds().articles
+    touching = sentence.before[-1:] in {" ", "\u00a0"} and before
+    twice = touching and before[-1] in articles and words[0] in articles
+    yield twice, "article", "it begins with an article, and one stands before the gap already"
+    sound = "a vowel sound" if request.sound == VOWEL else "a consonant sound"
+    yield not sounds(value, request.sound), "article", f"the article before the gap asks for a word that begins with {sound}"
+    genitive = request.genitive and not takes_genitive(value)
+    yield genitive, "genitive", "an -s follows the gap, so it must not end in s, x or z"
+    doubled = (before and words[0] == before[-1]) or (after and words[-1] == after[0])
+    yield doubled, "doubled", "it repeats the word right beside the gap"
+    own = _runs(value)
+    for part in (sentence.before, sentence.after):
+        yield whole_word(value.casefold()).search(part.casefold()), "copied", "it stands in the sentence already"
+        yield own & _runs(part), "copied", "it copies words of the sentence"
+
+
+def _is_tag(value: str, request: GapRequest, language: str) -> bool:
+    """Whether *value* is the tag of the gap, or a word of tags. Roles ("nurse") are allowed: they are valid values of another kind."""
+    words = folded_value(value).split()
+    name = " ".join(words[1:] if len(words) > 1 and words[0] in model_kinds().articles else words)
+    known = vocabulary((language, "en") if language in LANGUAGES and language != "en" else ("en",)).get(name)
+    return name in {folded_value(request.sentence.gap), request.kind} or (known is not None and known.what in {"value", "name", "blank"})
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    """Return all runs of so many words that they count as copied."""
+    words = WORD.findall(text.casefold())
+    return {tuple(words[at : at + _COPIED_WORDS]) for at in range(len(words) - _COPIED_WORDS + 1)}

@@ -17,7 +17,6 @@ from typing import Any, Final
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpan, GivenSpans, bare_spans, mentions_of, moved_spans, span_items
-from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
     NO_TEXT,
     FilePart,
@@ -25,12 +24,12 @@ from piiloom.surrogates.inputs.parts import (
     ParquetLayout,
     Parsed,
     SourceFile,
+    SourceSettings,
     TextSlot,
     names_shown,
     no_column,
-    row_fault,
 )
-from piiloom.surrogates.inputs.text_cells import NO_QUESTION, asked, parted_texts, question_start
+from piiloom.surrogates.inputs.tables import NO_QUESTION, asked, parted_texts, question_start
 
 _MAGIC: Final = b"ARROW1"
 _STATE_KEYS: Final = {"state.json": "_data_files", "dataset_info.json": "features", "dataset_dict.json": "splits"}
@@ -335,7 +334,8 @@ class ColumnsReader:
     def _set_aside(self, part: FilePart, parsed: ColumnsParsed, layout: ParquetLayout, row: int, why: str) -> None:
         reason = f"{layout.spans}{'' if why.startswith('[') else ' '}{why}"
         if not self._settings.skip_bad_rows:
-            raise row_fault(part, part.start + row + 1, reason)
+            where = f"{part.file.name}:{part.start + row + 1}"
+            raise DataError(reason, where=where, remedy="Correct the row, or use --skip-bad-rows")
         parsed.set_aside(0, 0, row, reason)
         parsed.rows -= 1
         parsed.emptied += (*((name, row, None) for name in layout.columns), (str(layout.spans), row, None))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from operator import attrgetter
 from pathlib import Path
@@ -16,8 +17,19 @@ from typing import Final, NamedTuple
 from piiloom.foundation.errors import UsageError
 from piiloom.surrogates.documents import Replaced
 from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, mentions_of
-from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.inputs.parts import NO_TEXT, CannotSpell, ConllLayout, FileChange, FilePart, FoundText, Parsed, TextSlot, fault
+from piiloom.surrogates.inputs.parts import (
+    NO_TEXT,
+    CannotSpell,
+    ConllLayout,
+    FileChange,
+    FilePart,
+    FoundText,
+    Parsed,
+    SourceSettings,
+    TextSlot,
+    fault,
+    with_changes,
+)
 
 _HEAD: Final = 1 << 16
 _STARTS: Final = (b"-DOCSTART-", b"# newdoc")
@@ -33,7 +45,7 @@ _TIGHT_AFTER: Final = frozenset("[<({")
 
 
 class ConllToken(NamedTuple):
-    """A token: its range in the text, the range of its line without the line end, its fields, and which sentence it is in."""
+    """A token: its range in the text, the range of its line without the line end, its fields, its sentence and its tag, if it has one."""
 
     word: str
     start: int
@@ -42,6 +54,7 @@ class ConllToken(NamedTuple):
     line_end: int
     fields: tuple[str, ...]
     sentence: int
+    tag: str | None
 
 
 def conll_layout(path: Path, name: str, settings: SourceSettings) -> ConllLayout:
@@ -71,7 +84,7 @@ class TokenSlot(TextSlot):
     def __init__(self, raw: str, tokens: Sequence[ConllToken], layout: ConllLayout) -> None:
         super().__init__(tokens[0].line_start, tokens[-1].line_end)
         self._tokens, self._layout = tokens, layout
-        self._ranges = [(start, end) for start, end, _ in _entities(tokens, layout)]
+        self._ranges = [(start, end) for start, end, _ in _entities(tokens)]
         self._ending = "\r\n" if raw.startswith("\r\n", tokens[0].line_end) else "\n"
 
     @property
@@ -90,7 +103,7 @@ class TokenSlot(TextSlot):
         for column in range(most):
             if column != self._layout.token:
                 fields = [token.fields[column] for token in self._tokens if column < len(token.fields)]
-                yield " ".join(field for field in fields if _tag_in(field) is None)
+                yield " ".join(field for field in fields if _TAG.fullmatch(field) is None)
 
     def columns_outside(self, ranges: Sequence[tuple[int, int]]) -> list[tuple[str, ...]]:
         """Return the fields of the tokens that none of *ranges* (of the text) touches."""
@@ -135,7 +148,7 @@ class TokenSlot(TextSlot):
 
     def _lines(self, raw: str, tokens: Sequence[ConllToken], words: Sequence[str]) -> Iterator[str]:
         layout = self._layout
-        tags = _continued([_tag(token, layout) for token in tokens], len(words))
+        tags = _continued([token.tag for token in tokens], len(words))
         for number, word in enumerate(words):
             token = tokens[min(number, len(tokens) - 1)]
             line = raw[token.line_start : token.line_end]
@@ -143,9 +156,7 @@ class TokenSlot(TextSlot):
             changes = [(*fields[layout.token].span(), word)]
             if (tag := tags[number]) is not None:
                 changes.append((*fields[layout.tag].span(), tag))
-            for start, end, new in sorted(changes, reverse=True):
-                line = line[:start] + new + line[end:]
-            yield line
+            yield with_changes(line, 0, len(line), sorted(changes))
 
 
 def read_conll(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
@@ -153,105 +164,106 @@ def read_conll(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     layout = part.file.layout
     assert isinstance(layout, ConllLayout)  # noqa: S101 - such a file has one
     parsed = Parsed(raw, lines=raw.count("\n"))
-    for tokens, row_id, line, (start, end), unfit in _documents(raw, layout, tagged=settings.takes_spans):
-        if unfit is not None:
+    for lines in _documents(raw, layout, tagged=settings.takes_spans):
+        if lines.unfit is not None:
+            at, why = lines.unfit
             if not settings.skip_bad_rows:
-                raise fault(part, raw, unfit[0], unfit[1], "Correct the line, or use --skip-bad-rows to set its document aside")
-            parsed.set_aside(start, end, raw.count("\n", 0, unfit[0]), unfit[1])
+                raise fault(part, raw, at, why, "Correct the line, or use --skip-bad-rows to set its document aside")
+            parsed.set_aside(lines.start, lines.end, raw.count("\n", 0, at), why)
             continue
         parsed.rows += 1
-        if not tokens:
-            parsed.notes.add(NO_TEXT, line)
+        if not lines.tokens:
+            parsed.notes.add(NO_TEXT, lines.first)
             continue
-        text, placed = _placed(tokens)
+        text, placed = _placed(lines.tokens)
         given = NOTHING_GIVEN
         if settings.takes_spans and settings.kind_of is not None:
-            spans = [{"start": start, "end": end, "type": kind} for start, end, kind in _entities(placed, layout)]
+            spans = [{"start": start, "end": end, "type": kind} for start, end, kind in _entities(placed)]
             given = mentions_of(spans, text, settings.kind_of)
-        parsed.found.append(FoundText(text, TokenSlot(raw, placed, layout), row_id, line, mentions=given.mentions))
+        parsed.found.append(FoundText(text, TokenSlot(raw, placed, layout), lines.id, lines.first, mentions=given.mentions))
     return parsed
 
 
-class _Lines(NamedTuple):
-    """The lines of a document: its tokens (not yet placed in a text), its id, its first line, its place in the part.
+@dataclass(slots=True)
+class _Lines:
+    """The lines of a document: its id, its first line, its tokens (not yet placed in a text), its place in the part.
 
     ``unfit`` is the offset of the first line that does not fit the columns, and the reason.
     """
 
-    tokens: list[ConllToken]
     id: str | None = None
     first: int = 0
-    place: tuple[int, int] = (0, 0)
+    tokens: list[ConllToken] = field(default_factory=list)
+    start: int = 0
+    end: int = 0
     unfit: tuple[int, str] | None = None
+
+    def take(self, token: ConllToken | None, unfit: str | None, line: re.Match[str]) -> None:
+        """Add a *line* with its *token*, or why it is *unfit*."""
+        if unfit is not None:
+            self.unfit = self.unfit or (line.start(), unfit)
+        elif token is not None:
+            self.tokens.append(token)
+        self.end = line.end()
 
 
 def _documents(raw: str, layout: ConllLayout, *, tagged: bool) -> Iterator[_Lines]:
     """Yield the lines of each document. With *tagged*, each line needs a tag."""
     sentence = 0
-    own = _Lines([])
+    own = _Lines()
     for number, match in enumerate(_LINE.finditer(raw)):
         line, start = match[1], match.start()
-        if start == len(raw):
-            break
         if layout.mark and line.startswith(layout.mark):
-            if own.place[1]:
+            if own.end:
                 yield own
             told = _ID.match(line)
-            own = _Lines([], (told["a"] or told["b"]) if told else None, number)
+            own = _Lines((told["a"] or told["b"]) if told else None, number)
         elif not line.strip():
             sentence += 1
-            if not layout.mark and own.place[1]:
+            if not layout.mark and own.end:
                 yield own
-                own = _Lines([])
+                own = _Lines()
         else:
-            own = _with_line(own, line, (number, start, match.end(), sentence), layout, tagged=tagged)
-    if own.place[1]:
+            token = _token(line, start, sentence, layout)
+            unfit = _fault_of(token, line, layout, tagged=tagged)
+            if line.startswith("# ") and (layout.tabs or (tagged and unfit is not None)):
+                continue  # a comment; where tokens have tags, one that begins so has a tag, too
+            if not own.end:
+                own.first, own.start = own.first if layout.mark else number, start
+            own.take(token, unfit, match)
+    if own.end:
         yield own
 
 
-def _with_line(own: _Lines, line: str, place: tuple[int, int, int, int], layout: ConllLayout, *, tagged: bool) -> _Lines:
-    """Return the document with its next *line*, which has the number, start, end and sentence *place*."""
-    number, start, end, sentence = place
-    token = _token(line, start, sentence, layout)
-    unfit = _fault_of(token, line, layout, tagged=tagged)
-    if line.startswith("# ") and (layout.tabs or (tagged and unfit is not None)):
-        return own  # a comment; where tokens have tags, one that begins so has a tag, too
-    if not own.place[1]:
-        own = own._replace(first=own.first if layout.mark else number, place=(start, start))
-    if unfit is None and token is not None:
-        own.tokens.append(token)
-    return own._replace(place=(own.place[0], end), unfit=own.unfit or ((start, unfit) if unfit is not None else None))
-
-
 def _token(line: str, start: int, sentence: int, layout: ConllLayout) -> ConllToken | None:
-    fields = _pattern(layout).findall(line)
-    return ConllToken(fields[layout.token], 0, 0, start, start + len(line), tuple(fields), sentence) if layout.token < len(fields) else None
+    fields = tuple(_pattern(layout).findall(line))
+    if layout.token >= len(fields):
+        return None
+    column = layout.tag if layout.tag >= 0 else len(fields) - 1
+    is_tag = column < len(fields) and column != layout.token and _TAG.fullmatch(fields[column])
+    return ConllToken(fields[layout.token], 0, 0, start, start + len(line), fields, sentence, fields[column] if is_tag else None)
 
 
 def _fault_of(token: ConllToken | None, line: str, layout: ConllLayout, *, tagged: bool) -> str | None:
     """Return why *line* does not fit the columns of the file, None if it does."""
     if token is None or (layout.tabs and "\t" not in line.strip() and len(line.split()) > 1):
         return f"the line has other columns than the file, which separates them by {'tabs' if layout.tabs else 'blanks'}"
-    if tagged and _tag(token, layout) is None:
+    if tagged and token.tag is None:
         return "no tag was read: the column of the tags holds none (O, B-TYPE, I-TYPE …)"
     return None
 
 
 def _placed(tokens: Sequence[ConllToken]) -> tuple[str, list[ConllToken]]:
     """Return the text of *tokens*, and the tokens with their places in it."""
-    pieces: list[str] = []
+    text = ""
     placed: list[ConllToken] = []
-    at = 0
-    for number, token in enumerate(tokens):
-        if number:
-            before = tokens[number - 1]
-            gap = "\n" if before.sentence != token.sentence else _gap(before.word, token.word)
-            pieces.append(gap)
-            at += len(gap)
-        pieces.append(token.word)
-        placed.append(token._replace(start=at, end=at + len(token.word)))
-        at += len(token.word)
-    return "".join(pieces), placed
+    for token in tokens:
+        before = placed[-1] if placed else None
+        if before is not None:
+            text += "\n" if before.sentence != token.sentence else _gap(before.word, token.word)
+        placed.append(token._replace(start=len(text), end=len(text) + len(token.word)))
+        text += token.word
+    return text, placed
 
 
 def _gap(before: str, word: str) -> str:
@@ -262,29 +274,18 @@ def _joined(words: Sequence[str]) -> str:
     return "".join((_gap(words[number - 1], word) if number else "") + word for number, word in enumerate(words))
 
 
-def _tag(token: ConllToken, layout: ConllLayout) -> str | None:
-    """Return the tag of a token; None if its line has none."""
-    column = layout.tag if layout.tag >= 0 else len(token.fields) - 1
-    return _tag_in(token.fields[column]) if column < len(token.fields) and column != layout.token else None
-
-
-def _entities(tokens: Sequence[ConllToken], layout: ConllLayout) -> Iterator[tuple[int, int, str]]:
+def _entities(tokens: Sequence[ConllToken]) -> Iterator[tuple[int, int, str]]:
     """Yield start and end in the text, and the type, of each tagged entity, which lies within one sentence."""
     from piiloom.corpus.formats.token_labels import OUTSIDE, tagged_spans  # noqa: PLC0415 - loads records, which other formats need not
 
     for _, group in groupby(tokens, key=attrgetter("sentence")):
         sentence = list(group)
-        for first, last, kind in tagged_spans([_tag(token, layout) or OUTSIDE for token in sentence]):
+        for first, last, kind in tagged_spans([token.tag or OUTSIDE for token in sentence]):
             yield sentence[first].start, sentence[last].end, kind
 
 
 def _pattern(layout: ConllLayout) -> re.Pattern[str]:
     return _TAB if layout.tabs else _BLANKS
-
-
-def _tag_in(field: str) -> str | None:
-    """Return *field* if it is a tag, else None."""
-    return field if _TAG.fullmatch(field) else None
 
 
 def _continued(tags: Sequence[str | None], count: int) -> list[str | None]:

@@ -14,7 +14,6 @@ from typing import Final
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.parts import (
     AUTHORS,
     FileChange,
@@ -22,15 +21,15 @@ from piiloom.surrogates.inputs.parts import (
     FoundText,
     Notes,
     Parsed,
-    PiecedText,
     SourceFile,
+    SourceSettings,
     TextPiece,
     TextSlot,
     piece_changes,
     with_changes,
 )
 from piiloom.surrogates.inputs.source import Allowance, archive_members, copied_info, open_archive, read_member
-from piiloom.surrogates.inputs.xml_files import entity_pieces, xml_escaped
+from piiloom.surrogates.inputs.xml_files import PiecedText, entity_pieces, xml_escaped
 
 _BODY: Final = "word/document.xml"
 _OTHERS: Final = re.compile(r"word/(?:header|footer|footnotes|endnotes|comments)\d*\.xml")

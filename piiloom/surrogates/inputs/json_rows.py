@@ -7,15 +7,212 @@ it is, and is counted in the notes. A bad row is an error, or is set aside: of a
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, Final
+from json.encoder import encode_basestring, encode_basestring_ascii
+from typing import Any, Final, NamedTuple
 
-from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, RowSpans, looks_like_spans, mentions_of
-from piiloom.surrogates.inputs.input_settings import SPANS, SourceSettings
-from piiloom.surrogates.inputs.json_walking import Hit, JsonSlot, WantedKeys, blank_end, key_scanner, walk_object, wanted_tree
-from piiloom.surrogates.inputs.parts import NO_TEXT, BadRow, FilePart, FoundText, Parsed, TextSlot, check_decoded, fault
-from piiloom.surrogates.inputs.text_cells import NO_QUESTION, CellsSlot, TextCell, asked, question_start
+from piiloom.surrogates.documents import OffsetMap, Replaced
+from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, bare_spans, looks_like_spans, mentions_of, moved_values
+from piiloom.surrogates.inputs.parts import (
+    NO_TEXT,
+    SPANS,
+    FileChange,
+    FilePart,
+    FoundText,
+    Parsed,
+    SourceSettings,
+    TextSlot,
+    escape_pieces,
+    fault,
+    piece_changes,
+    undecoded,
+)
+from piiloom.surrogates.inputs.tables import NO_QUESTION, CellsSlot, TextCell, asked, question_start
+
+WantedKeys = dict[str, "WantedKeys"]
+Scan = Callable[[str, int], tuple[Any, int]]
+# The C scanner for strings, which also returns the end offset. The type stubs do not have it.
+scanstring: Final[Callable[[str, int, bool], tuple[str, int]]] = vars(json.decoder)["scanstring"]
+_BLANK: Final = re.compile(r"[ \t\n\r]*")
+_KEY: Final = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')  # a key without an escape, as nearly all are
+_ESCAPE: Final = re.compile(r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)")
+_FAR_ESCAPE: Final = re.compile(r"\\u(?!00[0-7])")
+
+
+class Hit(NamedTuple):
+    """A wanted value: its dotted path, the range of its JSON source, and the parsed value."""
+
+    path: str
+    start: int
+    end: int
+    value: Any
+
+
+def wanted_tree(paths: Iterable[str]) -> WantedKeys:
+    """Return the tree of keys to look for. "note.text" means the key "text" in the object "note", or a key with a dot in its name."""
+    tree: WantedKeys = {}
+    for path in paths:
+        tree.setdefault(path, {})
+        level = tree
+        for key in path.split("."):
+            level = level.setdefault(key, {})
+    return tree
+
+
+def key_scanner(see: Callable[[str], object] | None) -> Scan:
+    """Return a scanner: (text, offset) -> (value, end). *see* is called with each key of the objects inside the values."""
+    if see is None:
+        return _scanner(json.JSONDecoder())
+
+    def hook(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        for key, _ in pairs:
+            see(key)
+        return dict(pairs)
+
+    return _scanner(json.JSONDecoder(object_pairs_hook=hook))
+
+
+def _scanner(decoder: json.JSONDecoder) -> Scan:
+    scan: Scan = vars(decoder)["scan_once"]
+    return scan
+
+
+def blank_end(text: str, at: int) -> int:
+    """Return the offset of the first character from *at* on that is no JSON white space."""
+    if text[at : at + 1] > " ":
+        return at
+    match = _BLANK.match(text, at)
+    return match.end() if match else at
+
+
+def walk_object(text: str, at: int, wanted: WantedKeys, scan: Scan) -> tuple[list[Hit], list[str], int]:
+    """Return the wanted values of the object at *at*, the keys that were passed, and the offset of its end.
+
+    Raises ``ValueError`` (or a subclass), ``IndexError`` or ``RecursionError`` if the object is malformed.
+    """
+    hits: list[Hit] = []
+    keys: list[str] = []
+    return hits, keys, _through(text, at, wanted, "", scan, hits, keys)
+
+
+def _through(text: str, at: int, wanted: WantedKeys, prefix: str, scan: Scan, hits: list[Hit], keys: list[str]) -> int:
+    """Walk through the object at *at*; *prefix* is its path with a dot. Return the offset of its end."""
+    sign = "{"
+    while sign != "}":
+        plain = _KEY.match(text, at + 1)
+        if plain is not None:
+            key, at = plain[1], plain.end()
+        else:
+            at = blank_end(text, at + 1)
+            if sign == "{" and text[at] == "}":
+                break
+            key, at = _key(text, at)
+        keys.append(key)
+        below = wanted.get(key)
+        if below and text[at] == "{":
+            end = _through(text, at, below, f"{prefix}{key}.", scan, hits, keys)
+        else:
+            try:
+                value, end = scan(text, at)
+            except StopIteration as error:
+                raise ValueError("a value is missing") from error
+            if below is not None:
+                hits.append(Hit(prefix + key, at, end, value))
+        at = end
+        if text[at] not in ",}":
+            at = blank_end(text, at)
+        sign = text[at]
+        if sign not in ",}":
+            raise ValueError("a comma is missing")
+    return at + 1
+
+
+def _key(text: str, at: int) -> tuple[str, int]:
+    """Return the key at *at*, and the offset of its value."""
+    if text[at] != '"':
+        raise ValueError("a key is missing")
+    key, at = scanstring(text, at + 1, True)
+    at = blank_end(text, at)
+    if text[at] != ":":
+        raise ValueError("a colon is missing")
+    return key, blank_end(text, at + 1)
+
+
+class JsonSlot(TextSlot):
+    """A JSON string literal that holds a document's text, in the *row* with that range."""
+
+    __slots__ = ("_row",)
+
+    def __init__(self, hit: Hit, row: tuple[int, int]) -> None:
+        super().__init__(hit.start, hit.end)
+        self._row = row
+
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterable[FileChange]:
+        """See ``TextSlot``."""
+        encode = encode_basestring_ascii if self.is_ascii(parsed) else encode_basestring
+        start, end = self.start + 1, self.end - 1
+        pieces = escape_pieces(_ESCAPE.finditer(parsed.raw, start, end), start, end)
+        return piece_changes(pieces, replaced, lambda words: encode(words)[1:-1])
+
+    def is_ascii(self, parsed: Parsed) -> bool:
+        """Whether other characters are escaped: if the literal does so, else if the row does so, else if the file is all ASCII."""
+        for start, end in ((self.start, self.end), self._row):
+            part = parsed.raw[start:end]
+            if not part.isascii():
+                return False
+            if "\\" in part and _FAR_ESCAPE.search(part):
+                return True
+        return parsed.ascii
+
+
+class RowSpans(TextSlot):
+    """The spans of a JSON row, whose text is *text* at *slot*: offsets, and copies of words, in which an original would be a leak."""
+
+    __slots__ = ("_slot", "_spans", "_text")
+
+    def __init__(self, hit: Hit, text: str, slot: JsonSlot) -> None:
+        super().__init__(hit.start, hit.end)
+        self._spans: list[Any] = hit.value
+        self._text, self._slot = text, slot
+
+    def rest(self, parsed: Parsed) -> str:  # noqa: ARG002 - a slot's signature
+        """Return all of the spans but offsets and words, as JSON."""
+        return json.dumps(bare_spans(self._spans, self._text), ensure_ascii=False)
+
+    def changes(self, parsed: Parsed, replaced: Replaced) -> Iterator[FileChange]:
+        """Yield the changes for each offset and each copy of the text, in order."""
+        moves = OffsetMap(place[:4] for place in replaced.placed)
+        ascii_only = self._slot.is_ascii(parsed)
+        for item, hits in zip(self._spans, _items(parsed.raw, self.start), strict=True):
+            new = moved_values(item, self._text, replaced.text, moves)
+            yield from ((hit.start, hit.end, json.dumps(new[hit.path], ensure_ascii=ascii_only)) for hit in hits if hit.path in new)
+
+
+def _items(raw: str, start: int) -> Iterator[list[Hit]]:
+    """Yield, for each span of the list at *start*, its values with their positions in *raw*."""
+    scan = key_scanner(None)
+    for span in _elements(raw, start, scan):
+        if isinstance(span.value, dict):
+            yield walk_object(raw, span.start, {key: {} for key in span.value}, scan)[0]
+        else:
+            yield _elements(raw, span.start, scan)
+
+
+def _elements(raw: str, at: int, scan: Scan) -> list[Hit]:
+    """Return the elements of the list at *at* (paths are their indices)."""
+    hits: list[Hit] = []
+    at = blank_end(raw, at + 1)
+    while raw[at] != "]":
+        value, end = scan(raw, at)
+        hits.append(Hit(str(len(hits)), at, end, value))
+        at = blank_end(raw, end)
+        if raw[at] == ",":
+            at = blank_end(raw, at + 1)
+    return hits
+
 
 _DEFAULT_TEXTS: Final = ("text", "context")
 NO_FIELD: Final = "rows without the field "
@@ -32,6 +229,10 @@ def absent_fields(fields: Iterable[str], notes: Mapping[str, int], rows: int) ->
 _SPENT: Final = key_scanner(None)
 
 
+class BadRow(Exception):
+    """Raised for a row that cannot be read, where bad rows are set aside (``SourceSettings.skip_bad_rows``). The message is the reason."""
+
+
 class JsonReader:
     """Reads the rows of one part, whose text is *raw*. With *meet_keys*, also counts all keys (``Parsed.met``)."""
 
@@ -45,8 +246,6 @@ class JsonReader:
         self._spans = (settings.spans_field or SPANS) if settings.takes_spans else ""
         self._question = settings.question_field or ""
         self._wanted: WantedKeys = wanted_tree([*self._texts, self._ids, *filter(None, [self._spans, self._question])])
-        self._keys_of_row: list[str] = []  # those of the last row, and in how many more rows they were the same
-        self._repeats = 0
         self._meets = meet_keys
         self._scan = key_scanner(self._meet if meet_keys else None)
 
@@ -63,8 +262,8 @@ class JsonReader:
         except ValueError as error:  # includes JSONDecodeError
             where = getattr(error, "pos", at)
             raise self.fault(where if isinstance(where, int) else at, _NOT_JSON) from None
-        if self._meets:
-            self._meet_all(keys)
+        for key in keys if self._meets else ():
+            self._meet(key)
         values = {hit.path: hit for hit in hits}
         if len(values) != len(hits):
             raise self.fault(at, "the row gives one of its fields twice")
@@ -91,13 +290,17 @@ class JsonReader:
     def guarded(self, read: Callable[[], object], start: int, end: int, instead: str = "") -> None:
         """Call *read* for the row ``raw[start:end]``, and set the row aside if it raises ``BadRow``."""
         known, rows = len(self.parsed.found), self.parsed.rows
-        try:
-            check_decoded(self.raw, start, end)
-            read()
-        except BadRow as bad:
-            self.parsed.rows = rows
-            del self.parsed.found[known:]
-            self.parsed.set_aside(start, end, self.line, str(bad), instead)
+        reason = undecoded(self.raw, start, end)
+        if reason is None:
+            try:
+                read()
+            except BadRow as bad:
+                reason = str(bad)
+            else:
+                return
+        self.parsed.rows = rows
+        del self.parsed.found[known:]
+        self.parsed.set_aside(start, end, self.line, reason, instead)
 
     def _take(self, values: dict[str, Hit], at: int, end: int) -> None:
         texts = [hit for hit in map(values.get, self._texts) if hit is not None and isinstance(hit.value, str)]
@@ -157,28 +360,12 @@ class JsonReader:
         except UnicodeEncodeError:
             raise self.fault(hit.start, "the text holds a lone surrogate (half of a character), which UTF-8 cannot hold") from None
 
-    def _meet_all(self, keys: list[str]) -> None:
-        """Count the keys of a row, which are mostly those of the row before it."""
-        if keys == self._keys_of_row:
-            self._repeats += 1
-            return
-        self._count_repeats()
-        for key in keys:
-            self._meet(key)
-        self._keys_of_row = keys
-
     def _meet(self, key: str) -> None:
         self.parsed.met.setdefault(key, [0, self.line])[0] += 1
-
-    def _count_repeats(self) -> None:
-        for key in self._keys_of_row:
-            self.parsed.met[key][0] += self._repeats
-        self._repeats = 0
 
     def end(self) -> Parsed:
         """Return what was read. The reader cannot be used afterwards."""
         self._scan = _SPENT  # it refers to this reader, and such a circle would keep the whole part until it is collected
-        self._count_repeats()
         return self.parsed
 
 

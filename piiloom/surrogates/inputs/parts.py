@@ -9,13 +9,155 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Mention, Replaced
+
+if TYPE_CHECKING:
+    from piiloom.surrogates.options import InputOptions, SpanOptions
+
+
+Quoting = Literal["auto", "csv", "none"]
+KindOf = Callable[[str, str | None], str]
+
+FORMATS: Final[Mapping[str, str]] = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".docx": "docx",
+    ".conll": "conll",
+    ".bio": "conll",
+    ".iob": "conll",
+    ".iob2": "conll",
+    ".arrow": "arrow",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xml": "xml",
+    ".zip": "zip",
+}
+SPANS: Final = "spans"
+DEFAULT_CHUNK: Final = 2**20
+DEFAULT_MAX_UNPACKED: Final = 4 * 2**30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceSettings:
+    """Settings for reading an input. ``path`` is a file or a folder; ``format`` is for files with an unknown suffix.
+
+    ``text_fields`` are names (dotted in JSON: "note.text") or, in tables, 1-based numbers; the default is ``text``, else ``context``.
+    ``id_field`` defaults to ``id``. ``encoding`` is for files without a byte-order mark; the default is what XML declares, else UTF-8.
+    ``delimiter`` None: by suffix and first line. ``quoting`` "auto": fields may be quoted, except in a tab-separated file whose quotes
+    do not pair.
+
+    With ``question_field``, a row's question is part of its document (``tables``). With ``group_by`` several rows of a table are one
+    document, each a line that begins with its ``speaker_field`` if there is one.
+
+    Rows may bring spans, in ``spans_field`` (default: ``spans``, if it looks like spans). With ``kind_of`` (entity type, subtype → kind)
+    they become the document's mentions.
+    ``look_at_key`` tells whether a JSON key looks like a placeholder. Both must be picklable. ``skip_bad_rows``: a row that cannot be
+    read is set aside; otherwise it is an error. At most ``max_unpacked`` bytes are unpacked from zip files; a chunk has about
+    ``chunk_bytes`` bytes. Raises ``UsageError`` for invalid values.
+    """
+
+    path: Path
+    format: str | None = None
+    text_fields: tuple[str, ...] = ()
+    id_field: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+    quoting: Quoting = "auto"
+    encoding: str | None = None
+    question_field: str | None = None
+    group_by: str | None = None
+    speaker_field: str | None = None
+    spans_field: str | None = None
+    use_spans: bool = True
+    kind_of: KindOf | None = None
+    look_at_key: Callable[[str], bool] | None = None
+    max_unpacked: int = DEFAULT_MAX_UNPACKED
+    chunk_bytes: int = DEFAULT_CHUNK
+    skip_bad_rows: bool = False
+
+    def __post_init__(self) -> None:
+        formats, fields, one_text = sorted(set(FORMATS.values())), self.text_fields, "Name one --text-field"
+        no_format = self.format is not None and self.format not in formats
+        no_sign = self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii())
+        two_texts = self.question_field is not None and (len(fields) > 1 or self.question_field in fields)
+        not_one = self.group_by is not None and (self.question_field is not None or len(fields) > 1)
+        no_group = self.speaker_field is not None and self.group_by is None
+        listed = f"The formats are {', '.join(formats)}."
+        for wrong, message, option, remedy in (
+            (self.chunk_bytes < 1 or self.max_unpacked < 1, "a size must be at least one byte", "--max-unpacked", None),
+            (no_format, f"there is no format {self.format!r}", "--input-format", listed),
+            (no_sign, "a delimiter is one ASCII character, and neither a quote nor a line end", "--delimiter", None),
+            (two_texts, "a question goes with one text, of another field", "--question-field", one_text),
+            (not_one, "a group of rows has one text field and no question", "--group-by", one_text),
+            (no_group, "speakers are those of grouped rows", "--speaker-field", "Add --group-by"),
+            (len(set(fields)) != len(fields), "a field is named twice", "--text-field", None),
+        ):
+            if wrong:
+                raise UsageError(message, where=option, remedy=remedy)
+
+    @classmethod
+    def of(cls, path: Path, options: InputOptions, spans: SpanOptions | None = None) -> SourceSettings:
+        """Return the settings that *options* describe for the input at *path*; without *spans*, spans are not read."""
+        use_spans = spans is not None and (spans.spans or bool(spans.spans_field))
+        return cls(
+            path=path,
+            format=options.input_format,
+            text_fields=options.text_field,
+            id_field=options.id_field,
+            encoding=options.encoding,
+            question_field=options.question_field,
+            group_by=options.group_by,
+            speaker_field=options.speaker_field,
+            header=options.header,
+            delimiter={"\\t": "\t", "tab": "\t"}.get(options.delimiter or "", options.delimiter),
+            spans_field=(spans.spans_field or SPANS) if spans is not None and use_spans else None,  # asked for, so [] means: no mentions
+            use_spans=use_spans,
+            kind_of=_kind_of_span() if use_spans else None,
+            quoting=options.quoting,
+            max_unpacked=options.max_unpacked * 2**20,
+            skip_bad_rows=options.skip_bad_rows,
+        )
+
+    @property
+    def takes_spans(self) -> bool:
+        """Whether spans of rows become mentions. Spans belong to one text, so there may be only one text field."""
+        return self.use_spans and self.kind_of is not None and len(self.text_fields) <= 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what ``from_json`` needs to read the same documents again; no paths."""
+        fields = ("format", "text_fields", "id_field", "header", "delimiter", "quoting", "encoding", "question_field", "group_by")
+        saved = {name: getattr(self, name) for name in (*fields, "speaker_field", "spans_field")} | {"text_fields": list(self.text_fields)}
+        return {**saved, "spans": self.takes_spans, "max_unpacked": self.max_unpacked, "skip_bad_rows": self.skip_bad_rows}
+
+    @classmethod
+    def from_json(cls, path: Path, state: Mapping[str, Any]) -> SourceSettings:
+        """Return the settings that ``to_json`` saved, for the input at *path*. All spans become mentions of the kind "generic"."""
+        told = {key: value for key, value in state.items() if key not in {"spans", "text_fields"}}
+        kind_of = _any_kind if state["spans"] else None
+        return cls(path=path, text_fields=tuple(state["text_fields"]), use_spans=bool(state["spans"]), kind_of=kind_of, **told)
+
+
+def _kind_of_span() -> KindOf:
+    from piiloom.surrogates.placeholders.reading import kind_of_span  # noqa: PLC0415 - most runs take no spans
+
+    return kind_of_span
+
+
+def _any_kind(entity_type: str, subtype: str | None) -> str:  # noqa: ARG001 - a KindOf
+    return "generic"
+
 
 CARRIED: Final = "carried"  # a file without documents, which is in the mirror as it is
 WHOLE_FILES: Final = ("txt", "xml", "brat", "docx", CARRIED)  # formats of which a file is one document
@@ -185,21 +327,6 @@ def escape_pieces(escapes: Iterable[re.Match[str]], start: int, end: int) -> lis
     return pieces
 
 
-class PiecedText:
-    """A text that is put together of pieces while a file is read."""
-
-    def __init__(self) -> None:
-        self.words: list[str] = []
-        self.pieces: list[TextPiece] = []
-        self.length = 0
-
-    def add(self, words: str, start: int, end: int) -> None:
-        """Append *words*, which are written as ``raw[start:end]``."""
-        self.words.append(words)
-        self.pieces.append(TextPiece(self.length, self.length + len(words), start, end))
-        self.length += len(words)
-
-
 class TextSlot:
     """The range of a part's text, ``raw[start:end]``, that holds a document's text, escaped as the format requires.
 
@@ -341,14 +468,10 @@ _SHOWN: Final = 12
 UNDECODED: Final = re.compile("[\udc80-\udcff]")  # what Python's "surrogateescape" makes of bytes that are not UTF-8
 
 
-class BadRow(Exception):
-    """Raised for a row that cannot be read, where bad rows are set aside (``SourceSettings.skip_bad_rows``). The message is the reason."""
-
-
-def check_decoded(raw: str, start: int, end: int) -> None:
-    """Raise ``BadRow`` if ``raw[start:end]`` has a byte that is not UTF-8."""
-    if not raw.isascii() and (bad := UNDECODED.search(raw, start, end)):
-        raise BadRow(f"byte 0x{ord(bad[0]) - 0xDC00:02x} is not UTF-8")
+def undecoded(raw: str, start: int, end: int) -> str | None:
+    """Return what is wrong with ``raw[start:end]`` if it has a byte that is not UTF-8, else None."""
+    bad = None if raw.isascii() else UNDECODED.search(raw, start, end)
+    return f"byte 0x{ord(bad[0]) - 0xDC00:02x} is not UTF-8" if bad else None
 
 
 def line_at(path: Path, offset: int) -> int:
@@ -365,11 +488,6 @@ def fault(part: FilePart, raw: str, at: int, message: str, remedy: str | None = 
     """Return the error for a fault at character *at* of *raw*, the text of *part*, with file and line."""
     before = raw[:at].encode("utf-8", "surrogatepass")
     return DataError(message, where=f"{part.file.name}:{line_at(part.file.path, part.start) + before.count(10)}", remedy=remedy)
-
-
-def row_fault(part: FilePart, row: int, message: str) -> DataError:
-    """Return the error for a bad row of a file that has no lines; *row* is 1-based."""
-    return DataError(message, where=f"{part.file.name}:{row}", remedy="Correct the row, or use --skip-bad-rows")
 
 
 def undecodable(file: SourceFile, offset: int, byte: int, line: int, encoding: str) -> DataError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from html import unescape
@@ -15,7 +15,7 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.documents import Document
 from piiloom.surrogates.inputs.column_files import ColumnsReader
 from piiloom.surrogates.inputs.conll_files import read_conll
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.given_spans import BratParsed, read_brat
 from piiloom.surrogates.inputs.json_rows import absent_fields, read_array, read_lines
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
@@ -26,6 +26,7 @@ from piiloom.surrogates.inputs.parts import (
     ParquetLayout,
     Parsed,
     SourceFile,
+    SourceSettings,
     TableLayout,
     TextSlot,
     cannot_read,
@@ -33,8 +34,7 @@ from piiloom.surrogates.inputs.parts import (
     names_shown,
     undecodable,
 )
-from piiloom.surrogates.inputs.source import open_source
-from piiloom.surrogates.inputs.standoff import BratParsed, read_brat
+from piiloom.surrogates.inputs.source import InputSource, open_source
 from piiloom.surrogates.inputs.tables import read_table
 from piiloom.surrogates.inputs.text_files import UTF8_BOM
 
@@ -153,23 +153,18 @@ class PartReader:
         """Read *raw*, the text of *part*, which is no Parquet, Arrow or Word file."""
         match part.file.format:
             case "csv" | "tsv" if isinstance(layout := part.file.layout, TableLayout):
-                parsed = read_table(part, raw, layout, skip_bad_rows=self._settings.skip_bad_rows)
-            case "jsonl":
-                parsed = read_lines(part, raw, self._settings, meet_keys=meet_keys)
-            case "json":
-                parsed = read_array(part, raw, self._settings, meet_keys=meet_keys)
+                return read_table(part, raw, layout, skip_bad_rows=self._settings.skip_bad_rows)
+            case "jsonl" | "json" as form:
+                read = read_lines if form == "jsonl" else read_array
+                return read(part, raw, self._settings, meet_keys=meet_keys)
             case "xml":
                 from piiloom.surrogates.inputs.xml_files import read_xml  # noqa: PLC0415 - as above
 
-                parsed = read_xml(part, raw, self._settings)
-            case "conll":
-                parsed = read_conll(part, raw, self._settings)
-            case "brat":
-                parsed = read_brat(part, raw, self._settings)
-            case _:
-                documents = [FoundText(raw, TextSlot(0, len(raw)))] if raw and part.file.format != CARRIED else []
-                parsed = Parsed(raw, documents, rows=1, lines=raw.count("\n"))
-        return parsed
+                return read_xml(part, raw, self._settings)
+            case "conll" | "brat" as form:
+                return (read_conll if form == "conll" else read_brat)(part, raw, self._settings)
+        documents = [FoundText(raw, TextSlot(0, len(raw)))] if raw and part.file.format != CARRIED else []
+        return Parsed(raw, documents, rows=1, lines=raw.count("\n"))
 
     def close(self) -> None:
         """Close the Parquet or Arrow file that is open, if any."""
@@ -259,6 +254,14 @@ class ReadCount:
         return UsageError(
             f"{what}; the first one has: {names_shown(self.keys)}", where=file.name, remedy="Name the field with --text-field"
         )
+
+
+def read_parts(source: InputSource) -> Generator[tuple[FilePart, Parsed], None, None]:
+    """Yield all parts of *source* in order, each with what was read."""
+    with closing(PartReader(source.settings)) as reader:
+        for chunk in source.chunks():
+            for part in chunk.parts:
+                yield part, reader.read(part)
 
 
 def iter_documents(settings: SourceSettings, kept: KeptRows | None = None) -> Iterator[Document]:

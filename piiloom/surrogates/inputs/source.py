@@ -24,9 +24,10 @@ from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.scratch_places import scratch_folder
 from piiloom.surrogates.inputs.column_files import is_about_dataset, parquet_layout
 from piiloom.surrogates.inputs.conll_files import conll_layout
-from piiloom.surrogates.inputs.input_settings import FORMATS, SourceSettings
+from piiloom.surrogates.inputs.given_spans import SUFFIX, annotations_of
 from piiloom.surrogates.inputs.parts import (
     CARRIED,
+    FORMATS,
     UNDECODED,
     WHOLE_FILES,
     BratLayout,
@@ -34,10 +35,10 @@ from piiloom.surrogates.inputs.parts import (
     ParquetLayout,
     PartChunk,
     SourceFile,
+    SourceSettings,
     TableLayout,
     cannot_read,
 )
-from piiloom.surrogates.inputs.standoff import SUFFIX, annotations_of
 from piiloom.surrogates.inputs.tables import table_layout
 from piiloom.surrogates.inputs.text_files import cuts, encoding_of, to_utf8
 
@@ -165,12 +166,14 @@ def archive_members(archive: zipfile.ZipFile, name: str) -> list[zipfile.ZipInfo
 
 def _check_path(info: zipfile.ZipInfo, where: str) -> None:
     path = PurePosixPath(info.filename.replace("\\", "/"))
-    if path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":")):
-        raise DataError("the member's path leads out of the archive", where=where, remedy="Pack the archive again with relative paths")
-    if stat.S_ISLNK(info.external_attr >> 16):
-        raise DataError("the member is a symbolic link", where=where, remedy="Pack the file itself")
-    if info.flag_bits & _ENCRYPTED:
-        raise DataError("the member is encrypted", where=where, remedy="Unpack it yourself and give the folder")
+    leads_out = path.is_absolute() or ".." in path.parts or (path.parts and path.parts[0].endswith(":"))
+    for wrong, message, remedy in (
+        (leads_out, "the member's path leads out of the archive", "Pack the archive again with relative paths"),
+        (stat.S_ISLNK(info.external_attr >> 16), "the member is a symbolic link", "Pack the file itself"),
+        (info.flag_bits & _ENCRYPTED, "the member is encrypted", "Unpack it yourself and give the folder"),
+    ):
+        if wrong:
+            raise DataError(message, where=where, remedy=remedy)
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, allowance: Allowance, name: str) -> bytes:

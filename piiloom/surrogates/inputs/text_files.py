@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.json_walking import blank_end, key_scanner
+from piiloom.surrogates.inputs.json_rows import blank_end, key_scanner
 from piiloom.surrogates.inputs.parts import ConllLayout, ParquetLayout, SourceFile, TableLayout, line_at
 from piiloom.surrogates.inputs.tables import cut_table
 

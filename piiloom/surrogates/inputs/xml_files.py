@@ -22,22 +22,21 @@ from typing import Final, NamedTuple
 
 from piiloom.foundation.words import Range, trimmed
 from piiloom.surrogates.documents import Replaced
-from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, GivenSpans, mentions_of
-from piiloom.surrogates.inputs.input_settings import KindOf, SourceSettings
+from piiloom.surrogates.inputs.given_spans import NOTHING_GIVEN, BadSpan, GivenSpans, Standoff, Told, mentions_of, read_standoff
 from piiloom.surrogates.inputs.parts import (
     CannotSpell,
     FileChange,
     FilePart,
     FoundText,
+    KindOf,
     Parsed,
-    PiecedText,
+    SourceSettings,
     TextPiece,
     TextSlot,
     fault,
     piece_changes,
     with_changes,
 )
-from piiloom.surrogates.inputs.standoff import BadSpan, Standoff, Told, read_standoff
 
 _OWN: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 _ENTITY: Final = re.compile(r"&(?:#(?P<number>[0-9]{1,7})|#x(?P<hex>[0-9A-Fa-f]{1,6})|(?P<name>[A-Za-z][A-Za-z0-9]*));")
@@ -80,6 +79,21 @@ _MARKUP: Final = re.compile(
 )
 
 
+class PiecedText:
+    """A text that is put together of pieces while a file is read."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.pieces: list[TextPiece] = []
+        self.length = 0
+
+    def add(self, words: str, start: int, end: int) -> None:
+        """Append *words*, which are written as ``raw[start:end]``."""
+        self.words.append(words)
+        self.pieces.append(TextPiece(self.length, self.length + len(words), start, end))
+        self.length += len(words)
+
+
 class Tag(NamedTuple):
     """A tag: its local name, its range in the file, and the length of the text before it. ``shape`` is "open", "close" or "empty"."""
 
@@ -105,13 +119,13 @@ class _Text(PiecedText):
 
 
 class XmlSlot(TextSlot):
-    """All text of an XML file. ``standoff`` are its stand-off spans."""
+    """All text of an XML file. *standoff* has the spans of each text that offsets count from, with the places where they are written."""
 
-    __slots__ = ("_cdata", "_pieces", "standoff")
+    __slots__ = ("_cdata", "_pieces", "_standoff")
 
-    def __init__(self, text: _Text, standoff: XmlStandoff) -> None:
+    def __init__(self, text: _Text, standoff: _PlacedSpans) -> None:
         super().__init__(0, len(text.raw))
-        self._pieces, self._cdata, self.standoff = text.pieces, text.cdata, standoff
+        self._pieces, self._cdata, self._standoff = text.pieces, text.cdata, standoff
 
     def changes(self, parsed: Parsed, replaced: Replaced) -> list[FileChange]:  # noqa: ARG002 - a slot's signature
         """See ``TextSlot``. Surrogates are escaped, except in CDATA. Raises ``CannotSpell`` for ``]]>`` in CDATA."""
@@ -124,16 +138,26 @@ class XmlSlot(TextSlot):
                 raise CannotSpell("a surrogate holds ]]>, which ends a CDATA section")
             return words
 
-        return sorted([*piece_changes(self._pieces, replaced, spell), *self.standoff.changes(replaced)])
+        return sorted([*piece_changes(self._pieces, replaced, spell), *self._moved(replaced)])
+
+    def _moved(self, replaced: Replaced) -> Iterator[FileChange]:
+        """Yield the changes to the stand-off spans that the new text asks for."""
+        for standoff, places in self._standoff:
+            for place, (told, fragments, words) in zip(places, standoff.rewritten(replaced), strict=True):
+                yield from _offsets(place.offsets, fragments)
+                if place.words is not None and words.split() != place.words.value.split():
+                    spelt = words if "\n" in (told.words or "") else words.replace("\n", " ")
+                    yield place.words.start, place.words.end, spelt.translate(_IN_ATTRIBUTES)
 
     @property
     def ranges(self) -> list[Range]:
-        """See ``TextSlot``."""
-        return self.standoff.ranges
+        """The fragments of all stand-off spans, in the text."""
+        return [one for standoff, _ in self._standoff for ranges in standoff.ranges for one in ranges]
 
     def rest(self, parsed: Parsed) -> list[str]:
         """Return all markup of the file, in order, without what ``changes`` may change there; CDATA sections without their content."""
-        raw = with_changes(parsed.raw, 0, len(parsed.raw), [(start, end, "") for start, end in self.standoff.values()])
+        values = [one for _, places in self._standoff for place in places for one in (*place.offsets, place.words) if one]
+        raw = with_changes(parsed.raw, 0, len(parsed.raw), sorted((one.start, one.end, "") for one in values))
         return ["<![CDATA[]]>" if match["cdata"] is not None else match[0] for match in _MARKUP.finditer(raw)]
 
     def _in_cdata(self, offset: int) -> bool:
@@ -149,7 +173,7 @@ def read_xml(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     words = "".join(text.words)
     parsed = Parsed(raw, rows=1, lines=raw.count("\n"))
     try:
-        standoff = read_xml_standoff(raw, words, text.tags, text.own)
+        standoff = _read_standoff(raw, words, text.tags, text.own)
         given = _given(text, words, standoff, settings)
     except BadSpan as bad:
         raise fault(part, raw, bad.at, str(bad), "Correct the span, or use --skip-bad-rows to set the file aside") from None
@@ -159,13 +183,14 @@ def read_xml(part: FilePart, raw: str, settings: SourceSettings) -> Parsed:
     return parsed
 
 
-def _given(text: _Text, words: str, standoff: XmlStandoff, settings: SourceSettings) -> GivenSpans:
+def _given(text: _Text, words: str, standoff: _PlacedSpans, settings: SourceSettings) -> GivenSpans:
+    """Return the texts of TEI's elements as mentions, else the fragments of the stand-off spans."""
     given = NOTHING_GIVEN
     if settings.takes_spans and settings.kind_of is not None:
         if text.tags and text.tags[0].name in _ROOTS:
             given = _tei_mentions(text.raw, words, text.tags, settings.kind_of)
-        if standoff.parts and not given.mentions:
-            given = standoff.mentions(words, settings.kind_of)
+        if standoff and not given.mentions:
+            given = mentions_of([span for spans, _ in standoff for span in spans.spans()], words, settings.kind_of)
     return given
 
 
@@ -230,6 +255,7 @@ def _part_words(text: _Text, next_sign: str, *, apart: bool) -> None:
 _ATTRIBUTE: Final = re.compile(r"""([^\s=/<>"']+)\s*=\s*("[^"]*"|'[^']*')""")
 _PAIRS: Final = (("start", "end"), ("begin", "end"), ("from", "to"))
 _TYPES: Final = ("type", "label", "class")
+_NUMBER: Final = re.compile("[0-9]{1,12}")
 _SPANS: Final = re.compile(r"\d{1,12}~\d{1,12}(?:,\d{1,12}~\d{1,12})*")
 _POINTER: Final = re.compile(r"string-range\(\s*([^(),]*?(?:\([^()]*\))?[^(),]*?)\s*,\s*(\d{1,12})\s*,\s*(\d{1,12})\s*\)")
 _MAY_HAVE: Final = re.compile(r"""\s(?:start|begin|from|spans)\s*=\s*["']\d|string-range\(""", re.IGNORECASE)
@@ -251,38 +277,12 @@ class _Place(NamedTuple):
     words: Attribute | None
 
 
-class XmlStandoff:
-    """The stand-off spans of a file. ``parts`` has those of each text that offsets count from, with the places where they are written."""
-
-    def __init__(self, parts: Sequence[tuple[Standoff, Sequence[_Place]]]) -> None:
-        self.parts = parts
-
-    @property
-    def ranges(self) -> list[Range]:
-        """The fragments of all spans, in the text."""
-        return [one for standoff, _ in self.parts for ranges in standoff.ranges for one in ranges]
-
-    def mentions(self, text: str, kind_of: KindOf) -> GivenSpans:
-        """Return the spans as mentions; each fragment is one."""
-        return mentions_of([span for standoff, _ in self.parts for span in standoff.spans()], text, kind_of)
-
-    def changes(self, replaced: Replaced) -> Iterator[FileChange]:
-        """Yield the changes to the file that the new text asks for."""
-        for standoff, places in self.parts:
-            for place, (told, fragments, words) in zip(places, standoff.rewritten(replaced), strict=True):
-                yield from _offsets(place.offsets, fragments)
-                if place.words is not None and words.split() != place.words.value.split():
-                    spelt = words if "\n" in (told.words or "") else words.replace("\n", " ")
-                    yield place.words.start, place.words.end, spelt.translate(_IN_ATTRIBUTES)
-
-    def values(self) -> list[Range]:
-        """Return the ranges of the file that ``changes`` may change, in order."""
-        return sorted((one.start, one.end) for _, places in self.parts for place in places for one in (*place.offsets, place.words) if one)
+_PlacedSpans = list[tuple[Standoff, Sequence[_Place]]]
 
 
-def read_xml_standoff(raw: str, text: str, tags: Sequence[Tag], uncounted: Sequence[int]) -> XmlStandoff:
+def _read_standoff(raw: str, text: str, tags: Sequence[Tag], uncounted: Sequence[int]) -> _PlacedSpans:
     """Find the stand-off spans among the *tags* of a file. Raises ``BadSpan`` for one that does not fit the text."""
-    parts: list[tuple[Standoff, Sequence[_Place]]] = []
+    parts: _PlacedSpans = []
     inside = text_element(tags)
     if inside is not None:
         found = list(_of_text(raw, [*tags[: inside[0]], *tags[inside[1] + 1 :]]))
@@ -291,7 +291,7 @@ def read_xml_standoff(raw: str, text: str, tags: Sequence[Tag], uncounted: Seque
             parts.append((read_standoff(text, [one for one, _ in found], base=base, uncounted=uncounted), [place for _, place in found]))
     if "string-range(" in raw:
         parts += _pointed(raw, text, tags, uncounted)
-    return XmlStandoff(parts)
+    return parts
 
 
 def _offsets(offsets: Sequence[Attribute], fragments: Sequence[Range]) -> Iterator[FileChange]:
@@ -341,27 +341,20 @@ def _of_text(raw: str, tags: Iterable[Tag]) -> Iterator[tuple[Told, _Place]]:
             continue
         told = attributes_of(raw, tag)
         words = told.get("text")
+        said = words.value if words is not None else None
         kind = next((told[name].value for name in _TYPES if name in told and told[name].value), tag.name if words else "")
         if not kind:
             continue  # nothing says that it is an annotation
-        pair = next((pair for pair in _PAIRS if all(name in told and _is_number(told[name].value) for name in pair)), None)
+        pair = next((pair for pair in _PAIRS if all(name in told and _NUMBER.fullmatch(told[name].value) for name in pair)), None)
         if pair is not None:
             start, end = (told[name] for name in pair)
-            yield Told(kind, ((int(start.value), int(end.value)),), _words(words), tag.start), _Place((start, end), words)
+            yield Told(kind, ((int(start.value), int(end.value)),), said, tag.start), _Place((start, end), words)
         elif "spans" in told and _SPANS.fullmatch(told["spans"].value):
             fragments = tuple((int(a), int(b)) for a, b in (one.split("~") for one in told["spans"].value.split(",")))
-            joint = _MAE_JOINT if words is not None and _MAE_JOINT in words.value else " "
-            yield Told(kind, fragments, _words(words), tag.start, joint), _Place((told["spans"],), words)
-        elif words is not None and words.value and any(name in told for pair in _PAIRS for name in pair):
+            joint = _MAE_JOINT if _MAE_JOINT in (said or "") else " "
+            yield Told(kind, fragments, said, tag.start, joint), _Place((told["spans"],), words)
+        elif said and any(name in told for pair in _PAIRS for name in pair):
             raise BadSpan(tag.start, "the offsets of an annotation are not whole numbers")
-
-
-def _words(attribute: Attribute | None) -> str | None:
-    return attribute.value if attribute is not None else None
-
-
-def _is_number(value: str) -> bool:
-    return value.isascii() and value.isdigit() and len(value) < 13
 
 
 def _pointed(raw: str, text: str, tags: Sequence[Tag], uncounted: Sequence[int]) -> Iterator[tuple[Standoff, Sequence[_Place]]]:

@@ -151,12 +151,10 @@ def _remove_draft_of(folder: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    try:
-        with (folder / REPORT).open(encoding="utf-8") as fh:
-            told = json.load(fh)
-    except (OSError, ValueError):
-        return False
-    return isinstance(told, dict) and told.get("tool") == TOOL
+    with suppress(OSError, ValueError):
+        told = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+        return isinstance(told, dict) and told.get("tool") == TOOL
+    return False
 
 
 def output_fault(place: Path, error: OSError) -> OutputError:
@@ -189,7 +187,7 @@ class VaultFile:
         self.draft = self._path.with_name(f".{self._path.name}.partial-{os.getpid()}")
         self._head = json.dumps({"key": key.hex()}).encode() + b"\n" if key else b""
         self._closed_to = (out.resolve(), source.resolve())
-        self._fh: BinaryIO | None = None
+        self._fh: BinaryIO
         self._published = False
 
     def __enter__(self) -> Self:
@@ -208,25 +206,21 @@ class VaultFile:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if self._fh is not None:
-            with suppress(OSError):  # of a full disk, which was reported
-                self._fh.close()
+        with suppress(OSError):  # of a full disk, which was reported
+            self._fh.close()
         self.draft.unlink(missing_ok=True)
         if error is not None and self._published:
             self._path.unlink(missing_ok=True)
 
     def write(self, data: bytes) -> None:
         """Append lines (JSON, UTF-8). Raises ``OutputError`` if the disk is full."""
-        if self._fh is not None:
-            try:
-                self._fh.write(data)
-            except OSError as error:
-                raise self._cannot(error) from error
+        try:
+            self._fh.write(data)
+        except OSError as error:
+            raise self._cannot(error) from error
 
     def publish(self) -> None:
         """Give the file its final name. Raises ``UsageError`` if such a file was made in the meantime."""
-        if self._fh is None:
-            return
         try:
             self._fh.flush()
             os.link(self.draft, self._path)

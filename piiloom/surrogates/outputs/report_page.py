@@ -11,7 +11,6 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from operator import itemgetter
@@ -137,8 +136,9 @@ def sample_of(document: Document, replaced: Replaced) -> Sample:
             break
         if place.start > at:
             pieces.append(SamplePiece("", text[at : place.start], text[at : place.start]))
-        told = document.mentions is not None
-        stood = f"‹{place.entity_type}›" if told else _without_original(text[place.start : place.end])
+        # A tag is shown without a value that it bears, as in "<<PATIENT:Jack>>".
+        tag = _ORIGINAL.sub(r"\1…\2", text[place.start : place.end])
+        stood = f"‹{place.entity_type}›" if document.mentions is not None else tag
         pieces.append(SamplePiece(place.kind, stood, replaced.text[place.new_start : place.new_end]))
         at = place.end
     end = max(end, at)
@@ -146,11 +146,6 @@ def sample_of(document: Document, replaced: Replaced) -> Sample:
         pieces.append(SamplePiece("", text[at:end], text[at:end]))
     where = document.file if document.line is None else f"{document.file}:{document.line}"
     return Sample(where, tuple(pieces), (start > 0, end < len(text)))
-
-
-def _without_original(tag: str) -> str:
-    """Return the placeholder *tag* without a value that it bears, as in "<<PATIENT:Jack>>"."""
-    return _ORIGINAL.sub(r"\1…\2", tag)
 
 
 class Chosen:
@@ -189,7 +184,7 @@ def report_page(report: Mapping[str, Any], samples: Sequence[Sample]) -> str:
 
     made = Environment(loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters |= {"visible": visible_signs, "number": lambda count: f"{count:,}"}
-    style = _style()
+    style = (files(__package__ or "") / "templates" / "report.css").read_text(encoding="utf-8")
     digest = b64encode(sha256(style.encode()).digest()).decode()
     engine = report["engine"]
     return made.get_template("report.html.j2").render(
@@ -200,7 +195,7 @@ def report_page(report: Mapping[str, Any], samples: Sequence[Sample]) -> str:
         rules=_rules(engine.get("found_by_rule", [])),
         groups=_shares(engine.get("people", {}).get("groups", {})),
         kinds=_shares(report["replaced"]["by_kind"]),
-        left={name: _first(report[key][of]) for name, key, of in (("unknown", "unknown", "tags"), ("alone", "left_alone", "brackets"))},
+        left={"unknown": _most(report["unknown"]["tags"]), "alone": _most(report["left_alone"]["brackets"])},
         residual=engine.get("looks_like_personal_information_still"),
         samples=samples,
     )
@@ -229,13 +224,8 @@ def _band(rule: Mapping[str, Any]) -> str:
 def _shares(counts: Mapping[str, int]) -> list[tuple[str, int, int]]:
     """Return name, count, and the width of its bar in twentieths of the largest."""
     most = max(counts.values(), default=0) or 1
-    return [(name, count, round(20 * count / most)) for name, count in list(counts.items())[:_MOST_ROWS]]
+    return [(name, count, round(20 * count / most)) for name, count in _most(counts)]
 
 
-def _first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return list(counts.items())[:_MOST_ROWS]
-
-
-@cache
-def _style() -> str:
-    return (files(__package__ or "") / "templates" / "report.css").read_text(encoding="utf-8")

@@ -15,7 +15,7 @@ from piiloom.providers.model_calls import ModelCalls
 from piiloom.surrogates.by_model.drawing import draw_by_model
 from piiloom.surrogates.documents import Mention
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.placeholders.mapping import Mapping
 from piiloom.surrogates.running import run_surrogates
 from piiloom.surrogates.settings import EngineSettings

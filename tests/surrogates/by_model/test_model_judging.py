@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.execution.calls import Fault
-from piiloom.surrogates.by_model.asking import LONGEST, accepted, folded_value
-from piiloom.surrogates.by_model.value_requests import GapRequest, Sentence
+from piiloom.surrogates.by_model.value_requests import LONGEST, GapRequest, Sentence, accepted, folded_value
 from piiloom.surrogates.fitting import ANY, CONSONANT, VOWEL
 from tests.longer import case_by_case
 

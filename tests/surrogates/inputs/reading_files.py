@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from piiloom.surrogates.documents import Document, Replaced
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.inputs.reading import PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
 from tests.surrogates.running_fakes import Keeping, TagEngine

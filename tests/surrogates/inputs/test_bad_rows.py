@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import DataError
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.running_fakes import TagEngine, kind_of

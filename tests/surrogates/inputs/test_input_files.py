@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.inputs.parts import SourceFile
+from piiloom.surrogates.inputs.parts import SourceFile, SourceSettings
 from piiloom.surrogates.inputs.source import open_source
 from piiloom.surrogates.inputs.text_files import MirrorEncoder, to_utf8
 from tests.surrogates.inputs.reading_files import mirrored, read

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.input_settings import SourceSettings
 from piiloom.surrogates.inputs.json_rows import read_array
-from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, FilePart, SourceFile
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, FilePart, SourceFile, SourceSettings
 from piiloom.surrogates.inputs.reading import PartReader
 from piiloom.surrogates.inputs.source import open_source
 from tests.longer import case_by_case

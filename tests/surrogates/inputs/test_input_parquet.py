@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import SurrogateProgress, run_surrogates
 from tests.longer import mostly_long

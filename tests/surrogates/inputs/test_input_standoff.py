@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import OffsetMap, Placed, Replaced
-from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.inputs.standoff import Told, read_standoff
+from piiloom.surrogates.inputs.given_spans import Told, read_standoff
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.running import run_surrogates
 from tests.surrogates.inputs.reading_files import mirrored, read

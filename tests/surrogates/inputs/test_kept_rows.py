@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, Parsed
+from piiloom.surrogates.inputs.parts import PLACEHOLDER_KEYS, Parsed, SourceSettings
 from piiloom.surrogates.inputs.reading import KeptRows, PartReader, documents_of
 from piiloom.surrogates.inputs.source import open_source
 from tests.surrogates.running_fakes import TagEngine, is_tag

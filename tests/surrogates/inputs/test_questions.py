@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.checking import verify_folder
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.placeholders.reading import kind_of_span

@@ -10,9 +10,8 @@ import pytest
 
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import SourceSettings
-from piiloom.surrogates.outputs.checking import verify_folder
-from piiloom.surrogates.outputs.restoring import restore_folder
+from piiloom.surrogates.inputs.parts import SourceSettings
+from piiloom.surrogates.outputs.checking import restore_folder, verify_folder
 from piiloom.surrogates.placeholders import Mapping
 from piiloom.surrogates.running import SKIPPED, run_surrogates
 from piiloom.surrogates.settings import EngineSettings

@@ -16,7 +16,7 @@ from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
 from piiloom.surrogates.documents import Document, Placed, Replaced
 from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.outputs.output_lines import check_replaced, map_parts, record_id, record_parts, vault_lines
+from piiloom.surrogates.outputs.writing import check_replaced, map_parts, record_id, record_parts, vault_lines
 from piiloom.surrogates.outputs.report_page import OTHERS, RunTally
 from tests.surrogates.running_fakes import Lying, TagEngine
 

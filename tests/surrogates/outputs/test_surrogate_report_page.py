@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from piiloom.surrogates.engine import EngineFactory
-from piiloom.surrogates.inputs.input_settings import SourceSettings
+from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.outputs.report_page import visible_signs
 from piiloom.surrogates.placeholders import Mapping, Survey
 from piiloom.surrogates.placeholders.reading import kind_of_span
