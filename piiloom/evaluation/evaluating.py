@@ -19,7 +19,6 @@ from pydantic import field_validator, model_validator
 
 from piiloom.evaluation.bias import BiasCollector, BiasFigures, Match, bias_plot
 from piiloom.evaluation.cost import CostFigures, estimated_costs, usage_costs
-from piiloom.evaluation.evaluating import ContrastFigures, Evaluation, EvaluationSettings, SchemeFigures
 from piiloom.evaluation.gallery.counts import ErrorCounts, write_confusion
 from piiloom.evaluation.gallery.page import DEFAULT_LIMIT, GalleryCollector, write_gallery
 from piiloom.evaluation.inputs.documents import NEEDS, Collector, InputsSummary, Needs
