@@ -44,8 +44,9 @@ from piiloom.detection.encoder.text_reading import (
 from piiloom.detection.encoder.training_session import Validator
 from piiloom.detection.training.training_data import read_file, read_input
 from piiloom.detection.training.training_options import EncoderSettings, TrainingInput, Windows
-from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, TestedRecord, count_table, read_corpus, record_intervals
+from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord, read_corpus
 from piiloom.evaluation.probe.run import run_probe
+from piiloom.evaluation.probe.scores import TestedRecord, count_table, record_intervals
 from piiloom.tagging.model import FoundSpan
 from piiloom.tagging.model_folder import About, read_about
 from piiloom.taxonomy.entity_types import shipped_taxonomy

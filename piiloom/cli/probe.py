@@ -76,7 +76,7 @@ def _share(step: ProbeStep) -> tuple[float, float]:
 
 def _parts(probed: Probed, asked: Probe) -> Iterator[str | Table | None]:
     """Yield a table for each test file, one row per training, and if wanted one by type for the last training; then what was written."""
-    from piiloom.evaluation.probe.data import RESAMPLES
+    from piiloom.evaluation.probe.scores import RESAMPLES
 
     result, last = probed.result, probed.result.trainings[-1]
     yield f"train {result.corpus.file}: {counted(len(result.corpus.records), 'record')}{_left_out(result.corpus)}"

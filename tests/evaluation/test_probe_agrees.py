@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.evaluation.probe.data import ProbeRecord, TestedRecord, count_table, read_corpus
+from piiloom.evaluation.probe.data import ProbeRecord, read_corpus
 from piiloom.evaluation.probe.run import run_probe
+from piiloom.evaluation.probe.scores import TestedRecord, count_table
 from piiloom.tagging.model import FoundSpan, GoldSpan, bio_labels, labelled_spans, relevance_features, shape, token_features, tokenise
 from tests.evaluation.probe_corpora import ODD_ROWS, capid_row, native_row, write_rows
 from tests.longer import few

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from piiloom.evaluation.probe.data import ProbeRecord, TestedRecord, count_table, error_rows, record_intervals, type_scores
+from piiloom.evaluation.probe.data import ProbeRecord
+from piiloom.evaluation.probe.scores import TestedRecord, count_table, error_rows, record_intervals, type_scores
 from piiloom.tagging.model import FoundSpan, GoldSpan
 from tests.longer import case_by_case
 

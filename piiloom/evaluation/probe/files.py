@@ -123,8 +123,8 @@ def probe_files(train: Path, tests: Sequence[Path], settings: ProbeSettings, wat
 
     It needs the extra ``probe``. Bad settings or files raise ``UsageError``, ``DataError`` or ``OutputError``, before the training starts.
     """
-    from piiloom.evaluation.probe.data import error_rows
     from piiloom.evaluation.probe.run import run_probe, save_trained
+    from piiloom.evaluation.probe.scores import error_rows
 
     errors, out = settings.errors, settings.out
     if not tests and out is None:

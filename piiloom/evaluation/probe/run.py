@@ -25,7 +25,8 @@ from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.releases.manifest import types_beside
-from piiloom.evaluation.probe.data import ProbeCorpus, ProbeFigures, ProbeRecord, TestedRecord, count_table, record_intervals, type_scores
+from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
+from piiloom.evaluation.probe.scores import ProbeFigures, TestedRecord, count_table, record_intervals, type_scores
 from piiloom.evaluation.scoring.resampling import Interval
 from piiloom.foundation.errors import DataError, UsageError
 from piiloom.foundation.noop import noop
