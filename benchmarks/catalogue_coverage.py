@@ -23,7 +23,7 @@ from benchmarks.catalogue.samples import ours
 from benchmarks.catalogue.stdnum_modules import ELSEWHERE, Module, modules
 from benchmarks.peers.contestants import contestants_of
 from benchmarks.peers.harness import Report, arguments, prepared
-from piiloom.taxonomy.entities.entity import UNIVERSAL
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES
 
 _HEADS = (

@@ -27,7 +27,7 @@ from benchmarks.peers.contestants import Contestant, contestants_of
 from benchmarks.peers.harness import Figures, Report, Trial, arguments, cell, driven, prepared, some_of
 
 if TYPE_CHECKING:
-    from piiloom.taxonomy.entities.entity import Entity
+    from piiloom.taxonomy.entities.catalogue_file import Entity
 
 _SHARED = Path("../shared/data")
 _MOST_OF_PRESIDIO = 200  # documents; its time for all is computed from them

@@ -16,8 +16,8 @@ from piiloom.generation.composer.telling import StoryUntold, tell_asked
 from piiloom.generation.plan.planning import make_plan_item
 from piiloom.generation.settings import configuration
 from piiloom.generation.settings.configuration import RunConfig
-from piiloom.taxonomy.relevance_shares import RelevanceShares, published_shares
 from piiloom.taxonomy.telling_plan import Asking, plan_of
+from piiloom.taxonomy.text_shapes import RelevanceShares, published_shares
 
 Shares = dict[tuple[str, bool], float]  # (type, whether its value matters): expected number
 PUBLISHED = published_shares().types

@@ -18,7 +18,7 @@ from faker.config import AVAILABLE_LOCALES
 from benchmarks.catalogue.samples import labels, validators_of
 from piiloom.patterns.engine import PatternEngine, engine_for
 from piiloom.patterns.resolving import disjoint
-from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.catalogue_file import Entity
 from piiloom.taxonomy.entities.validators.registry import find_validator
 
 DRAWN = 200

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.entity_values.drawing import draw_entity_value
-from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.catalogue_file import Entity
 from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
 
 DRAWN = 40

@@ -22,8 +22,7 @@ from typing import Any
 from piiloom.detection.adapters.spacy_detectors import PresidioDetector, word_pipeline
 from piiloom.detection.detector import DetectorText, Findings
 from piiloom.detection.detector_settings import LocalModel
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import UsageError, how_to_install
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 _SHARED = Path("../shared/data")

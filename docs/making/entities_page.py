@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from docs.making.markdown import page, table
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, shipped_entities
 
 _SURE = 0.5

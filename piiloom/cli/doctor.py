@@ -18,8 +18,7 @@ from piiloom.generation.composer.story_lint import lint_bank
 from piiloom.generation.running.health_checks import Check, described_type, health_checks
 from piiloom.taxonomy.bank_lint import Finding
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.own_type_asides import fits_an_aside
-from piiloom.taxonomy.own_types import OwnTypes, extended
+from piiloom.taxonomy.own_types import OwnTypes, extended, fits_an_aside
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
 from piiloom.taxonomy.story_bank import StoryBank
 

@@ -19,7 +19,7 @@ from piiloom.foundation.words import counted
 from piiloom.providers.model_calls import CALLS, MODEL, MONEY
 
 if TYPE_CHECKING:
-    from piiloom.taxonomy.entities.entity import EntityPattern
+    from piiloom.taxonomy.entities.catalogue_file import EntityPattern
 
 _LIST = ("piiloom entities list --locale pl_PL", "piiloom entities list --domain Healthcare --json")
 _SHOW = ("piiloom entities show pl_pesel",)

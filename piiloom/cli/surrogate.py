@@ -225,7 +225,7 @@ def leakage(asked: _Leakage) -> None:
 
 
 def _say_written(out: Path) -> None:
-    from piiloom.foundation.extras import how_to_install
+    from piiloom.foundation.errors import how_to_install
 
     plotted = (out / "leakage.png").exists()
     say_aside(f"leakage.json and leakage.png: {out}" if plotted else f"leakage.json: {out} (for the plot: {how_to_install('report')})")

@@ -19,8 +19,7 @@ from piiloom.foundation.settings import Converted, Settings, setting
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.resolving import THRESHOLD, disjoint
 from piiloom.pii_values.entity_values.drawing import draw_entity_value, spoilt_value
-from piiloom.taxonomy.entities.catalogue_file import read_catalogue_file
-from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import DOMAINS, UNIVERSAL, Entity, read_catalogue_file
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, known_locale, shipped_entities
 
 POSITIVES: Final = 20

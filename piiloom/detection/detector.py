@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, runtim
 from piiloom.corpus.normalising import extends
 from piiloom.corpus.record import Relevance
 from piiloom.execution.call_entries import CallTotals
-from piiloom.foundation.errors import UsageError
+from piiloom.foundation.errors import UsageError, how_to_install
 from piiloom.foundation.event_loops import run_in_own_loop
-from piiloom.foundation.extras import how_to_install
 from piiloom.foundation.words import Range
 from piiloom.patterns.resolving import PER_CHARACTER
 

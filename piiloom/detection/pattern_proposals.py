@@ -36,8 +36,7 @@ from piiloom.patterns.resolving import disjoint
 from piiloom.patterns.writing import write_pattern
 from piiloom.pii_values.entity_values.drawing import draw_entity_value
 from piiloom.providers.protocol import JsonSchema, SamplingSettings
-from piiloom.taxonomy.entities.catalogue_file import CatalogueFile, read_catalogue_file
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, CatalogueFile, Entity, EntityPattern, read_catalogue_file
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue
 
 TEMPLATE: Final = "entity_patterns"  # the name of the template, of the schema, and of the stage in the journal

@@ -25,9 +25,8 @@ from piiloom.evaluation.inputs.documents import AnnotatedDocument, Pair
 from piiloom.evaluation.pages.parts import NOTHING, ReportTable, as_decimal, count, short
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings, ends, percentiles, resampled_multiples
 from piiloom.foundation.errors import UsageError
-from piiloom.pii_values.names.classifying import female_share, shares_by_country
+from piiloom.pii_values.names.classifying import female_share, parted, shares_by_country
 from piiloom.pii_values.names.index import NamesIndex, open_names
-from piiloom.pii_values.names.parsing import parted
 from piiloom.pii_values.names.regions import REGIONS, region_of
 
 if TYPE_CHECKING:

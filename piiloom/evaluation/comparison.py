@@ -34,9 +34,8 @@ from piiloom.evaluation.scoring.resampling import (
 )
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.frames import Framed, Row
-from piiloom.foundation.markdown import escaped, one_line, pipe_table
 from piiloom.foundation.settings import setting
-from piiloom.foundation.words import counted
+from piiloom.foundation.words import counted, escaped, one_line, pipe_table
 
 
 class RankingSettings(ResamplingSettings):

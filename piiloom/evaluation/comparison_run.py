@@ -40,8 +40,7 @@ from piiloom.evaluation.schemes.capid import CapidScheme, relevance_warnings
 from piiloom.evaluation.schemes.registry import BY_TYPE, DEFAULT_SCHEME, SCHEME_HELP, make_schemes
 from piiloom.evaluation.scoring.counts import CalibrationCollector, CalibrationFigures
 from piiloom.evaluation.scoring.resampling import UNCERTAINTY
-from piiloom.foundation.errors import DataError, OutputError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import DataError, OutputError, UsageError, how_to_install
 from piiloom.foundation.settings import Converted, OptionalPath, setting
 from piiloom.foundation.whole_files import drafted, output_errors
 

@@ -27,9 +27,8 @@ from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.shared_limits import CallBudget, CallLimiter
 from piiloom.execution.watching.events import EventSink
-from piiloom.foundation.errors import Interrupted, RunError
+from piiloom.foundation.errors import Interrupted, RunError, noop
 from piiloom.foundation.event_loops import run_in_own_loop
-from piiloom.foundation.noop import noop
 from piiloom.providers.factory import make_batch_api
 from piiloom.providers.protocol import Provider
 

@@ -32,8 +32,7 @@ from piiloom.execution.money.budget import Reservation, estimated_tokens, worst_
 from piiloom.execution.retrying import RetryPolicy, last_result
 from piiloom.execution.shared_limits import CallBudget, CallLimiter
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink
-from piiloom.foundation.errors import ProviderError
-from piiloom.foundation.noop import noop
+from piiloom.foundation.errors import ProviderError, noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Completion, Provider

@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from piiloom.foundation.errors import RunError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import RunError, UsageError, how_to_install
 
 
 def import_ray(option: str) -> Any:

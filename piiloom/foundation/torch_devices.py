@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import UsageError, how_to_install
 
 EXTRA: Final = "train"
 DEVICES: Final = ("auto", "cpu", "cuda")

@@ -21,8 +21,7 @@ import regex
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.patterns.prefilters import Backend, EveryPattern, Filtered, HyperscanPrefilter, Prefilter, Re2Prefilter
 from piiloom.patterns.writing import LOOK_AROUND, FoldedText, WrittenPattern, fold_text, write_pattern
-from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity, EntityPattern
+from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR, UNIVERSAL, Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
 from piiloom.taxonomy.own_entities import own_catalogue

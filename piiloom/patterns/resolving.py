@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Final, Protocol, TypeVar
 
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, Entity
 
 THRESHOLD: Final = 0.5
 OF_THE_LOCALE: Final = 0.2  # what a locale has a rule for is more than what texts of all locales call "passport no"

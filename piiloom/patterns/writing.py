@@ -17,8 +17,16 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Node, Repeat, TemplateChoice, TemplateSequence, longest, parse_pattern
-from piiloom.taxonomy.entities.entity import EntityPattern
+from piiloom.taxonomy.entities.catalogue_file import (
+    CharacterSet,
+    EntityPattern,
+    Node,
+    Repeat,
+    TemplateChoice,
+    TemplateSequence,
+    longest,
+    parse_pattern,
+)
 
 _BEYOND_ASCII: Final = 0x80
 _PLANES: Final = 0x20000  # no digit, blank or hyphen lies beyond the second plane

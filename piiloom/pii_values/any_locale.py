@@ -22,20 +22,17 @@ from typing import Any, Final, Literal
 
 import regex
 
-from piiloom.pii_values import networks
-from piiloom.pii_values.contacts import draw_email
-from piiloom.pii_values.country_facts import facts_of, id_rule, supported
 from piiloom.pii_values.dates import age_on, draw_day, draw_year
-from piiloom.pii_values.documents import draw_number
 from piiloom.pii_values.entity_values.drawers import draw_valid_phone
 from piiloom.pii_values.entity_values.drawing import draw_entity_value, number_holder
 from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, draw_adult_birth_date, latin_name
-from piiloom.pii_values.identifiers import draw_iban, draw_payment_card
+from piiloom.pii_values.identifiers import draw_iban, draw_ip_address, draw_number, draw_payment_card, draw_wallet
 from piiloom.pii_values.numbering.accounts import national_account
 from piiloom.pii_values.numbering.holders import rule_of
 from piiloom.pii_values.numbering.masks import fill_places
-from piiloom.pii_values.people import draw_handle
-from piiloom.taxonomy.entities.entity import UNIVERSAL
+from piiloom.pii_values.people import draw_email, draw_handle
+from piiloom.pii_values.places import facts_of, id_rule, supported
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.locales import cldr_locale, get_locale, locale_codes
 
@@ -123,8 +120,8 @@ def drawers_of(locale: str) -> Drawers:
         **{kind: partial(_numbered, kind) for kind in _NUMBERS},
         **({"email": lambda p, rng: draw_email(p.latin_given, p.latin_family, p.born.year, rng)} if named else {}),
         "phone": lambda p, rng: draw_valid_phone(p.locale, rng),
-        "ip_address": lambda _, rng: networks.draw_ip_address(rng),
-        "wallet": lambda _, rng: networks.draw_wallet(rng),
+        "ip_address": lambda _, rng: draw_ip_address(rng),
+        "wallet": lambda _, rng: draw_wallet(rng),
     }
     return MappingProxyType(
         {

@@ -13,14 +13,11 @@ from functools import cache, lru_cache
 from typing import Final
 
 from piiloom.foundation.words import whole_word
-from piiloom.pii_values.creeds import families_of
-from piiloom.pii_values.heritage import Heritage, heritages, profile
+from piiloom.pii_values.heritage import Heritage, families_of, heritages, profile
 from piiloom.pii_values.identifiers import draw_iban
-from piiloom.pii_values.languages import gendered
-from piiloom.pii_values.lexicons import listed
+from piiloom.pii_values.lexicons import Weighted, gendered, listed, weighted
 from piiloom.pii_values.occupations import occupations
 from piiloom.pii_values.people import ascii_name
-from piiloom.pii_values.sampling import Weighted, weighted
 
 _MAJORITY: Final = "majority"
 _NUMBER: Final = re.compile(r"(\d+)(s?)")

@@ -6,8 +6,7 @@ import random
 from datetime import date, timedelta
 from typing import Final, Literal
 
-from piiloom.pii_values.lexicons import Fitted, Who, has_topic, listed, phrase
-from piiloom.pii_values.sampling import weighted
+from piiloom.pii_values.lexicons import Fitted, Who, has_topic, listed, phrase, weighted
 from piiloom.taxonomy.locales import get_locale
 
 REFERENCE_DATE: Final = date(2026, 1, 1)

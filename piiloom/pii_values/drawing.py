@@ -12,10 +12,9 @@ from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.words import content_words, whole_word
 from piiloom.pii_values.drawers import ValueKind
 from piiloom.pii_values.kinds import kinds_for
-from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.lexicons import Weighted
+from piiloom.pii_values.persona import Persona, draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative
-from piiloom.pii_values.sampling import Weighted
 from piiloom.taxonomy.entity_types import Taxonomy
 
 SELF: Final = "self"

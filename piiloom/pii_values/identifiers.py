@@ -5,6 +5,15 @@ no living person. AU tax file numbers and IN Aadhaar and PAN have no such range:
 that the code does not name: a random number that the stdnum module named in ``data/countries.yaml`` accepts; for SE personal numbers,
 birth numbers are from 980 on. US, CA, AU, IN and SG account numbers have no check digit; the shape is the usual one. GB accounts are
 IBANs of made-up banks.
+
+Draw IP addresses and addresses of crypto wallets.
+
+Network addresses come from the ranges that RFC 5737 and RFC 3849 reserve for documentation or RFC 1918, 4193 and 4291 for private networks.
+Wallets have the right shape; no key is known for any of them.
+
+Draw passport, driving license, plate and booking numbers, and numbers given by schools, employers and insurers.
+
+Only their shapes are realistic: those of ``data/countries.yaml`` for a locale, and of ``data/number_forms.yaml`` for any.
 """
 
 from __future__ import annotations
@@ -15,15 +24,59 @@ from datetime import date
 from typing import Final
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.pii_values.countries import CheckedId, country_of, from_mask, shaped
-from piiloom.pii_values.country_facts import facts_of
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.languages import PersonGender
+from piiloom.pii_values.lexicons import PersonGender
 from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban_of, in_fours
 from piiloom.pii_values.numbering.european_ids import nhs, nino
-from piiloom.pii_values.numbering.holders import Holder, Stream, check_of, completed, digits
-from piiloom.pii_values.numbering.masks import fill_places
+from piiloom.pii_values.numbering.holders import NETWORK_V6, NETWORKS, Holder, Stream, check_of, completed, digits
+from piiloom.pii_values.numbering.masks import fill_given, fill_mask, fill_places, usual_masks
 from piiloom.pii_values.numbering.overseas_ids import NRIC_ENDS, aadhaar, pan, sin, tfn, unissued_ssn
+from piiloom.pii_values.persona import Persona
+from piiloom.pii_values.places import CheckedId, country_of, facts_of, from_mask, shaped
+
+# Shortened, in full, of a MAC address, with an interface, of a private network. Places 6 and 7 have 8 bits, the others 16.
+_V6: Final = (
+    *(f"{NETWORK_V6}{rest}" for rest in ("::{0:x}", "::{0:x}:{1:x}", "::{0:x}:{1:x}:{2:x}", ":{0:x}::{1:x}", ":{0:x}:{1:x}::{2:x}")),
+    *(f"{NETWORK_V6}:{rest}" for rest in ("{0:x}:{1:x}:{2:x}::{3:x}", "{0:x}:{1:x}:{2:x}:{3:x}:{4:x}:{5:x}")),
+    NETWORK_V6 + ":{0:04x}:{1:04x}:{2:04x}:{3:04x}:{4:04x}:{5:04x}",
+    *("fe80::{0:x}:{6:x}ff:fe{7:x}:{1:x}" + zone for zone in ("", "%eth0")),
+    "fe80::{0:x}%en0",
+    "fd{6:x}:{0:x}:{1:x}::{2:x}",
+)
+_CAPITALS: Final = 0.12
+_HEX: Final = "0123456789abcdef"
+_BECH32: Final = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"  # the alphabet of BIP 173
+_BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def draw_ip_address(rng: random.Random) -> str:
+    """Draw an IPv4 address of a private or documentation range, sometimes an IPv6 address."""
+    dice = rng.random()
+    if dice < 0.3:
+        return f"{NETWORKS[int(rng.random() * len(NETWORKS))]}.{rng.randint(1, 254)}"
+    if dice < 0.55:
+        return f"192.168.{rng.randint(0, 254)}.{rng.randint(2, 254)}"
+    if dice < 0.75:
+        return f"10.{rng.randint(0, 255)}.{rng.randint(0, 255)}.{rng.randint(2, 254)}"
+    if dice < 0.85:
+        return f"172.{rng.randint(16, 31)}.{rng.randint(0, 255)}.{rng.randint(2, 254)}"
+    number = rng.choice(_V6).format(*(rng.randint(1, 0xFFFF) for _ in range(6)), *(rng.randint(0x10, 0xFF) for _ in range(2)))
+    return number.upper() if "%" not in number and rng.random() < _CAPITALS else number
+
+
+def draw_wallet(rng: random.Random) -> str:
+    """An Ethereum address (0x and 40 hex digits) or a Bitcoin one (bc1q…, 1…)."""
+    dice = rng.random()
+    if dice < 0.55:
+        return f"0x{_from(_HEX, 40, rng)}"
+    if dice < 0.85:
+        return f"bc1q{_from(_BECH32, 38, rng)}"
+    return f"1{_from(_BASE58, 33, rng)}"
+
+
+def _from(alphabet: str, count: int, rng: random.Random) -> str:
+    return "".join(rng.choices(alphabet, k=count))
+
 
 _TRIES: Final = 100  # most number bodies to try until one has valid check digits
 _PAN_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -125,3 +178,43 @@ def _checked_id(rule: CheckedId, born: date, gender: PersonGender, rng: random.R
         if number is not None:
             return check_of(number, f"{rule.stdnum}:format") if rng.random() < 0.75 else number
     raise ConfigError(f"stdnum.{rule.stdnum} accepts no number of the mask {rule.mask!r}", remedy="Correct it in countries.yaml.")
+
+
+_MONTHS_FOR_WOMEN: Final = 50  # added to the month of a British driver number
+
+
+def draw_passport(locale: str, rng: random.Random) -> str:
+    """Draw a passport number."""
+    return shaped("passport", locale, rng)
+
+
+def draw_driving_licence(holder: Persona, rng: random.Random) -> str:
+    """Draw a license number. As with real ones, the British one contains the holder's name and birth date, the Indian one the state."""
+    family, birth = holder.family_name, holder.birth_date
+    match holder.locale:
+        case "en_GB":
+            name = "".join(c for c in family.upper() if c.isascii() and c.isalpha())[:5].ljust(5, "9")
+            month = birth.month + (_MONTHS_FOR_WOMEN if holder.gender == "female" else 0)
+            born = f"{birth.year // 10 % 10}{month:02d}{birth.day:02d}{birth.year % 10}"
+            return f"{name} {born} {holder.given_name[0].upper()}9{fill_mask('%@@', rng)}"
+        case "en_IN":
+            issued = min(REFERENCE_DATE.year - 1, birth.year + 18 + int(rng.random() * 12))
+            return f"{holder.place.vehicle}{rng.randint(1, 60):02d} {issued}{fill_mask('#######', rng)}"
+        case "en_SG":
+            return draw_national_id(holder.locale, family, rng)  # a Singapore licence bears the identity card's number
+        case _:
+            return shaped("driving_licence", holder.locale, rng, initial=family[0].upper())
+
+
+def draw_licence_plate(locale: str, vehicle: str | None, rng: random.Random) -> str:
+    """Draw a license plate in a shape of the locale; *vehicle* is the Indian state's registration code."""
+    return shaped("licence_plate", locale, rng, vehicle=vehicle or "DL")
+
+
+def draw_number(kind: str, rng: random.Random, birth_year: int = REFERENCE_DATE.year - 30) -> str:
+    """Draw a number of *kind* ("employee_id") in one of the forms of ``data/number_forms.yaml``.
+
+    ``{entry}`` and ``{in}`` in it are the year, and its last two digits, in which somebody born in *birth_year* began to study.
+    """
+    entry = str(min(REFERENCE_DATE.year - 1, birth_year + 18 + int(rng.random() * 6)))
+    return fill_given(usual_masks()[kind], rng, {"entry": entry, "in": entry[2:]})

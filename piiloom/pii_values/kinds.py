@@ -9,13 +9,13 @@ from types import MappingProxyType
 from typing import Final
 
 from piiloom.foundation.errors import UsageError
-from piiloom.pii_values.documents import draw_number
 from piiloom.pii_values.drawers import Drawer, ValueKind, circumstances, traits
 from piiloom.pii_values.entity_values.drawing import draw_entity_value
+from piiloom.pii_values.identifiers import draw_number
+from piiloom.pii_values.lexicons import Weighted, weighted
 from piiloom.pii_values.numbering.masks import laid_out, usual_masks
 from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.sampling import Weighted, weighted
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.value_patterns import ValueGenerator, draw_own_value

@@ -5,6 +5,10 @@ dates and amounts. An entry may have slots: ``{topic}`` is filled with an entry 
 ``{lexicon.topic}`` with one of another lexicon, and a name for which the caller gives a text with that text.
 ``<a|b>`` in an entry gives the form for a man and the form for others. Topics that begin with "_" are only used as parts of
 other entries. Spellings are converted to those of the locale (``spelling.yaml``) when a list is first read.
+
+Helpers for the data files of a language: their folder, spelling by locale, and gendered forms.
+
+Weighted draws that cost one random number and one bisection.
 """
 
 from __future__ import annotations
@@ -16,15 +20,86 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
+from itertools import accumulate
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final, Generic, Literal, Protocol, TypeVar
 
 from pydantic import Field
 
+from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.words import WORD
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
-from piiloom.pii_values.languages import PersonGender, gendered, spelled
-from piiloom.pii_values.sampling import Weighted, weighted
 from piiloom.taxonomy.locales import get_locale
+
+PersonGender = Literal["female", "male", "nonbinary"]
+
+_GENDERED: Final = re.compile(r"<([^|<>]*)\|([^|<>]*)>")
+
+
+class _SpellingFile(FileModel):
+    words: dict[str, dict[str, str]]
+
+
+@cache
+def folder(locale: str) -> Traversable:
+    """Return the data folder of a locale's language."""
+    return files("piiloom.pii_values") / "data" / get_locale(locale).language
+
+
+@cache
+def _spellings(locale: str) -> Mapping[str, str]:
+    source = folder(locale) / "spelling.yaml"
+    return load_yaml(source, _SpellingFile).words.get(locale, {}) if source.is_file() else {}
+
+
+def spelled(text: str, locale: str) -> str:
+    """Convert *text* to the spelling of *locale*; an initial capital is kept."""
+    changes = _spellings(locale)
+    if not changes:
+        return text
+
+    def swap(word: str) -> str:
+        other = changes.get(word.casefold())
+        if other is None:
+            return word
+        return other.capitalize() if word[0].isupper() else other
+
+    return WORD.sub(lambda match: swap(match.group()), text)
+
+
+def gendered(text: str, gender: PersonGender) -> str:
+    """Replace each ``<a|b>`` in *text* by its first form for men, by its second for others."""
+    return _GENDERED.sub(lambda m: m[1] if gender == "male" else m[2], text) if "<" in text else text
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted(Generic[T]):
+    """Items with the cumulative sums of their weights (same length, increasing)."""
+
+    items: tuple[T, ...]
+    sums: tuple[float, ...]
+
+    def draw(self, rng: random.Random) -> T:
+        """Draw one item by weight; raises ``PiiloomError`` if there is none."""
+        if not self.items:
+            raise PiiloomError("no value fits what is asked for", remedy="Widen the age range or ask for another subtype.")
+        return self.items[bisect(self.sums, rng.random() * self.sums[-1], 0, len(self.items) - 1)]
+
+
+def weighted(pairs: Iterable[tuple[T, float]]) -> Weighted[T]:
+    """Build a ``Weighted`` from (item, weight) pairs in the given order; weights must be positive."""
+    found = tuple(pairs)
+    return Weighted(tuple(item for item, _ in found), tuple(accumulate(weight for _, weight in found)))
+
+
+def spread(rng: random.Random, low: float, high: float) -> float:
+    """Draw a number in [*low*, *high*) with a peak in the middle: the mean of two uniform draws."""
+    return low + (high - low) * (rng.random() + rng.random()) / 2
+
 
 _SLOT: Final = re.compile(r"\{([\w.]+)\}")
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})

@@ -20,7 +20,8 @@ from piiloom.foundation.errors import PiiloomError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.drawers import ValueKind
 from piiloom.pii_values.kinds import kinds_for
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.lexicons import Weighted
+from piiloom.pii_values.persona import draw_persona
 from piiloom.pii_values.rewriting.calendars import has_calendar, other_words
 from piiloom.pii_values.rewriting.date_shifts import another_moment
 from piiloom.pii_values.rewriting.values import (
@@ -37,7 +38,6 @@ from piiloom.pii_values.rewriting.values import (
     renumbered,
     unlike,
 )
-from piiloom.pii_values.sampling import Weighted
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.locales import load_locales
 

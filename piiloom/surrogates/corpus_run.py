@@ -10,10 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from piiloom.foundation.errors import OutputError, UsageError
-from piiloom.foundation.noop import noop
-from piiloom.foundation.scratch_places import scratch_folder
+from piiloom.foundation.errors import OutputError, UsageError, noop
 from piiloom.foundation.seeding import COST_OF_SEEDS
+from piiloom.foundation.whole_files import scratch_folder
 from piiloom.surrogates.engine import EngineFactory
 from piiloom.surrogates.inputs.parts import SourceSettings
 from piiloom.surrogates.inputs.reading import KeptRows, iter_documents

@@ -20,8 +20,7 @@ from math import exp, log
 from typing import Any, Final, NamedTuple
 
 from piiloom.corpus.record import Relevance
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import UsageError, how_to_install
 from piiloom.taxonomy.own_types import OwnTypes
 
 

@@ -17,8 +17,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from piiloom.corpus.record import Relevance
 from piiloom.corpus.releases.grouping import Links
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import UsageError, how_to_install
 from piiloom.foundation.seeding import derive_rng
 from piiloom.tagging.model import (
     Calibration,

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, key_name, read_document, validate_document
-from piiloom.taxonomy.bank_checks import bank_faults
-from piiloom.taxonomy.bank_files import BankFile, FrameEntry
+from piiloom.taxonomy.bank_checks import BankFile, FrameEntry, bank_faults
 from piiloom.taxonomy.bank_loading import bank_languages, load_bank, shipped_sources
 from piiloom.taxonomy.bank_style import style_findings
 from piiloom.taxonomy.entity_types import Taxonomy, shipped_taxonomy

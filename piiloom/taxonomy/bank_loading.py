@@ -13,8 +13,7 @@ from types import MappingProxyType
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import YamlDocument, data_folder, read_document, validate_document
-from piiloom.taxonomy.bank_checks import MOST_SLOTS, OF_RELATIVE, check_bank_file
-from piiloom.taxonomy.bank_files import BankFile, FrameEntry, ScenarioEntry, TalkEntry
+from piiloom.taxonomy.bank_checks import MOST_SLOTS, OF_RELATIVE, BankFile, FrameEntry, ScenarioEntry, TalkEntry, check_bank_file
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.scenarios import Also, Bank, Definite, Frame, Qualifier, Scenario, SlotKey, Talk
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import data_folder, read_document, validate_document
-from piiloom.taxonomy.entities.entity import Identifier
+from piiloom.taxonomy.entities.catalogue_file import Identifier
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 
 

@@ -14,8 +14,15 @@ from typing import Final
 
 from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.yaml_files import read_document
-from piiloom.taxonomy.entities.catalogue_file import CatalogueFile, parse_pattern, read_catalogue_file
-from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL, Entity, EntityPattern
+from piiloom.taxonomy.entities.catalogue_file import (
+    DOMAINS,
+    UNIVERSAL,
+    CatalogueFile,
+    Entity,
+    EntityPattern,
+    parse_pattern,
+    read_catalogue_file,
+)
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.own_types import VALUE, OwnSubtype, OwnType, OwnTypes
 from piiloom.taxonomy.own_types_file import read_types_file

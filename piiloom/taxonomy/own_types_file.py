@@ -17,7 +17,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import drafted
 from piiloom.foundation.words import content_words
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument, data_folder, key_name, read_document
-from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_checks import BankFile
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Form, bare_spelling, shipped_taxonomy
 from piiloom.taxonomy.own_types import ALL_TYPES, VALUE, OwnSubtype, OwnType, OwnTypes, clashes

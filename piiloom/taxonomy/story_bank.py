@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import YamlDocument, data_folder, key_name, read_document, validate_document
-from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_checks import BankFile
 from piiloom.taxonomy.bank_loading import STORIES, user_sources
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.locales import Locale

@@ -13,10 +13,10 @@ from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import Choice, Text, all_expansions, combinations, parse, slot_counts
 from piiloom.taxonomy.grammar import Sequence as PatternSequence
-from piiloom.taxonomy.registers import pronouns
 from piiloom.taxonomy.stories import LOOKALIKES, WRITER, Fact, InRows, Listed
 from piiloom.taxonomy.story_files import MOST_NUMBER, Cell, FactEntry, NumberRule, QuestionEntry, StepEntry, StoryEntry
 from piiloom.taxonomy.story_reading import VALUE, cell_of, fact_names, facts_of_entry, likes_of, slots_of, spelled_type
+from piiloom.taxonomy.text_shapes import pronouns
 
 Fault = tuple[KeyPath, str]
 

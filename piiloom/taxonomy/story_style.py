@@ -13,12 +13,11 @@ from collections.abc import Iterator, Mapping
 from piiloom.foundation.articles import article
 from piiloom.foundation.words import whole_word, words
 from piiloom.foundation.yaml_files import KeyPath, YamlDocument
-from piiloom.taxonomy.bank_style import StyleFinding
+from piiloom.taxonomy.bank_style import StyleFinding, disclosures, slips
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import all_expansions
 from piiloom.taxonomy.stories import Counted, Fact, FromGenerator, InRows, Listed, Step, Story, StoryQuestion
 from piiloom.taxonomy.story_reading import slots_of
-from piiloom.taxonomy.wording import disclosures, slips
 
 FACTS = (5, 12)
 FEWEST_TYPES = 4

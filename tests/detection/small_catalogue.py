@@ -8,7 +8,7 @@ from functools import lru_cache
 from piiloom.detection.hybrid.phases import EntityCandidate, PhaseSettings
 from piiloom.detection.registry import PatternDetector
 from piiloom.patterns.engine import PatternEngine
-from piiloom.taxonomy.entities.entity import Entity, EntityPattern
+from piiloom.taxonomy.entities.catalogue_file import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 LOCALE = "pl_PL"

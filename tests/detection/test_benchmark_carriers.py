@@ -12,7 +12,7 @@ import pytest
 from piiloom.detection.benchmark.carriers import LENGTHS, read_carriers, shipped_carriers
 from piiloom.detection.benchmark.composing import compose
 from piiloom.pii_values.entity_values.people import locale_words
-from piiloom.taxonomy.entities.entity import DOMAINS
+from piiloom.taxonomy.entities.catalogue_file import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue, shipped_entities
 from tests.longer import case_by_case
 

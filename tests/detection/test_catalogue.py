@@ -9,7 +9,7 @@ import pytest
 from piiloom.detection.catalogue_trial import NEGATIVES, POSITIVES, try_entity
 from piiloom.patterns.engine import engine_for
 from piiloom.patterns.resolving import disjoint
-from piiloom.taxonomy.entities.entity import UNIVERSAL
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, shipped_entities
 from tests.longer import mostly_long
 

@@ -14,7 +14,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.pii_values.kinds import draw_own
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.own_entities import own_catalogue, without_pattern
-from piiloom.taxonomy.own_type_asides import with_own_aside
+from piiloom.taxonomy.own_types import with_own_aside
 from piiloom.taxonomy.own_types_file import read_types_file
 from piiloom.taxonomy.stories import LINE_VOICES
 from piiloom.taxonomy.story_bank import StoryBank

@@ -20,7 +20,7 @@ from piiloom.detection.benchmark.written_carriers import (
 )
 from piiloom.execution.calls import Fault
 from piiloom.prompts.library import open_library
-from piiloom.taxonomy.entities.entity import DOMAINS
+from piiloom.taxonomy.entities.catalogue_file import DOMAINS
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, load_catalogue
 from tests.detection.carrier_author import written
 from tests.longer import case_by_case, usually

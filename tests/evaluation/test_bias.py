@@ -15,8 +15,8 @@ from piiloom.evaluation.evaluating import EvaluationSettings
 from piiloom.evaluation.inputs.documents import AnnotatedDocument, AnnotatedMention, Pair
 from piiloom.evaluation.scoring.resampling import Interval, ResamplingSettings
 from piiloom.foundation.errors import UsageError
+from piiloom.pii_values.names.building import TableWriter, packed
 from piiloom.pii_values.names.index import NamesIndex, builtin, open_bytes
-from piiloom.pii_values.names.writing import TableWriter, packed
 from tests.longer import case_by_case, few
 
 GROUPS = NameGroups(builtin())

@@ -10,7 +10,7 @@ from piiloom.evaluation.report.figures import measure
 from piiloom.evaluation.report.folder import dataset_card
 from piiloom.evaluation.report.sources import ReportSource
 from piiloom.evaluation.report.tables import all_tables
-from piiloom.foundation.markdown import escaped
+from piiloom.foundation.words import escaped
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.evaluation.report_records import marked, varied
 from tests.longer import few

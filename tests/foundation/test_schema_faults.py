@@ -21,7 +21,7 @@ PYDANTIC = re.compile(
 # What people write themselves: run files, banks, mappings, prices and models, rows.
 OF_USERS = [
     ("piiloom.generation.settings.configuration", "RunConfig"),
-    ("piiloom.taxonomy.bank_files", "BankFile"),
+    ("piiloom.taxonomy.bank_checks", "BankFile"),
     ("piiloom.surrogates.placeholders.mapping", "_MappingFile"),
     ("piiloom.providers.prices", "ModelBook"),
     ("piiloom.corpus.formats.native_rows", "NativeRow"),

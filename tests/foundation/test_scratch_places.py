@@ -4,7 +4,7 @@ import os
 import time
 from pathlib import Path
 
-from piiloom.foundation.scratch_places import LOCK, lock, named, remove_old_drafts, scratch_folder
+from piiloom.foundation.whole_files import LOCK, lock, named, remove_old_drafts, scratch_folder
 
 
 def test_only_what_no_process_holds_is_removed(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from piiloom.foundation.words import count_words
 from piiloom.generation.composer.provider import Brief
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions
-from piiloom.taxonomy.registers import Register
 from piiloom.taxonomy.scenarios import Also, Definite, Qualifier, Scenario, Talk
+from piiloom.taxonomy.text_shapes import Register
 
 _SLOT = re.compile(r"\{[^{}]*\}")
 _GIVEN = r"(?:[Aa]n? )?\[\[v\d+\|[^\]]*\]\]"

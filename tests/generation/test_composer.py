@@ -20,9 +20,9 @@ from piiloom.screening.gates import Expectations
 from piiloom.screening.screen import default_screen
 from piiloom.taxonomy.bank_checks import slot_name
 from piiloom.taxonomy.bank_loading import load_bank
+from piiloom.taxonomy.bank_style import FIRST_PERSON
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.grammar import all_expansions
-from piiloom.taxonomy.wording import FIRST_PERSON
 from tests.generation.scripted_provider import PLAN, VALUES
 from tests.longer import case_by_case
 

@@ -16,7 +16,7 @@ from piiloom.generation.composer.provider import compose_passage, lay_out
 from piiloom.generation.composer.scenario_texts import says_any
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.text_shapes import load_registers
 from tests.generation.composer_bits import PLAIN_TALK, brief, fits, length, marks, register, rngs
 
 MATTER = "As [[v2|air traffic controller]] with [[v1|asthma]] I cough.\nThe rota is fixed.\nNobody has offered me another slot so far."

@@ -16,7 +16,7 @@ from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import load_locales
-from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.text_shapes import load_registers
 from tests.generation.composed_items import loom, planned
 from tests.longer import EXPLORE
 

@@ -19,8 +19,7 @@ from piiloom.generation.stages.pipeline import stage_names
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.registers import load_registers
-from piiloom.taxonomy.relevance_shares import published_shares
+from piiloom.taxonomy.text_shapes import load_registers, published_shares
 from tests.generation.composer_settings import SAMPLES, exported, finished, resume, script, start
 
 STAGE_NAMES = stage_names("staged", ())

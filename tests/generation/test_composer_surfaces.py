@@ -15,7 +15,7 @@ from piiloom.corpus.mention_search import is_same_spelling
 from piiloom.generation.composer.surfaces import wear
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.text_shapes import load_registers
 from tests.generation.composer_bits import TALK, VALUES, marks, register, rngs
 
 MARKED = (

@@ -8,7 +8,7 @@ from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.settings.digests import plan_digest, run_digest, sendable_templates
 from piiloom.generation.settings.setting_checks import make_config, read_config
-from piiloom.taxonomy.registers import load_registers
+from piiloom.taxonomy.text_shapes import load_registers
 from tests.longer import case_by_case
 
 

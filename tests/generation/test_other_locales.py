@@ -16,7 +16,7 @@ from piiloom.foundation.errors import UsageError
 from piiloom.foundation.words import whole_word
 from piiloom.generation.settings.setting_checks import make_config
 from piiloom.pii_values.drawing import draw_value
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.persona import draw_persona
 from piiloom.screening.gates import Expectations
 from piiloom.screening.language import LanguageGate
 from piiloom.taxonomy.bank_loading import load_bank

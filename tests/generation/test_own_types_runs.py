@@ -23,10 +23,9 @@ from piiloom.generation.settings.digests import run_digest, shaping
 from piiloom.generation.settings.setting_checks import make_config, read_config
 from piiloom.pii_values.drawing import ValueRequest, draw_values
 from piiloom.pii_values.kinds import kinds_for
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.persona import draw_persona
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.own_type_asides import asides_digest
-from piiloom.taxonomy.own_types import extended
+from piiloom.taxonomy.own_types import asides_digest, extended
 from piiloom.taxonomy.own_types_file import read_types_file
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

@@ -16,7 +16,7 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.registers import SECOND_HAND, load_registers
+from piiloom.taxonomy.text_shapes import SECOND_HAND, load_registers
 from tests.generation.composed_items import planned
 from tests.generation.test_planning import of_relevance, unbanked
 from tests.longer import case_by_case

@@ -15,9 +15,8 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.taxonomy.bank_checks import CUE_LEVELS, OF_RELATIVE
 from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.facts import fact_of
-from piiloom.taxonomy.registers import SECOND_HAND, load_registers
-from piiloom.taxonomy.scenarios import Also
+from piiloom.taxonomy.scenarios import Also, fact_of
+from piiloom.taxonomy.text_shapes import SECOND_HAND, load_registers
 from tests.generation.composed_items import planned
 from tests.generation.composer_bits import SCENARIO, rngs
 from tests.longer import examples

@@ -13,9 +13,9 @@ from piiloom.taxonomy.bank_loading import load_bank
 from piiloom.taxonomy.entities.entity_catalogue import shipped_entities
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.registers import labels
 from piiloom.taxonomy.stories import NO_PAIR
 from piiloom.taxonomy.story_bank import StoryBank, load_stories, stories_for, story_sources
+from piiloom.taxonomy.text_shapes import labels
 from tests.longer import EXPLORE
 
 

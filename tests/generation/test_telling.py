@@ -16,9 +16,9 @@ from piiloom.generation.composer.surfaces import with_habit
 from piiloom.generation.composer.telling import StoryUntold, tell, tell_asked, tell_once
 from piiloom.pii_values.consistency import matching_heritages, reminds_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.taxonomy.registers import FieldLabels, habit_shares
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.telling_plan import Asking, plan_of
+from piiloom.taxonomy.text_shapes import FieldLabels, habit_shares
 from tests.longer import case_by_case
 from tests.taxonomy.story_example import STORY, story_of
 

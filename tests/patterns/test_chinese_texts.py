@@ -1,7 +1,7 @@
 """Chinese has no blanks: numbers adjoin words and Chinese commas, colons and stops, which are no parts of them."""
 
 from piiloom.patterns.engine import PatternEngine
-from piiloom.taxonomy.entities.entity import EntityPattern
+from piiloom.taxonomy.entities.catalogue_file import EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 from tests.longer import case_by_case
 from tests.patterns.test_engine import entity

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from piiloom.patterns.engine import Match, PatternEngine, engine_for
 from piiloom.patterns.writing import fold_text, write_pattern
-from piiloom.taxonomy.entities.entity import Entity, EntityPattern
+from piiloom.taxonomy.entities.catalogue_file import Entity, EntityPattern
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 from piiloom.taxonomy.own_entities import own_catalogue
 from tests.detection.own_entities import only_own

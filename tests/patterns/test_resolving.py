@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from piiloom.patterns.engine import Match
 from piiloom.patterns.resolving import disjoint
-from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.catalogue_file import Entity
 from tests.longer import few
 from tests.patterns.test_engine import PATTERNS, entity
 

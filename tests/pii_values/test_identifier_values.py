@@ -14,13 +14,21 @@ from stdnum.gb import nhs
 from stdnum.in_ import aadhaar, pan
 from stdnum.us import ssn
 
-from piiloom.pii_values.contacts import draw_phone
-from piiloom.pii_values.documents import draw_driving_licence, draw_licence_plate, draw_number, draw_passport
 from piiloom.pii_values.finance import draw_credit_score, in_units, told_amount, told_rate, written_amount
-from piiloom.pii_values.identifiers import draw_bank_account, draw_national_id, draw_payment_card
-from piiloom.pii_values.networks import draw_ip_address, draw_wallet
-from piiloom.pii_values.persona_drawing import draw_persona
-from piiloom.pii_values.regions import regions
+from piiloom.pii_values.identifiers import (
+    draw_bank_account,
+    draw_driving_licence,
+    draw_ip_address,
+    draw_licence_plate,
+    draw_national_id,
+    draw_number,
+    draw_passport,
+    draw_payment_card,
+    draw_wallet,
+)
+from piiloom.pii_values.people import draw_phone
+from piiloom.pii_values.persona import draw_persona
+from piiloom.pii_values.places import regions
 from tests.longer import case_by_case
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")

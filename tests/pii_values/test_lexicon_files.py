@@ -14,16 +14,11 @@ import pytest
 
 from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.yaml_files import load_yaml
-from piiloom.pii_values.creeds import creeds
 from piiloom.pii_values.dates import REFERENCE_DATE, age_on, draw_birth_date, draw_day, written_date
-from piiloom.pii_values.heritage import FakerFile, countries, heritages, profile
-from piiloom.pii_values.languages import folder, gendered, spelled
-from piiloom.pii_values.lexicons import Entry, Who, entries, has_topic, listed
-from piiloom.pii_values.occupations import jobs_for, occupations
-from piiloom.pii_values.organisations import draw_employer, draw_organisation
-from piiloom.pii_values.places import draw_abroad
-from piiloom.pii_values.regions import regions
-from piiloom.pii_values.sampling import weighted
+from piiloom.pii_values.heritage import FakerFile, countries, creeds, heritages, profile
+from piiloom.pii_values.lexicons import Entry, Who, entries, folder, gendered, has_topic, listed, spelled, weighted
+from piiloom.pii_values.occupations import draw_employer, draw_organisation, jobs_for, occupations
+from piiloom.pii_values.places import draw_abroad, regions
 from piiloom.taxonomy.locales import load_locales
 from tests.longer import case_by_case, mostly_long
 

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import UsageError
-from piiloom.pii_values.career import PAY_SHARE
 from piiloom.pii_values.dates import REFERENCE_DATE, age_on
 from piiloom.pii_values.lexicons import entries
 from piiloom.pii_values.numbering.holders import DOMAINS, ENDINGS
-from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.occupations import PAY_SHARE
+from piiloom.pii_values.persona import Persona, draw_persona
 from piiloom.pii_values.relatives import can_be_grown, draw_relative
 from tests.longer import case_by_case, examples
 

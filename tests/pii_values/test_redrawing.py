@@ -26,7 +26,7 @@ from piiloom.corpus.store.records import iter_records
 from piiloom.pii_values.drawing import draw_value
 from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.names.index import builtin
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.persona import draw_persona
 from piiloom.pii_values.redrawing import AfterArticle, redraw
 from piiloom.pii_values.rewriting.values import layout
 from piiloom.taxonomy.entity_types import shipped_taxonomy

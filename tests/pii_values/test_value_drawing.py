@@ -14,7 +14,7 @@ from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.words import content_words, whole_word
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
 from piiloom.pii_values.kinds import KINDS
-from piiloom.pii_values.persona_drawing import draw_persona, draw_persona_of
+from piiloom.pii_values.persona import draw_persona, draw_persona_of
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.locales import load_locales
 from tests.longer import case_by_case, examples, sampled

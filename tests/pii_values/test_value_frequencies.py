@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.persona import draw_persona
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.longer import mostly_long
 
@@ -21,7 +21,7 @@ PROGRAM = """
 import random
 from piiloom.pii_values.kinds import KINDS
 from piiloom.pii_values.drawing import ValueRequest, draw_value, draw_values
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.persona import draw_persona
 from piiloom.foundation.seeding import derive_rng, digest
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 rng = derive_rng("values", 7)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from piiloom.foundation.yaml_files import read_document, validate_document
-from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_checks import BankFile
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.story_reading import read_story
 

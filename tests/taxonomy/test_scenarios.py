@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from piiloom.foundation.errors import ConfigError
-from piiloom.taxonomy.bank_files import BankFile
+from piiloom.taxonomy.bank_checks import BankFile
 from piiloom.taxonomy.bank_loading import bank_languages, limited, load_bank, shipped_sources
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.taxonomy.bank_example import MINE, written

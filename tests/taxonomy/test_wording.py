@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from piiloom.taxonomy.wording import disclosures, sentence_slips, slips
+from piiloom.taxonomy.bank_style import disclosures, sentence_slips, slips
 from tests.longer import case_by_case
 
 

@@ -43,8 +43,7 @@ from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Suggestion, suggestions_for
 from piiloom.corpus.store.opening import SharedStore
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.noop import noop
+from piiloom.foundation.errors import UsageError, noop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from piiloom.corpus.formats.base import Json
 from piiloom.corpus.record import TEST, TRAIN, VALIDATION, in_order
-from piiloom.foundation.markdown import escaped
-from piiloom.foundation.words import counted
+from piiloom.foundation.words import counted, escaped
 from piiloom.taxonomy.entity_types import Taxonomy
 
 # How the phrases begin that ``releases.manifest.producer_of`` gives.

@@ -40,8 +40,7 @@ from pydantic import BaseModel, ConfigDict
 from piiloom.corpus.formats.base import Json, LossEntry, ReadTally, quoted
 from piiloom.corpus.formats.native_rows import RowFault, valid_row
 from piiloom.corpus.record import Record, Relevance, Span
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import UsageError, how_to_install
 from piiloom.foundation.words import Range
 from piiloom.taxonomy.entity_types import Taxonomy
 

@@ -11,7 +11,7 @@ from piiloom.detection.detector_settings import ModelSettings
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import Converted, Settings, setting
 from piiloom.providers.model_calls import CALLS, MODEL
-from piiloom.taxonomy.entities.entity import DOMAINS, Domain
+from piiloom.taxonomy.entities.catalogue_file import DOMAINS, Domain
 
 # Documents of each locale in the published benchmark of the hybrid, in the order of LOCALES.
 PUBLISHED: Final = (150, 150, 105, 45, 110, 45, 150, 150, 150, 150, 105, 45, 150)

@@ -28,7 +28,7 @@ from piiloom.foundation.yaml_files import FileModel, KeyPath, YamlDocument, key_
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.entity_values.drawers import DRAWERS
 from piiloom.pii_values.numbering.masks import fill_mask
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Domain
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, Domain
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, shipped_entities
 
 DrawPlain = Callable[[str, random.Random], str]

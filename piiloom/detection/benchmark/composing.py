@@ -41,7 +41,7 @@ from piiloom.pii_values.entity_values.people import (
     username_of,
 )
 from piiloom.pii_values.numbering.masks import tells_birth
-from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.catalogue_file import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 NAMES: Final = ("person_name", "given_name")

@@ -30,7 +30,7 @@ from piiloom.pii_values.entity_values.drawing import draw_entity_value, spoilt_v
 from piiloom.providers.protocol import JsonSchema
 from piiloom.screening.gates import find_identifiers
 from piiloom.screening.language import other_language
-from piiloom.taxonomy.entities.entity import DOMAINS, Domain, Entity
+from piiloom.taxonomy.entities.catalogue_file import DOMAINS, Domain, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue
 
 # As a model understands them; keys are the locales that carriers are written for.

@@ -15,8 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from piiloom.detection.encoder.text_reading import INPUTS, ONNX, PARTS, damaged_heads, read_heads
-from piiloom.foundation.errors import DataError, RunError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import DataError, RunError, UsageError, how_to_install
 from piiloom.foundation.torch_devices import chosen_device
 
 if TYPE_CHECKING:

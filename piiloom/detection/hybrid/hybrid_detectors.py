@@ -42,7 +42,7 @@ from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.calls import Fault, Lost
 from piiloom.foundation.words import STOP_WORDS, Range
 from piiloom.providers.protocol import JsonSchema, Provider, SamplingSettings
-from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.catalogue_file import Entity
 
 _UNCASED: Final = frozenset({"ar", "hi"})
 _FAMILY_FIRST: Final = frozenset({"vi"})

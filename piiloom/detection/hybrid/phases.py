@@ -24,7 +24,7 @@ from piiloom.detection.registry import PatternDetector
 from piiloom.foundation.words import Range
 from piiloom.patterns.engine import FLOOR, Match, last_of
 from piiloom.patterns.resolving import OF_THE_LOCALE, PER_CHARACTER, SURER, disjoint
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 PATTERNS: Final = "patterns"

@@ -49,9 +49,8 @@ from piiloom.detection.running.rows import (
 )
 from piiloom.execution.chunk_workers import chunk_workers
 from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
-from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError
+from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError, noop
 from piiloom.foundation.event_loops import run_in_own_loop
-from piiloom.foundation.noop import noop
 from piiloom.foundation.repeated_ids import IdDigests, digests_of
 from piiloom.foundation.whole_files import new_folders
 from piiloom.providers.protocol import Provider

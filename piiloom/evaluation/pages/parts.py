@@ -23,8 +23,8 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from piiloom.foundation.markdown import escaped, pipe_table
 from piiloom.foundation.version import __version__
+from piiloom.foundation.words import escaped, pipe_table
 
 NOTHING = "–"
 # Longer names of types are cut in labels, which stay on one line.

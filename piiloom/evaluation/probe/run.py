@@ -28,8 +28,7 @@ from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
 from piiloom.evaluation.probe.scores import ProbeFigures, TestedRecord, count_table, record_intervals, type_scores
 from piiloom.evaluation.scoring.resampling import Interval
-from piiloom.foundation.errors import DataError, UsageError
-from piiloom.foundation.noop import noop
+from piiloom.foundation.errors import DataError, UsageError, noop
 from piiloom.foundation.whole_files import sha256_of
 from piiloom.foundation.words import counted
 from piiloom.tagging.model import RelevanceModel, SpanFinder, TaggingModel

@@ -36,12 +36,11 @@ from piiloom.evaluation.report.sources import (
 )
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.evaluation.report.wording import INSTALL
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.markdown import escaped
-from piiloom.foundation.noop import noop
+from piiloom.foundation.errors import UsageError, noop
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.version import __version__
 from piiloom.foundation.whole_files import check_folder, write_folder
+from piiloom.foundation.words import escaped
 from piiloom.taxonomy.own_types_file import read_types_file
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from piiloom.corpus.near_duplicates import NearDuplicateIndex
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import how_to_install
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.words import words
 

@@ -19,9 +19,8 @@ from piiloom.evaluation.utility.evaluating import ALL_PAIRS, MeanFigure, PairCou
 from piiloom.evaluation.utility.options import UtilityCase
 from piiloom.evaluation.utility.tasks import NAME, TIES, PairVerdict, UtilityOutcomes, kept_share, told_share
 from piiloom.execution.calls import Lost
-from piiloom.foundation.markdown import escaped, pipe_table
 from piiloom.foundation.whole_files import write_folder
-from piiloom.foundation.words import counted
+from piiloom.foundation.words import counted, escaped, pipe_table
 
 # The title of each figure of a variant.
 _TITLES: Final[Mapping[str, str]] = {

@@ -17,8 +17,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from piiloom.execution.watching.events import EventSink
-from piiloom.foundation.errors import UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import UsageError, how_to_install
 
 EXPORTER = "OTEL_TRACES_EXPORTER"
 _GROUP = "opentelemetry_traces_exporter"

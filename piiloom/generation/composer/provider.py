@@ -34,9 +34,9 @@ from piiloom.generation.composer.surfaces import wear
 from piiloom.providers.errors import InvalidRequest
 from piiloom.providers.protocol import Completion, PromptCall
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
-from piiloom.taxonomy.registers import ANY_REGISTER, Register, load_registers
 from piiloom.taxonomy.scenarios import Bank, Talk
 from piiloom.taxonomy.story_bank import StoryBank
+from piiloom.taxonomy.text_shapes import ANY_REGISTER, Register, load_registers
 
 _TURN = 0.16
 # Shares of texts with a distractor (a sentence that looks like PII and is none): of texts with values, and of texts without; and the

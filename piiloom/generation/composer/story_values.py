@@ -12,18 +12,16 @@ from functools import lru_cache
 from typing import Final
 
 from piiloom.pii_values.consistency import can_be_done_at, iban_in, matching_heritages, reminds_of, stated_age
-from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
 from piiloom.pii_values.kinds import kinds_for
-from piiloom.pii_values.languages import PersonGender
-from piiloom.pii_values.lexicons import listed
-from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.persona_drawing import draw_gender, draw_persona
+from piiloom.pii_values.lexicons import PersonGender, listed
+from piiloom.pii_values.persona import Persona, draw_gender, draw_persona
+from piiloom.pii_values.places import country_of, grouped
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import combinations, expand
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.registers import pronoun
 from piiloom.taxonomy.stories import WRITER, Cell, Counted, Fact, FromGenerator, InRows, Listed, Story
+from piiloom.taxonomy.text_shapes import pronoun
 
 _CURRENCY: Final = re.compile(r"[A-Z]*[$£€]|USD|bucks|dollars|reais|kronor|kr\b")
 _GROUPED: Final = "{n:,}"

@@ -26,8 +26,8 @@ from piiloom.generation.composer.scenario_texts import capitalised
 from piiloom.generation.composer.story_writing import ToldSpan, ToldStory, clash, folded
 from piiloom.taxonomy.entity_types import EntityType, Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.registers import FieldLabels, Habit, Register, habit_shares, labels, misspelled
 from piiloom.taxonomy.scenarios import Talk
+from piiloom.taxonomy.text_shapes import FieldLabels, Habit, Register, habit_shares, labels, misspelled
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _SENTENCE_END = re.compile(r"(?<=[^\W\d_][.!?])(?=\s|$)")

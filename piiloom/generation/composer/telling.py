@@ -30,10 +30,10 @@ from piiloom.generation.composer.surfaces import with_habit
 from piiloom.screening.gates import ANYBODYS, content_stems
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import expand
-from piiloom.taxonomy.relevance_shares import RelevanceShares
 from piiloom.taxonomy.stories import Story, StoryQuestion
 from piiloom.taxonomy.story_reading import slots_of
 from piiloom.taxonomy.telling_plan import Asking, TellingPlan, plan_of
+from piiloom.taxonomy.text_shapes import RelevanceShares
 
 TRIES: Final = 60
 

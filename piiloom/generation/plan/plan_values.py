@@ -10,12 +10,10 @@ from piiloom.generation.item import Aside, Band, WantedValue
 from piiloom.pii_values.kinds import KINDS, kinds_for
 from piiloom.taxonomy.bank_checks import OF_RELATIVE
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
-from piiloom.taxonomy.facts import fact_of
 from piiloom.taxonomy.grammar import count_range
-from piiloom.taxonomy.registers import TextKind
-from piiloom.taxonomy.relevance_shares import RelevanceShares
-from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey
+from piiloom.taxonomy.scenarios import Bank, Frame, Scenario, SlotKey, fact_of
 from piiloom.taxonomy.telling_plan import ANYTHING, Narrowing
+from piiloom.taxonomy.text_shapes import RelevanceShares, TextKind
 
 _LONGEST = 620
 _ASIDE = 15  # words of an aside, about

@@ -29,10 +29,9 @@ from piiloom.generation.settings.configuration import RunConfig
 from piiloom.generation.stages.sheet import SPARE
 from piiloom.taxonomy.bank_checks import CUE_LEVELS
 from piiloom.taxonomy.entity_types import Pair
-from piiloom.taxonomy.registers import SECOND_HAND, TextKind, load_registers
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
-from piiloom.taxonomy.text_shapes import catalogue_kinds, draw_identifiers, draw_shape, load_voices
+from piiloom.taxonomy.text_shapes import SECOND_HAND, TextKind, catalogue_kinds, draw_identifiers, draw_shape, load_registers, load_voices
 
 # A run gives up after planning this many times the initial number of items; by then something is wrong.
 PLANNED_AT_MOST = 4

@@ -18,15 +18,12 @@ from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.bank_loading import limited, load_bank
 from piiloom.taxonomy.entity_types import Pair, Taxonomy
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.own_type_asides import types_for_asides, with_own_frames
-from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes, extended, from_json
+from piiloom.taxonomy.own_types import ALL_TYPES, OwnTypes, extended, from_json, types_for_asides, with_own_frames
 from piiloom.taxonomy.own_types_file import has_bank, read_types_file
-from piiloom.taxonomy.registers import load_registers
-from piiloom.taxonomy.relevance_shares import RelevanceShares, published_shares
 from piiloom.taxonomy.scenarios import Bank
 from piiloom.taxonomy.story_bank import StoryBank
 from piiloom.taxonomy.telling_plan import Narrowing
-from piiloom.taxonomy.text_shapes import load_voices
+from piiloom.taxonomy.text_shapes import RelevanceShares, load_registers, load_voices, published_shares
 
 
 class ComposerSettings(BaseModel):

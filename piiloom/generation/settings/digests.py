@@ -11,7 +11,7 @@ from piiloom.pii_values.any_locale import versions
 from piiloom.prompts.library import PromptTemplate, open_library
 from piiloom.screening.gates import detector_digest
 from piiloom.taxonomy.locales import get_locale
-from piiloom.taxonomy.own_type_asides import asides_digest
+from piiloom.taxonomy.own_types import asides_digest
 from piiloom.taxonomy.story_bank import stories_digest
 from piiloom.taxonomy.text_shapes import shapes_digest
 

@@ -25,8 +25,8 @@ from piiloom.generation.stages.texts import (
     read_unmarked,
     value_variables,
 )
-from piiloom.taxonomy.registers import SECOND_HAND
 from piiloom.taxonomy.stories import LOOKALIKES
+from piiloom.taxonomy.text_shapes import SECOND_HAND
 
 NAME = "post"
 # Fewest words per fact (with those around it), per identifier, which may fill a line of its own, and for the rest of the text.

@@ -16,7 +16,7 @@ from piiloom.generation.composer.story_writing import ToldStory, wordings_in_tur
 from piiloom.generation.composer.telling import StoryUntold, question_round, tell_asked, weighted_questions
 from piiloom.generation.item import Item, ItemValue, Question, TextShare
 from piiloom.generation.stage import ItemRejected, Stage, StageContext
-from piiloom.taxonomy.own_type_asides import with_own_aside
+from piiloom.taxonomy.own_types import with_own_aside
 from piiloom.taxonomy.stories import Story
 from piiloom.taxonomy.telling_plan import plan_of
 

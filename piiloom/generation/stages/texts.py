@@ -11,8 +11,8 @@ from piiloom.foundation.words import count_words
 from piiloom.generation.item import Band, Item, ItemValue
 from piiloom.generation.stage import Fault, StageContext
 from piiloom.screening.gates import Expectations, RefusalsGate
+from piiloom.taxonomy.bank_style import FIRST_PERSON
 from piiloom.taxonomy.entity_types import Taxonomy
-from piiloom.taxonomy.wording import FIRST_PERSON
 
 _REFUSALS = RefusalsGate()
 _QUESTION_END = re.compile(r"[?？؟]+")

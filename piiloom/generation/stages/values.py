@@ -27,7 +27,7 @@ from piiloom.pii_values.any_locale import Draw, cldr_amount, draw_resident, draw
 from piiloom.pii_values.drawing import SOMEONE_ELSE, DrawnValue, ValueRequest, draw_values
 from piiloom.pii_values.entity_values.people import NamedPerson
 from piiloom.pii_values.kinds import draw_own
-from piiloom.pii_values.persona_drawing import draw_persona
+from piiloom.pii_values.persona import draw_persona
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.entity_types import EntityType, Subtype, Taxonomy
 from piiloom.taxonomy.locales import get_locale

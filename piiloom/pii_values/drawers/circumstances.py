@@ -7,15 +7,12 @@ import re
 from functools import cache
 from typing import Final
 
-from piiloom.pii_values import contacts, dates, documents, finance, identifiers, networks, organisations, places, schooling
-from piiloom.pii_values.career import PAY_SHARE
-from piiloom.pii_values.countries import Period, country_of
+from piiloom.pii_values import dates, finance, identifiers, occupations, people, places
 from piiloom.pii_values.drawers import Drawer, ValueKind, from_lexicon
-from piiloom.pii_values.lexicons import has_topic, phrase
-from piiloom.pii_values.occupations import jobs_for, told_title
+from piiloom.pii_values.lexicons import Weighted, has_topic, phrase, weighted
+from piiloom.pii_values.occupations import PAY_SHARE, jobs_for, told_title
 from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.regions import regions
-from piiloom.pii_values.sampling import Weighted, weighted
+from piiloom.pii_values.places import Period, country_of, regions
 
 _FIELD_FREE: Final = frozenset({"minor", "retired", "jobless", "home"})  # activities of these do not depend on a job's field
 
@@ -44,13 +41,13 @@ OCCUPATION: Final = (
 def _field(p: Persona, rng: random.Random, attempt: int) -> str:
     """What the persona has studied, then something else that fits level and job."""
     own = p.education
-    return own.field if attempt == 0 else schooling.draw_field(own.level, p.job.field, p, rng)
+    return own.field if attempt == 0 else occupations.draw_field(own.level, p.job.field, p, rng)
 
 
 def _degree(p: Persona, rng: random.Random, attempt: int) -> str:
     """The persona's degree, then another of the same level."""
     own = p.education
-    return own.degree if attempt == 0 else schooling.draw_degree(own.level, p.job.field, _field(p, rng, attempt), p, rng)
+    return own.degree if attempt == 0 else occupations.draw_degree(own.level, p.job.field, _field(p, rng, attempt), p, rng)
 
 
 def _student_status(p: Persona, rng: random.Random, attempt: int) -> str:
@@ -58,12 +55,12 @@ def _student_status(p: Persona, rng: random.Random, attempt: int) -> str:
     own = p.education
     if attempt == 0 and own.student_status is not None:
         return own.student_status
-    return schooling.draw_student_status(own.level, p.job.field, p, rng)
+    return occupations.draw_student_status(own.level, p.job.field, p, rng)
 
 
 def _school(p: Persona, rng: random.Random, attempt: int) -> str:
     """The persona's school, then another one."""
-    return p.education.school if attempt == 0 else organisations.draw_organisation("school", p, p.place, rng)
+    return p.education.school if attempt == 0 else occupations.draw_organisation("school", p, p.place, rng)
 
 
 EDUCATION: Final = (
@@ -74,20 +71,20 @@ EDUCATION: Final = (
 )
 
 
-def _organisation(kind: organisations.OrganisationKind) -> Drawer:
+def _organisation(kind: occupations.OrganisationKind) -> Drawer:
     """A company (first the employer), hospital, charity or club."""
 
     def draw(p: Persona, rng: random.Random, attempt: int) -> str:
         if kind == "company" and attempt == 0:
             return p.employer
-        return organisations.draw_organisation(kind, p, p.place, rng)
+        return occupations.draw_organisation(kind, p, p.place, rng)
 
     return draw
 
 
 ORGANIZATION: Final = (
     ValueKind(subtype="company", share=3, draw=_organisation("company"), grown=True),
-    ValueKind(subtype="employer", share=1, draw=lambda p, rng, _n: organisations.draw_employer(p.job.field, p.locale, rng), grown=True),
+    ValueKind(subtype="employer", share=1, draw=lambda p, rng, _n: occupations.draw_employer(p.job.field, p.locale, rng), grown=True),
     ValueKind(subtype="hospital", share=1.5, draw=_organisation("hospital")),
     ValueKind(subtype="charity", share=1, draw=_organisation("charity")),
     ValueKind(subtype="club", share=1, draw=_organisation("club")),
@@ -245,12 +242,12 @@ def _email(p: Persona, rng: random.Random, attempt: int) -> str:
     if attempt == 0:
         return p.email
     if attempt < _GLUED_AFTER:
-        return contacts.draw_email(p.given_name, p.family_name, p.birth_date.year, rng)
-    return contacts.draw_glued_email(p.given_name, p.family_name, rng)
+        return people.draw_email(p.given_name, p.family_name, p.birth_date.year, rng)
+    return people.draw_glued_email(p.given_name, p.family_name, rng)
 
 
 def _phone(p: Persona, rng: random.Random, attempt: int) -> str:
-    return p.phone if attempt == 0 else contacts.draw_phone(p.locale, p.place, rng)
+    return p.phone if attempt == 0 else people.draw_phone(p.locale, p.place, rng)
 
 
 def _national_id(p: Persona, rng: random.Random, _: int) -> str:
@@ -258,39 +255,39 @@ def _national_id(p: Persona, rng: random.Random, _: int) -> str:
 
 
 def _plate(p: Persona, rng: random.Random, _: int) -> str:
-    return documents.draw_licence_plate(p.locale, p.place.vehicle, rng)
+    return identifiers.draw_licence_plate(p.locale, p.place.vehicle, rng)
 
 
 def _numbered(kind: str) -> Drawer:
-    return lambda p, rng, _attempt: documents.draw_number(kind, rng, p.birth_date.year)
+    return lambda p, rng, _attempt: identifiers.draw_number(kind, rng, p.birth_date.year)
 
 
 CODE: Final = (
     ValueKind(subtype="payment_card", share=1, draw=lambda p, rng, _n: identifiers.draw_payment_card(p.locale, rng), grown=True),
     ValueKind(subtype="bank_account", share=1, draw=lambda p, rng, _n: identifiers.draw_bank_account(p.locale, rng)),
     ValueKind(subtype="national_id", share=1, draw=_national_id),
-    ValueKind(subtype="passport", share=1, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
-    ValueKind(subtype="driving_licence", share=1, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
+    ValueKind(subtype="passport", share=1, draw=lambda p, rng, _n: identifiers.draw_passport(p.locale, rng)),
+    ValueKind(subtype="driving_licence", share=1, draw=lambda p, rng, _n: identifiers.draw_driving_licence(p, rng), grown=True),
     ValueKind(subtype="licence_plate", share=1, draw=_plate, grown=True),
     ValueKind(subtype="ticket", share=1, draw=_numbered("ticket")),
     ValueKind(subtype="email", share=2, draw=_email),
     ValueKind(subtype="phone", share=2, draw=_phone),
-    ValueKind(subtype="ip_address", share=1, draw=lambda _p, rng, _n: networks.draw_ip_address(rng)),
+    ValueKind(subtype="ip_address", share=1, draw=lambda _p, rng, _n: identifiers.draw_ip_address(rng)),
     ValueKind(subtype="student_id", share=0.7, draw=_numbered("student_id")),
     ValueKind(subtype="employee_id", share=0.7, draw=_numbered("employee_id"), grown=True),
     ValueKind(subtype="member_id", share=1, draw=_numbered("member_id")),
     ValueKind(subtype="case_number", share=1, draw=_numbered("case_number")),
-    ValueKind(subtype="wallet", share=0.7, draw=lambda _p, rng, _n: networks.draw_wallet(rng), grown=True),
+    ValueKind(subtype="wallet", share=0.7, draw=lambda _p, rng, _n: identifiers.draw_wallet(rng), grown=True),
 )
 
 # Values of catalogue entities that fit the persona; taxonomy files name some of these kinds otherwise.
 CODES_OF_ENTITIES: Final = (
     ValueKind(subtype="bank_account_number", share=0, draw=lambda p, rng, _n: identifiers.draw_bank_account(p.locale, rng)),
-    ValueKind(subtype="passport_number", share=0, draw=lambda p, rng, _n: documents.draw_passport(p.locale, rng)),
-    ValueKind(subtype="driving_licence_number", share=0, draw=lambda p, rng, _n: documents.draw_driving_licence(p, rng), grown=True),
+    ValueKind(subtype="passport_number", share=0, draw=lambda p, rng, _n: identifiers.draw_passport(p.locale, rng)),
+    ValueKind(subtype="driving_licence_number", share=0, draw=lambda p, rng, _n: identifiers.draw_driving_licence(p, rng), grown=True),
     ValueKind(
         subtype="url",
         share=0,
-        draw=lambda p, rng, _n: contacts.draw_site(p.given_name, p.family_name, p.birth_date.year, rng),
+        draw=lambda p, rng, _n: people.draw_site(p.given_name, p.family_name, p.birth_date.year, rng),
     ),
 )

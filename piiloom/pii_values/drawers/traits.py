@@ -5,12 +5,10 @@ from __future__ import annotations
 import random
 from typing import Final
 
-from piiloom.pii_values import families, looks, people, relatives
-from piiloom.pii_values.creeds import creeds, one_of
+from piiloom.pii_values import looks, people, relatives
 from piiloom.pii_values.drawers import Drawer, ValueKind, from_lexicon, own_or
-from piiloom.pii_values.heritage import heritages, profile
-from piiloom.pii_values.languages import gendered
-from piiloom.pii_values.lexicons import fitting, has_topic, listed, phrase
+from piiloom.pii_values.heritage import creeds, heritages, one_of, profile
+from piiloom.pii_values.lexicons import fitting, gendered, has_topic, listed, phrase
 from piiloom.pii_values.people import child_topics
 from piiloom.pii_values.persona import Persona
 
@@ -157,10 +155,10 @@ def _person(p: Persona, rng: random.Random, _: int) -> str:
 RELATIONSHIP: Final = (
     ValueKind(subtype="kin", share=4, draw=_kin),
     ValueKind(subtype="named_kin", share=1.2, draw=_named_kin),
-    ValueKind(subtype="family", share=2.5, draw=lambda p, rng, _n: families.draw_family(p, rng)),
+    ValueKind(subtype="family", share=2.5, draw=lambda p, rng, _n: relatives.draw_family(p, rng)),
     ValueKind(subtype="marital_status", share=1.2, draw=_marital_status, grown=True),
-    ValueKind(subtype="parent_status", share=1.5, draw=lambda p, rng, _n: families.draw_parent_status(p, rng), grown=True),
-    ValueKind(subtype="asked_for", share=0, draw=lambda p, rng, _n: families.draw_asked_for(p, rng)),
+    ValueKind(subtype="parent_status", share=1.5, draw=lambda p, rng, _n: relatives.draw_parent_status(p, rng), grown=True),
+    ValueKind(subtype="asked_for", share=0, draw=lambda p, rng, _n: relatives.draw_asked_for(p, rng)),
 )
 ORIENTATION: Final = (
     ValueKind(subtype="orientation", share=2, draw=_orientation, grown=True),

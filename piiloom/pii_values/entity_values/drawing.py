@@ -13,8 +13,7 @@ from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.entity_values.people import GENDERS, NamedPerson, ascii_words, draw_adult_birth_date
 from piiloom.pii_values.numbering.holders import Holder, Stream, rule_of
 from piiloom.pii_values.numbering.masks import fill_mask
-from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import NO_VALIDATOR, UNIVERSAL, Entity
 from piiloom.taxonomy.entities.validators.registry import Validator, find_validator
 
 # Which of its digits is odd for a man and even for a woman.

@@ -28,11 +28,11 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, load_data, load_yaml, read_document
+from piiloom.pii_values.names.building import TableWriter, packed, save
 from piiloom.pii_values.names.index import BUILTIN, plain_key
 from piiloom.pii_values.names.korean import syllable
+from piiloom.pii_values.names.pools import is_native, tidy
 from piiloom.pii_values.names.regions import Gender, borne_by, country_name
-from piiloom.pii_values.names.sensible import is_native, tidy
-from piiloom.pii_values.names.writing import TableWriter, packed, save
 
 ListedKind = Literal["first", "last", "first_native", "last_native"]
 LARGEST: Final[Mapping[ListedKind, int]] = {

@@ -270,7 +270,7 @@ _HEX: Final = "0123456789ABCDEF"
 
 def einvoice(h: Holder) -> str:
     """Return a number of the national system of e-invoices: NIP, date, twelve hexadecimal digits, CRC-8 of all that."""
-    from piiloom.taxonomy.entities.validators.polish import crc_8  # noqa: PLC0415 - imports python-stdnum
+    from piiloom.taxonomy.entities.validators.northern import crc_8  # noqa: PLC0415 - imports python-stdnum
 
     bodies = (f"{h.number(10 + turn, 101, 998)}{h.digits(100 + turn, 6)}" for turn in TURNS)
     nip = first_checked(bodies, "pl.nip:checksum", "0")

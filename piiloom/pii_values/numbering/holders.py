@@ -142,8 +142,7 @@ class Holder(NamedTuple):
 _MODULES: Final = {
     **dict.fromkeys(("western_european_ids", "eastern_european_ids", "nordic_ids", "belgian_ids", "polish_ids"), "european_ids"),
     **dict.fromkeys(("american_ids", "asian_ids", "pacific_ids"), "overseas_ids"),
-    **dict.fromkeys(("international_ids", "wallets"), "accounts"),
-    "network_ids": "credentials",
+    **dict.fromkeys(("international_ids", "wallets", "network_ids", "credentials"), "accounts"),
 }
 
 

@@ -18,8 +18,8 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import below, mix
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.dates import REFERENCE_DATE
+from piiloom.pii_values.lexicons import Weighted, weighted
 from piiloom.pii_values.numbering.holders import in_shape
-from piiloom.pii_values.sampling import Weighted, weighted
 
 LETTERS: Final = "ABCDEFGHJKLMNPRSTUVWXYZ"  # I, O and Q are left out: most issuers do
 ALPHABETS: Final = {

@@ -30,8 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from piiloom.foundation.errors import PiiloomError, UsageError
-from piiloom.foundation.extras import how_to_install
+from piiloom.foundation.errors import PiiloomError, UsageError, how_to_install
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.protocol import Message
 

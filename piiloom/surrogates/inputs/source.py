@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from piiloom.foundation.errors import DataError, UsageError
-from piiloom.foundation.scratch_places import scratch_folder
+from piiloom.foundation.whole_files import scratch_folder
 from piiloom.surrogates.inputs.column_files import is_about_dataset, parquet_layout
 from piiloom.surrogates.inputs.conll_files import conll_layout
 from piiloom.surrogates.inputs.given_spans import SUFFIX, annotations_of

@@ -19,7 +19,7 @@ from piiloom.foundation.seeding import below, mix, salt_of, seed_of
 from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.entity_values.drawing import draw_entity_value
 from piiloom.pii_values.names.regions import Gender
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, Entity
 from piiloom.taxonomy.entities.entity_catalogue import catalogue_locales, find_shipped
 
 _BIRTH: Final = 0xB1

@@ -22,8 +22,8 @@ from typing import BinaryIO, Final, Self, TextIO
 
 from piiloom.foundation.errors import OutputError, UsageError
 from piiloom.foundation.interrupts import held_interrupts
-from piiloom.foundation.scratch_places import LOCK, is_locked, lock, named, remove_old_drafts
 from piiloom.foundation.seeding import KEY_BYTES, secret_key
+from piiloom.foundation.whole_files import LOCK, is_locked, lock, named, remove_old_drafts
 
 REPORT: Final = "report.json"
 RECORDS: Final = "records.jsonl"

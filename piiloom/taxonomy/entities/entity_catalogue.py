@@ -10,8 +10,7 @@ from typing import Final
 
 from piiloom.foundation.errors import ConfigError, UsageError
 from piiloom.foundation.yaml_files import data_folder
-from piiloom.taxonomy.entities.catalogue_file import CatalogueFile, read_catalogue_file
-from piiloom.taxonomy.entities.entity import UNIVERSAL, Entity
+from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL, CatalogueFile, Entity, read_catalogue_file
 from piiloom.taxonomy.locales import resolve_locale
 
 LOCALES: Final = "sv_SE vi_VN zh_CN zh_SG pt_BR pt_PT pl_PL hi_IN fi_FI ar_AE nl_NL nl_BE no_NO".split()

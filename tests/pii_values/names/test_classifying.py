@@ -12,8 +12,7 @@ from tests.longer import case_by_case
 
 pytest.importorskip("nameparser", reason="nameparser is not installed")
 
-from piiloom.pii_values.names.classifying import Classifier, classify
-from piiloom.pii_values.names.parsing import parted
+from piiloom.pii_values.names.classifying import Classifier, classify, parted
 
 INDEX = builtin()
 CLASSIFIER = Classifier(INDEX)

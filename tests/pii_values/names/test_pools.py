@@ -8,9 +8,8 @@ from collections import Counter
 import pytest
 
 from piiloom.pii_values.names.index import builtin
-from piiloom.pii_values.names.pools import ENGLISH, NamePools
+from piiloom.pii_values.names.pools import ENGLISH, NamePools, no_names, tidy
 from piiloom.pii_values.names.regions import REGIONS, borne_by, region_of
-from piiloom.pii_values.names.sensible import no_names, tidy
 
 INDEX = builtin()
 POOLS = NamePools(INDEX)

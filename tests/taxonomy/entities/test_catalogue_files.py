@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import ConfigError, UsageError
-from piiloom.taxonomy.entities.entity import DOMAINS, UNIVERSAL
+from piiloom.taxonomy.entities.catalogue_file import DOMAINS, UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import LOCALES, catalogue_locales, known_locale, load_catalogue, shipped_entities
 from piiloom.taxonomy.own_entities import own_catalogue
 

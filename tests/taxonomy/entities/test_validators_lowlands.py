@@ -1,8 +1,8 @@
 """Our check digits of the Netherlands, Belgium and Poland, against published examples."""
 
-from piiloom.taxonomy.entities.validators.lowlands import dutch_big_number, dutch_payment_reference
-from piiloom.taxonomy.entities.validators.polish import crc_8
+from piiloom.taxonomy.entities.validators.northern import crc_8
 from piiloom.taxonomy.entities.validators.registry import find_validator
+from piiloom.taxonomy.entities.validators.western import dutch_big_number, dutch_payment_reference
 from tests.longer import case_by_case
 
 # Validator, a published number, and a wrong one. The sources are named with the validators.

@@ -17,7 +17,7 @@ from piiloom.detection.hybrid.offline.names import LanguageCues, RuleFinding
 from piiloom.detection.hybrid.phases import AskedTypes
 from piiloom.patterns.engine import MatchContext
 from piiloom.patterns.writing import fold_text, write_pattern
-from piiloom.taxonomy.entities.entity import Entity
+from piiloom.taxonomy.entities.catalogue_file import Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue
 
 LABELS: Final = "labels"
