@@ -14,7 +14,7 @@ import shutil
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -241,17 +241,7 @@ def run_surrogates(
             worker = ChunkWorker(settings, (rows or KeptRows()) if workers == 1 and not ray else None)
             open_files.callback(worker.close)
             run = _SurrogateRun(settings, folder.partial, progress, worker, open_files)
-            do_all = open_files.enter_context(
-                chunk_workers(
-                    partial(surrogate_worker, settings),
-                    workers,
-                    here=worker.do,
-                    place_of=lambda job: chunk_place(job.chunk),
-                    factories=(factory,),
-                    ray=ray,
-                    ray_address=ray_address,
-                )
-            )
+            do_all = open_files.enter_context(_workers_of(settings, worker, workers, ray=ray, ray_address=ray_address))
             run.scan(do_all)
             run.replace(do_all, vault_file)
             report = run.write_report(about or {}, cautions)
@@ -269,6 +259,21 @@ def run_surrogates(
     run.tell("done", run.tally.documents, run.tally.documents)
     done = run.tally
     return RunReport(out=out, documents=done.documents, replaced=done.replaced, report=report, warnings=tuple(warnings), vault=vault)
+
+
+def _workers_of(
+    settings: WorkerSettings, here: ChunkWorker, workers: int | None, *, ray: bool, ray_address: str | None
+) -> AbstractContextManager[DoAll[Job, Any]]:
+    """Return the workers that share the chunks: *here* alone, processes, or those of a Ray."""
+    return chunk_workers(
+        partial(surrogate_worker, settings),
+        workers,
+        here=here.do,
+        place_of=lambda job: chunk_place(job.chunk),
+        factories=(settings.factory,),
+        ray=ray,
+        ray_address=ray_address,
+    )
 
 
 class _SurrogateRun:

@@ -74,7 +74,12 @@ def test_an_example_ends_with_figures_or_says_what_is_missing(words: str) -> Non
 
 
 def test_a_commit_that_is_not_there_is_told() -> None:
-    command = [sys.executable, "-m", "benchmarks.commits", "no-such-commit"]  # no fork: nothing else in the quick tests needs what forks have
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.commits",
+        "no-such-commit",
+    ]  # no fork: nothing else in the quick tests needs what forks have
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "error: there is no commit no-such-commit" in done.stderr

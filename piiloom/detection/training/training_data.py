@@ -4,7 +4,7 @@ Validation records come from the release or from a file, or are taken from the t
 its test split: groups (contrast groups, stories, persons, near-duplicates) stay together, so that validation measures what is new.
 
 A detector asks with the same instruction and the same layout (``piiloom.corpus.formats.instruction_tuning``), and the same code makes the
-tokens (``piiloom.providers.local.prompt_layout``), so a trained model is asked just what it has learnt.
+tokens (``piiloom.providers.local.loading``), so a trained model is asked just what it has learnt.
 
 An example of more tokens than fit is left out and counted: cut, it would teach answers whose text the model does not see.
 """
