@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.longer import case_by_case
 from hypothesis import given
 from hypothesis import strategies as st
 
 from piiloom.foundation.errors import DataError
 from piiloom.surrogates.documents import OffsetMap
+from tests.longer import case_by_case
 
 PARTS = st.lists(
     st.tuples(st.text("abc", max_size=3), st.text("xyz", min_size=1, max_size=3), st.text("XYZ", min_size=1, max_size=4)), max_size=6

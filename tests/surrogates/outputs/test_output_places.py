@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from piiloom.foundation.errors import OutputError, UsageError
-from piiloom.surrogates.outputs.folder import TOOL, RunFolder
-from piiloom.surrogates.outputs.folder import VaultFile
+from piiloom.surrogates.outputs.folder import TOOL, RunFolder, VaultFile
 
 
 def source_in(folder: Path) -> Path:

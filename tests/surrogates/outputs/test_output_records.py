@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from piiloom.taxonomy.entity_types import shipped_taxonomy
-from piiloom.corpus.formats.base import ReadOptions
 import json
 from pathlib import Path
 
@@ -9,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.corpus.formats.base import read_records
-from piiloom.corpus.formats.registry import NativeFormat
+from piiloom.corpus.formats.base import ReadOptions, read_records
 from piiloom.corpus.formats.native_rows import row_of
+from piiloom.corpus.formats.registry import NativeFormat
 from piiloom.corpus.record import Record, SourceReference, Span
 from piiloom.foundation.errors import RunError
-from piiloom.surrogates.documents import Document, Placed, Replaced
-from piiloom.surrogates.documents import Mention
-from piiloom.surrogates.outputs.writing import check_replaced, map_parts, record_id, record_parts, vault_lines
+from piiloom.surrogates.documents import Document, Mention, Placed, Replaced
 from piiloom.surrogates.outputs.report_page import OTHERS, RunTally
+from piiloom.surrogates.outputs.writing import check_replaced, map_parts, record_id, record_parts, vault_lines
+from piiloom.taxonomy.entity_types import shipped_taxonomy
 from tests.surrogates.running_fakes import Lying, TagEngine
 
 WHOLE = st.characters(exclude_categories=["Cs"])
