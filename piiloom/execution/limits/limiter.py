@@ -224,7 +224,7 @@ class LimiterSlot:
 
     def release(self) -> None:
         """Give the place and its share of the rates back, for a call of which nothing was sent."""
-        self._end("withdraw")
+        self._end("release")
 
     def _end(self, how: str, **details: Any) -> None:
         held, self._held = self._held, None
@@ -334,7 +334,7 @@ class Limiter:
         self._timer.clear()
 
     def _end(self, who: Admission, how: str, details: dict[str, Any]) -> None:
-        if how == "withdraw":
+        if how == "release":
             self._policy.withdraw(who)
         else:
             getattr(self._policy, how)(who, self._clock(), **details)
