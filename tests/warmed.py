@@ -6,7 +6,7 @@ import random
 
 from piiloom.pii_values.drawing import draw_value
 from piiloom.pii_values.persona import draw_persona
-from piiloom.screening.gates import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.taxonomy.entity_types import shipped_taxonomy
 from piiloom.taxonomy.story_bank import stories_for
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from piiloom.corpus.store.call_events import CallEvent, load_open_batches, save_call_events
 from piiloom.corpus.store.costs import OpenSend, open_sends, spending
@@ -25,12 +25,14 @@ from piiloom.execution.live import LiveCalls
 from piiloom.execution.money.budget import Budget
 from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.execution.shared_limits import CallBudget, CallLimiter
 from piiloom.execution.watching.events import EventSink
 from piiloom.foundation.errors import Interrupted, RunError, noop
 from piiloom.foundation.event_loops import run_in_own_loop
 from piiloom.providers.factory import make_batch_api
 from piiloom.providers.protocol import Provider
+
+if TYPE_CHECKING:
+    from piiloom.execution.shared_limits import CallBudget, CallLimiter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

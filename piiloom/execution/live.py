@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from tenacity import AsyncRetrying, retry_if_result
 
@@ -30,12 +30,14 @@ from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.limits.limiter import LimiterSlot
 from piiloom.execution.money.budget import Reservation, estimated_tokens, worst_case_usd
 from piiloom.execution.retrying import RetryPolicy, last_result
-from piiloom.execution.shared_limits import CallBudget, CallLimiter
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink
 from piiloom.foundation.errors import ProviderError, noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Completion, Provider
+
+if TYPE_CHECKING:
+    from piiloom.execution.shared_limits import CallBudget, CallLimiter
 
 # Calls recorded as sent while they still wait for a slot: one for this many slots, and at least _AHEAD_AT_LEAST.
 _SLOTS_A_CALL_AHEAD = 4

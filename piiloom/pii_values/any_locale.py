@@ -22,6 +22,7 @@ from typing import Any, Final, Literal
 
 import regex
 
+from piiloom.pii_values.countries import facts_of, id_rule, supported
 from piiloom.pii_values.dates import age_on, draw_day, draw_year
 from piiloom.pii_values.entity_values.drawers import draw_valid_phone
 from piiloom.pii_values.entity_values.drawing import draw_entity_value, number_holder
@@ -31,7 +32,6 @@ from piiloom.pii_values.numbering.accounts import national_account
 from piiloom.pii_values.numbering.holders import rule_of
 from piiloom.pii_values.numbering.masks import fill_places
 from piiloom.pii_values.people import draw_email, draw_handle
-from piiloom.pii_values.places import facts_of, id_rule, supported
 from piiloom.taxonomy.entities.catalogue_file import UNIVERSAL
 from piiloom.taxonomy.entities.entity_catalogue import find_shipped
 from piiloom.taxonomy.locales import cldr_locale, get_locale, locale_codes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from piiloom.pii_values.places import country_of, decimal, grouped
+from piiloom.pii_values.countries import country_of, decimal, grouped
 
 _SHORT_FROM = 10  # where the short unit is a thousand: number of units from which the short form ("48k") is used
 

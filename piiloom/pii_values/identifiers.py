@@ -24,6 +24,7 @@ from datetime import date
 from typing import Final
 
 from piiloom.foundation.errors import ConfigError
+from piiloom.pii_values.countries import CheckedId, country_of, facts_of, from_mask, shaped
 from piiloom.pii_values.dates import REFERENCE_DATE
 from piiloom.pii_values.lexicons import PersonGender
 from piiloom.pii_values.numbering.accounts import bank_code, card_in_groups, card_number, iban_of, in_fours
@@ -32,7 +33,6 @@ from piiloom.pii_values.numbering.holders import NETWORK_V6, NETWORKS, Holder, S
 from piiloom.pii_values.numbering.masks import fill_given, fill_mask, fill_places, usual_masks
 from piiloom.pii_values.numbering.overseas_ids import NRIC_ENDS, aadhaar, pan, sin, tfn, unissued_ssn
 from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.places import CheckedId, country_of, facts_of, from_mask, shaped
 
 # Shortened, in full, of a MAC address, with an interface, of a private network. Places 6 and 7 have 8 bits, the others 16.
 _V6: Final = (

@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 from typing import Final
 
+from piiloom.pii_values.countries import country_of, decimal
 from piiloom.pii_values.lexicons import Fitted, PersonGender, listed, phrase, weighted
-from piiloom.pii_values.places import country_of, decimal
 
 # Mean and standard deviation of adult height in cm: rounded from NCHS, Anthropometric Reference Data for Children and Adults:
 # United States, 2015-2018 (women 161.3, men 175.3), a little taller as most of our locales are; nonbinary: our estimate.

@@ -26,6 +26,7 @@ from pydantic import Field
 
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
+from piiloom.pii_values.countries import country_of
 from piiloom.pii_values.heritage import heritages
 from piiloom.pii_values.lexicons import (
     Fitted,
@@ -41,7 +42,7 @@ from piiloom.pii_values.lexicons import (
     spread,
     weighted,
 )
-from piiloom.pii_values.places import Region, country_of
+from piiloom.pii_values.places import Region
 
 _SLOT: Final = re.compile(r"\{([\w.]+)\}")
 _PARTS: Final = "job_parts"

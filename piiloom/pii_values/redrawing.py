@@ -24,17 +24,15 @@ from piiloom.pii_values.lexicons import Weighted
 from piiloom.pii_values.persona import draw_persona
 from piiloom.pii_values.rewriting.calendars import has_calendar, other_words
 from piiloom.pii_values.rewriting.date_shifts import another_moment
+from piiloom.pii_values.rewriting.names import another_name, form_distance, recased
 from piiloom.pii_values.rewriting.values import (
     another_age,
     another_code,
     another_measure,
-    another_name,
-    form_distance,
     guessed_subtype,
     is_card,
     is_iban,
     layout,
-    recased,
     renumbered,
     unlike,
 )

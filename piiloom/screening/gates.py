@@ -30,11 +30,6 @@ outside of spans, or extends beyond its span, is unmarked personal information, 
 A detector trained by ``piiloom probe --out`` finds values without a form, which no pattern describes ("my girlfriend", "a nurse"), but
 nothing beyond its training; what it finds in the context must overlap a span. It errs more often than a pattern; ``docs/probe.md`` gives
 the rate by threshold.
-
-Identifiers in a text, intended or not: e-mail, URL, IP, card, IBAN, SSN, phone, by the patterns of the entity catalogue.
-
-They are strict: "7:45 pm", "$14,300", 5'7", "2012-2019" and order numbers do not match. What a match is, the catalogue says
-(``piiloom entities show email``); the words around it do not count, since a record may hold a number without any label.
 """
 
 from __future__ import annotations
@@ -43,20 +38,18 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from typing import Final, Protocol, runtime_checkable
 
 from piiloom.corpus.alignment import BROKEN_MARK
 from piiloom.corpus.mention_search import SearchableText
 from piiloom.corpus.record import Record, Relevance, Span
 from piiloom.foundation.words import content_words
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.tagging.model import TaggedSpan, TaggingModel
 from piiloom.tagging.model_folder import FAMILY, load_tagging_model, model_digest
-
-if TYPE_CHECKING:
-    from piiloom.patterns.engine import PatternEngine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,49 +289,6 @@ def _values(record: Record, expected: Expectations) -> Iterator[tuple[str, str, 
 @lru_cache(maxsize=64)
 def _any_word(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(re.escape(word) for word in words)})(?!\w)")
-
-
-_KINDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "email": "email",
-        "url": "url",
-        "ipv4": "ip",
-        "ipv6": "ip",
-        "payment_card": "card",
-        "iban": "iban",
-        "us_ssn": "ssn",
-        "phone": "phone",
-        "us_local_phone": "phone",
-    }
-)
-
-
-# What each identifier has, cheap to look for: a digit, an "@" (or "[at]"), or a dot or colon with no blank behind it, as in URLs; also
-# what ``fold`` makes such a sign of. A text without any of these needs no engine, which takes a third of a second to make.
-# The expressions begin with a set, so that ``re`` is fast, and faster where it is of ASCII.
-_NEEDED_ASCII: Final = re.compile(r"[0-9@.:\])}](?:(?<=[0-9@])|(?<=[.:])(?=\S)|(?<=[aA][tT][\])}]))")
-_NEEDED: Final = re.compile(r"[\d@٫\uff01-\uff5e.:﹕\])}〕】](?:(?<=[^.:﹕\])}〕】])|(?<=[.:﹕])(?=\S)|(?<=[aA][tT][\])}〕】]))")
-
-
-def find_identifiers(text: str, region: str | None) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Yield (kind, half-open range) of all identifiers in text order; kinds: email, url, ip, card, iban, ssn, phone.
-
-    *region* (ISO 3166 alpha-2) decides what a national telephone number looks like.
-    """
-    if (_NEEDED_ASCII if text.isascii() else _NEEDED).search(text) is None:
-        return
-    from piiloom.patterns.resolving import THRESHOLD, disjoint  # noqa: PLC0415 - as the engine: many runs need neither
-
-    for match in disjoint(_engine(region).find(text, floor=THRESHOLD, context=False)):
-        yield _KINDS[match.entity.id], (match.start, match.end)
-
-
-@cache
-def _engine(region: str | None) -> PatternEngine:
-    from piiloom.patterns.engine import PatternEngine  # noqa: PLC0415
-    from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place  # noqa: PLC0415
-
-    return PatternEngine(entities_of_any_place(frozenset(_KINDS), region))
 
 
 OPTION: Final = "--screen-model"

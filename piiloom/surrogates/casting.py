@@ -123,7 +123,7 @@ class Cast:
 
     def draw(self, groups: Sequence[int], shared: Shared) -> list[People]:
         """Return the people of each cluster of the plan; arguments as for ``Replacer.replace``."""
-        anchor = self._anchor
+        draw, anchor, origin = self._terms.drawer.draw, self._anchor, self._terms.origin
         people: list[People] = []
         joined: list[int] = []
         taken: Taken = self._originals() if self._plan.originals else {}
@@ -137,8 +137,9 @@ class Cast:
                 continue
             needs = self._needs(cluster) if self._notable else NO_NEEDS
             size, own_seed = cluster.size, mix(seed, number)
-            if size == 1 and self._plan.originals:
-                people.append((self._person(cluster, own_seed, groups[at], anchor, value_id, taken, needs, self._terms.origin),))
+            if size == 1:
+                told = (own_seed, groups[at], anchor, value_id, taken, needs, origin)
+                people.append((self._person(cluster, *told) if self._plan.originals else draw(*told),))
             else:
                 people.append(self._people(own_seed, groups[at : at + size], value_id, taken, needs))
             at += size

@@ -61,15 +61,23 @@ class EngineStatistics:
 
     def tallies(self, plan: DocumentPlan, done: Replaced) -> dict[str, int]:
         """Return the counts of one document, to be added up over all."""
-        places = [cluster.places for cluster in plan.clusters if cluster.places]
-        sizes = list(map(len, places))
+        sizes, whole, untold = [], True, 0
+        for number, cluster in enumerate(plan.clusters, 1):
+            places = cluster.places
+            if not places:
+                continue
+            sizes.append(len(places))
+            value_id = f"p{number}"
+            for place in places:
+                whole = whole and done.placed[place][7] == value_id
+            untold += len(places) == 1 and _is_untold(plan.mentions[places[0]])
         tallies = {
             "documents": 1,
             "people": len(sizes),
             "mentions": sum(sizes),
             "repeated": sum([size > 1 for size in sizes]),
-            "torn": _torn(places, done.placed),
-            "untold": sum([len(numbers) == 1 and _is_untold(plan.mentions[numbers[0]]) for numbers in places]),
+            "torn": 0 if whole else _torn(plan, done),
+            "untold": untold,
         }
         for mention in plan.mentions:
             key = _rule_key(mention[2], mention[10])
@@ -207,9 +215,12 @@ def _rule_key(kind: str, rule: str) -> str:
     return f"rule {kind} {rule}"
 
 
-def _torn(people: Sequence[Sequence[int]], placed: Sequence[Placed]) -> int:
-    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine."""
-    names = [{placed[number].value_id for number in numbers} for numbers in people]
+def _torn(plan: DocumentPlan, done: Replaced) -> int:
+    """Count people whose mentions have several value ids, or a value id that others have, too. Anything but 0 is a fault in the engine.
+
+    There are none where each person's mentions have the value id of their cluster, as nearly always: that is told without many sets.
+    """
+    names = [{done.placed[number].value_id for number in cluster.places} for cluster in plan.clusters if cluster.places]
     seen = Counter(value_id for ids in names for value_id in ids)
     return sum(len(ids) != 1 or any(seen[value_id] > 1 for value_id in ids) for ids in names)
 

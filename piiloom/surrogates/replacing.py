@@ -44,6 +44,7 @@ class OriginalValues:
         self._plan = plan
         self._turns: dict[tuple[int, int], int] = {}  # which of the owner's values of its kind it is: (owner, value number) -> 0, 1 …
         self._values: dict[tuple[str, str], int] = {}  # which value number has a value already
+        self._others: dict[tuple[int, int], FictitiousPerson] = {}
         counts: dict[tuple[int, str], int] = {}
         for mention, owner, value in zip(plan.mentions, plan.owners, plan.values, strict=True):
             if mention.original and NOBODY not in {owner, value} and (owner, value) not in self._turns:
@@ -58,9 +59,8 @@ class OriginalValues:
         distinct is returned, else the first one that is not the original.
         """
         kind, value_number, owner = self._plan.mentions[number].kind, self._plan.values[number], self._plan.owners[number]
-        turn = self._turns.get((owner, value_number), 0)
-        if draw.owner is not None and turn:
-            draw = draw._replace(owner=draw.owner.again(turn))
+        if draw.owner is not None:
+            draw = draw._replace(owner=self._other(owner, draw.owner, self._turns.get((owner, value_number), 0)))
         old = identity(kind, draw.original)
         first = distinct = ""
         for turn in range(_TRIES_FOR_ORIGINALS if fits is None else _TRIES_FOR_ARTICLES):
@@ -77,6 +77,14 @@ class OriginalValues:
         if distinct:
             self._values[kind, identity(kind, distinct)] = value_number
         return distinct or first
+
+    def _other(self, owner: int, person: FictitiousPerson, turn: int) -> FictitiousPerson:
+        if not turn:
+            return person
+        known = self._others.get((owner, turn))
+        if known is None:
+            known = self._others[owner, turn] = person.again(turn)
+        return known
 
     @staticmethod
     def _again(draw: Draw, turn: int) -> Draw:

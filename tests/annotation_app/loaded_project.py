@@ -8,14 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from replaying import replayed_documents
-
 from piiloom.annotation_app.serving.services import open_services
 from piiloom.corpus.record import Provenance, Record, RecordPlan, Span
 from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import add_records
 from tests.annotation_app.people_tools import GOOD
+from tests.annotation_app.replaying import replayed_documents
 from tests.annotation_app.served_app import Served
 from tests.annotation_app.simulated_people import Pace, SimulatedPerson
 

@@ -100,7 +100,7 @@ def _draw(module, function, name, role):
 
 
 # Modules that have several pages, by page.
-MODULES = {"guidelines": "learning", "training": "learning", "own_work": "dashboard"}
+MODULES = {"guidelines": "learning", "training": "learning", "own_work": "dashboard", "records": "work"}
 
 
 def page(screen, role="admin", name=None):

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from replaying import replayed_documents
-
 from piiloom.annotation_app.event_log import Clock, EventLog, utc_now
 from piiloom.annotation_app.sync.service import DocumentService, Sent
 from piiloom.corpus.record import Record, Span
@@ -16,6 +14,7 @@ from piiloom.corpus.store.annotation_items import AnnotationItem, add_items
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
+from tests.annotation_app.replaying import replayed_documents
 
 ACCEPT, UNDO, REDO = {"op": "accept"}, {"op": "undo"}, {"op": "redo"}
 CONTEXT = "Ann 👩‍👩‍👧 has asthma, and Bob (34) bakes."

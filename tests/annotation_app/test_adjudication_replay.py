@@ -8,10 +8,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from project_stories import without
-from replaying import replayed_adjudications
 
 from piiloom.annotation_app.documents.document import document_of
 from piiloom.foundation.errors import UsageError
+from tests.annotation_app.replaying import replayed_adjudications
 from tests.longer import EXPLORE
 
 

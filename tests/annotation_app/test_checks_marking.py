@@ -16,7 +16,7 @@ from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.annotation_app.documents.live_checks import corrected_range, identifiers_in, live_checks, places_of_value, searchable
 from piiloom.corpus.mention_search import stands_alone
 from piiloom.corpus.normalising import fold
-from piiloom.screening.gates import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from tests.longer import case_by_case, examples
 
 

@@ -9,13 +9,13 @@ import pytest
 from argon2 import PasswordHasher
 from hypothesis import given
 from hypothesis import strategies as st
-from replaying import ACCOUNT_KINDS, replayed_accounts
 
 from piiloom.annotation_app.people import accounts as accounts_module
 from piiloom.annotation_app.people.accounts import LOCAL_USER, ROLES, Accounts, AppUser, Passwords, folded_name, person_name, require
 from piiloom.corpus.store.annotation_project import find_annotator
 from piiloom.foundation.errors import UsageError
 from tests.annotation_app.people_tools import GOOD, QUICK, CountingHasher, House
+from tests.annotation_app.replaying import ACCOUNT_KINDS, replayed_accounts
 from tests.longer import case_by_case
 
 

@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from replaying import replayed_documents
 
 from piiloom.corpus.store.annotation_events import load_documents, read_events
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
+from tests.annotation_app.replaying import replayed_documents
 from tests.annotation_app.sync_stories import Tab, insert, record, service_over, shared_store
 from tests.forked import Forked
 from tests.longer import EXPLORE

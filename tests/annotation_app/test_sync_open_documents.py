@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from replaying import rebuild_documents
 
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.sync.service import DocumentService
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.foundation.errors import OutputError, UsageError
+from tests.annotation_app.replaying import rebuild_documents
 from tests.annotation_app.sync_stories import (
     ACCEPT,
     CONTEXT,

@@ -9,7 +9,6 @@ from contextlib import suppress
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from replaying import documents_from, rebuild_documents
 
 from piiloom.annotation_app.documents.document import Refusal, State, document_of, parse_operation
 from piiloom.annotation_app.documents.history import EDITS, EditHistory
@@ -19,6 +18,7 @@ from piiloom.corpus.store.annotation_events import FOR_ANOTHER, load_documents, 
 from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.taxonomy.entity_types import shipped_taxonomy
+from tests.annotation_app.replaying import documents_from, rebuild_documents
 from tests.annotation_app.sync_stories import Tab, insert, pool, record, service_over, shared_store
 from tests.corpus.record_strategies import NASTY, TYPES, records
 from tests.longer import EXPLORE

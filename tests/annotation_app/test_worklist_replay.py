@@ -9,7 +9,6 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from replaying import replayed_tables
 from worklist_stories import WorkProject, composed
 
 from piiloom.annotation_app.event_log import later
@@ -18,6 +17,7 @@ from piiloom.corpus.store.annotation_items import load_items, set_status
 from piiloom.corpus.store.annotation_project import load_assignments
 from piiloom.corpus.store.database import MEMORY, Store
 from piiloom.foundation.errors import UsageError
+from tests.annotation_app.replaying import replayed_tables
 from tests.longer import EXPLORE
 
 PEOPLE = ("ann", "ben", "cid")

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from replaying import replayed_tables
-
 from piiloom.annotation_app.documents.document import EditedDocument, State, document_of
 from piiloom.annotation_app.event_log import EventLog
 from piiloom.annotation_app.onboarding.controls import Controls
@@ -23,6 +21,7 @@ from piiloom.corpus.store.annotation_project import load_assignments, load_contr
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.opening import SharedStore
 from piiloom.corpus.store.records import add_records
+from tests.annotation_app.replaying import replayed_tables
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PAIRS = (("health", "occupation"), ("age", "belief"), ("health", "occupation"))

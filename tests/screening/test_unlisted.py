@@ -3,7 +3,8 @@
 import pytest
 
 from piiloom.corpus.record import Record, Span
-from piiloom.screening.gates import Expectations, UnlistedGate, find_identifiers
+from piiloom.screening.gates import Expectations, UnlistedGate
+from piiloom.screening.identifiers import find_identifiers
 from tests.longer import case_by_case
 
 EXPECTED = Expectations(pair=("health", "occupation"))

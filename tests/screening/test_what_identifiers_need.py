@@ -6,7 +6,7 @@ import random
 from functools import cache
 
 from piiloom.patterns.writing import fold_text
-from piiloom.screening import gates
+from piiloom.screening import identifiers
 from piiloom.taxonomy.entities.catalogue_file import CharacterSet, Node, Repeat, TemplateChoice, TemplateSequence, parse_pattern
 from piiloom.taxonomy.entities.entity_catalogue import entities_of_any_place
 
@@ -15,7 +15,7 @@ PROPERTIES = {"L": "é", "Lu": "É", "Ll": "é", "Han": "中"}
 
 def needed(text: str) -> bool:
     """Whether *text* is looked through."""
-    return (gates._NEEDED_ASCII if text.isascii() else gates._NEEDED).search(text) is not None
+    return (identifiers._NEEDED_ASCII if text.isascii() else identifiers._NEEDED).search(text) is not None
 
 
 def drawn(node: Node, rng: random.Random) -> str:
@@ -46,7 +46,7 @@ def spellings() -> dict[str, list[str]]:
 
 def test_every_text_of_every_pattern_is_looked_through() -> None:
     rng = random.Random(5)
-    catalogue = entities_of_any_place(frozenset(gates._KINDS), "US")
+    catalogue = entities_of_any_place(frozenset(identifiers._KINDS), "US")
     for entity in catalogue.entities.values():
         for pattern in entity.patterns:
             node = parse_pattern(pattern.pattern)

@@ -27,7 +27,8 @@ from piiloom.annotation_app.documents.document import EditedDocument, SpanMark
 from piiloom.corpus.mention_search import SearchableText, stands_alone
 from piiloom.corpus.normalising import ComparableText, extends, fold, is_zero_width, trim
 from piiloom.foundation.words import STOP_WORDS, WORD, Range
-from piiloom.screening.gates import content_stems, find_identifiers, stem
+from piiloom.screening.gates import content_stems, stem
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.taxonomy.entity_types import EntityType
 
 # Ends of the pieces in which identifiers are searched. No identifier crosses the end of a line, or of a sentence before a letter. After an

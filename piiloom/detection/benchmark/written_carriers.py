@@ -28,7 +28,7 @@ from piiloom.foundation.errors import ConfigError
 from piiloom.foundation.seeding import derive_rng
 from piiloom.pii_values.entity_values.drawing import draw_entity_value, spoilt_value
 from piiloom.providers.protocol import JsonSchema
-from piiloom.screening.gates import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.screening.language import other_language
 from piiloom.taxonomy.entities.catalogue_file import DOMAINS, Domain, Entity
 from piiloom.taxonomy.entities.entity_catalogue import LocaleCatalogue, load_catalogue

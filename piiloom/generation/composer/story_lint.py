@@ -17,7 +17,7 @@ from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.yaml_files import KeyPath, key_name, read_document, validate_document
 from piiloom.generation.composer.story_writing import ToldStory, mentions
 from piiloom.generation.composer.telling import StoryUntold, choose_questions, shares_word, tell, tell_once
-from piiloom.screening.gates import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.taxonomy.bank_checks import BankFile
 from piiloom.taxonomy.bank_lint import Finding, lint_files
 from piiloom.taxonomy.bank_loading import load_bank, user_sources

@@ -12,11 +12,11 @@ from functools import lru_cache
 from typing import Final
 
 from piiloom.pii_values.consistency import can_be_done_at, iban_in, matching_heritages, reminds_of, stated_age
+from piiloom.pii_values.countries import country_of, grouped
 from piiloom.pii_values.drawing import SELF
 from piiloom.pii_values.kinds import kinds_for
 from piiloom.pii_values.lexicons import PersonGender, listed
 from piiloom.pii_values.persona import Persona, draw_gender, draw_persona
-from piiloom.pii_values.places import country_of, grouped
 from piiloom.taxonomy.entity_types import Taxonomy
 from piiloom.taxonomy.grammar import combinations, expand
 from piiloom.taxonomy.locales import get_locale

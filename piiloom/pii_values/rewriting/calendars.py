@@ -17,7 +17,7 @@ from pydantic import Field
 
 from piiloom.foundation.words import any_of, with_capital
 from piiloom.foundation.yaml_files import FileModel, Text, load_data
-from piiloom.pii_values.places import Order, facts_of
+from piiloom.pii_values.countries import Order, facts_of
 
 
 class CalendarEntry(FileModel):

@@ -14,7 +14,7 @@ from datetime import date
 from itertools import zip_longest
 from typing import Final, Literal, NamedTuple, cast
 
-from piiloom.pii_values.places import Order
+from piiloom.pii_values.countries import Order
 from piiloom.pii_values.rewriting.calendars import DateWord, day_articles, languages_for, meanings, ordinal_suffix, written_word
 
 Precision = Literal["day", "month", "year", "season", "quarter", "decade", "weekday"]

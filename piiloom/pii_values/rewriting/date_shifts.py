@@ -16,8 +16,8 @@ from operator import ne
 from typing import Final
 
 from piiloom.foundation.seeding import below, mix, salt_of
+from piiloom.pii_values.countries import Order
 from piiloom.pii_values.dates import REFERENCE_DATE
-from piiloom.pii_values.places import Order
 from piiloom.pii_values.rewriting.calendars import (
     date_order,
     has_calendar,

@@ -24,7 +24,8 @@ from piiloom.foundation.yaml_files import FileModel, Text, load_yaml
 from piiloom.prompts.library import PromptTemplate, open_library
 from piiloom.providers.model_calls import ModelCalls
 from piiloom.providers.protocol import PromptCall, SamplingSettings
-from piiloom.screening.gates import Expectations, RefusalsGate, find_identifiers
+from piiloom.screening.gates import Expectations, RefusalsGate
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Document, Mention
 from piiloom.surrogates.fitting import ANY, VOWEL, genitive_follows, needed_sound, sounds, takes_genitive
 from piiloom.surrogates.kinds.kind import KINDS

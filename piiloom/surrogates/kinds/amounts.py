@@ -11,8 +11,8 @@ import re
 from typing import Final
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
+from piiloom.pii_values.countries import facts_of
 from piiloom.pii_values.numbering.holders import in_groups
-from piiloom.pii_values.places import facts_of
 from piiloom.pii_values.rewriting.calendars import LARGEST, calendars, in_words, other_word
 from piiloom.pii_values.rewriting.values import AMOUNT, FIGURES, other_score, resized, with_other_number
 from piiloom.surrogates.fitting import ANY, sounds

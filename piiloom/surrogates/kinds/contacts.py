@@ -23,9 +23,9 @@ from pydantic import Field
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.foundation.words import any_of
 from piiloom.foundation.yaml_files import FileModel, Text, load_data
+from piiloom.pii_values.countries import CountryEntry, facts_of
 from piiloom.pii_values.numbering.holders import DOMAINS, HOSTS, NETWORK_V6, NETWORKS, SITE_NAMES
 from piiloom.pii_values.numbering.masks import ALPHABETS, fill_by_seed
-from piiloom.pii_values.places import CountryEntry, facts_of
 from piiloom.pii_values.rewriting.values import at_places, reshaped
 from piiloom.surrogates.kinds import places
 from piiloom.surrogates.kinds.identifiers import ascii_letters

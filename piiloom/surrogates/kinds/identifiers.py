@@ -14,6 +14,7 @@ from unicodedata import normalize
 
 from piiloom.foundation.seeding import below, mix, pick, salt_of
 from piiloom.foundation.yaml_files import FileModel, load_data
+from piiloom.pii_values.countries import facts_of, id_rule
 from piiloom.pii_values.names.korean import syllable
 from piiloom.pii_values.numbering.accounts import (
     bank_code,
@@ -28,7 +29,6 @@ from piiloom.pii_values.numbering.accounts import (
 )
 from piiloom.pii_values.numbering.holders import Holder, rule_of, with_check
 from piiloom.pii_values.numbering.masks import digits_by_seed, fill_by_seed
-from piiloom.pii_values.places import facts_of, id_rule
 from piiloom.pii_values.rewriting.calendars import in_words, other_word
 from piiloom.pii_values.rewriting.values import reshaped
 from piiloom.surrogates.kinds.kind import Draw, Drawing, adult_birth_date, home_of, numbered_seed, style_seed

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Final
 
 from piiloom.foundation.words import any_of
-from piiloom.screening.gates import find_identifiers
+from piiloom.screening.identifiers import find_identifiers
 from piiloom.surrogates.documents import Placed
 from piiloom.surrogates.known_names import name_words
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from piiloom.foundation.seeding import mix
-from piiloom.pii_values.places import supported
+from piiloom.pii_values.countries import supported
 from piiloom.surrogates.kinds.kind import Draw, FictitiousPerson
 
 ANCHOR = date(2024, 5, 1)

@@ -12,8 +12,8 @@ import pytest
 from kind_draws import ANCHOR, COUNTRIES, draw, owned, persona
 from stdnum import iban, luhn
 
+from piiloom.pii_values.countries import facts_of
 from piiloom.pii_values.numbering.holders import IDS
-from piiloom.pii_values.places import facts_of
 from piiloom.pii_values.rewriting.values import reshaped
 from piiloom.surrogates.kinds.contacts import phone_plan
 from piiloom.surrogates.kinds.identifiers import payment_card

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 from kind_draws import COUNTRIES, FAMILY, GIVEN, draw, owned, persona
 
-from piiloom.pii_values.places import facts_of
+from piiloom.pii_values.countries import facts_of
 from piiloom.surrogates.kinds.identifiers import ascii_letters
 from piiloom.surrogates.kinds.kind import KINDS
 from piiloom.surrogates.kinds.places import SIZES, country_places
