@@ -42,7 +42,7 @@ from piiloom.pii_values.lexicons import (
     spread,
     weighted,
 )
-from piiloom.pii_values.places import Region
+from piiloom.pii_values.regions import Region
 
 _SLOT: Final = re.compile(r"\{([\w.]+)\}")
 _PARTS: Final = "job_parts"

@@ -21,7 +21,7 @@ from piiloom.foundation.yaml_files import FileModel, load_data
 from piiloom.pii_values.countries import shaped
 from piiloom.pii_values.lexicons import Entry, Fitted, PersonGender, Weighted, entries, merged, phrase, weighted
 from piiloom.pii_values.numbering.holders import DOMAINS, ENDINGS, SITE_NAMES, digits
-from piiloom.pii_values.places import Region
+from piiloom.pii_values.regions import Region
 
 MaritalKind = Literal["single", "partnered", "engaged", "married", "separated", "divorced", "widowed"]
 Attraction = Literal["same", "other", "any"]

@@ -43,7 +43,8 @@ from piiloom.pii_values.people import (
     draw_ties,
     kin_words,
 )
-from piiloom.pii_values.places import Region, draw_address, draw_postcode, home_country, regions
+from piiloom.pii_values.places import draw_address, draw_postcode, home_country
+from piiloom.pii_values.regions import Region, regions
 
 
 @dataclass(frozen=True, kw_only=True)

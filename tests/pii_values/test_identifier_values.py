@@ -28,7 +28,7 @@ from piiloom.pii_values.identifiers import (
 )
 from piiloom.pii_values.people import draw_phone
 from piiloom.pii_values.persona import draw_persona
-from piiloom.pii_values.places import regions
+from piiloom.pii_values.regions import regions
 from tests.longer import case_by_case
 
 LOCALES = ("en_US", "en_GB", "en_CA", "en_AU", "en_IN", "en_SG")

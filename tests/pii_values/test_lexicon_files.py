@@ -18,7 +18,8 @@ from piiloom.pii_values.dates import REFERENCE_DATE, age_on, draw_birth_date, dr
 from piiloom.pii_values.heritage import FakerFile, countries, creeds, heritages, profile
 from piiloom.pii_values.lexicons import Entry, Who, entries, folder, gendered, has_topic, listed, spelled, weighted
 from piiloom.pii_values.occupations import draw_employer, draw_organisation, jobs_for, occupations
-from piiloom.pii_values.places import draw_abroad, regions
+from piiloom.pii_values.places import draw_abroad
+from piiloom.pii_values.regions import regions
 from piiloom.taxonomy.locales import load_locales
 from tests.longer import case_by_case, mostly_long
 

@@ -13,7 +13,7 @@ from piiloom.pii_values.drawers import Drawer, ValueKind, from_lexicon
 from piiloom.pii_values.lexicons import Weighted, has_topic, phrase, weighted
 from piiloom.pii_values.occupations import PAY_SHARE, jobs_for, told_title
 from piiloom.pii_values.persona import Persona
-from piiloom.pii_values.places import regions
+from piiloom.pii_values.regions import regions
 
 _FIELD_FREE: Final = frozenset({"minor", "retired", "jobless", "home"})  # activities of these do not depend on a job's field
 

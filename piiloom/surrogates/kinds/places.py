@@ -113,7 +113,7 @@ def _own(read: _CountryPlacesFile) -> Iterator[City]:
 
 def _shared(read: _CountryPlacesFile, locale: str) -> Iterator[City]:
     """Yield the cities that ``pii_values`` has for the *locale* of the file."""
-    from piiloom.pii_values.places import regions  # noqa: PLC0415 - other countries do not need them
+    from piiloom.pii_values.regions import regions  # noqa: PLC0415 - other countries do not need them
 
     sizes: dict[str, Size] = {**dict.fromkeys(read.middle, "middle"), **dict.fromkeys(read.large, "large")}
     for known in regions(locale).items:
