@@ -56,8 +56,8 @@ from piiloom.evaluation.evaluating import run_evaluation as evaluated
 from piiloom.evaluation.probe.files import ProbeSettings
 from piiloom.evaluation.probe.files import probe_files as run_probe
 from piiloom.evaluation.report.folder import ReportSettings, make_report
-from piiloom.foundation.errors import noop
 from piiloom.foundation.frames import Figures, Row, Rows
+from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import setting, takes_keywords
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import new_or_known_run

@@ -24,7 +24,7 @@ from piiloom.execution.batches.batch_scheduler import BatchModeState
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.events import Braked, CallFailed, Event, EventSink, ItemRejected, fan_out
 from piiloom.execution.watching.metrics import RunMetrics, StageMetrics
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.stages.pipeline import stage_names

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from piiloom.cli.terminal import error_console, harmless, is_quiet, say_aside
-from piiloom.foundation.errors import Interrupted, ProviderError, noop
+from piiloom.foundation.errors import Interrupted, ProviderError
+from piiloom.foundation.noop import noop
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from piiloom.cli.options import AsJson
 from piiloom.cli.progress import line_of, shown
 from piiloom.cli.terminal import command_group, examples, harmless, say, say_aside, say_json, say_result, say_table, table_of
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.errors import OutputError
+from piiloom.foundation.errors import OutputError, how_to_install
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.words import counted
 from piiloom.surrogates.options import INPUT, PEOPLE, InputOptions, LeakageOptions, SurrogateOptions
@@ -225,8 +225,6 @@ def leakage(asked: _Leakage) -> None:
 
 
 def _say_written(out: Path) -> None:
-    from piiloom.foundation.errors import how_to_install
-
     plotted = (out / "leakage.png").exists()
     say_aside(f"leakage.json and leakage.png: {out}" if plotted else f"leakage.json: {out} (for the plot: {how_to_install('report')})")
 

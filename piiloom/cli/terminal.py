@@ -78,9 +78,7 @@ def examples(*lines: str) -> str:
 
 def command_group(about: str, *lines: str) -> Typer:
     """Return a group of commands, with the examples *lines* in its help."""
-    from typer import Typer
-
-    return Typer(help=about, epilog=examples(*lines), no_args_is_help=True, pretty_exceptions_enable=False)
+    return typer.Typer(help=about, epilog=examples(*lines), no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def harmless(text: str) -> str:

@@ -17,7 +17,7 @@ from piiloom.foundation.command_line import takes
 from piiloom.foundation.errors import UsageError
 from piiloom.foundation.settings import setting
 from piiloom.foundation.words import counted
-from piiloom.generation.running.tracing import Trace, TracedCall, find_trace
+from piiloom.generation.running.tracing import Trace, TracedCall, find_trace, report_rejects, stages_of
 
 if TYPE_CHECKING:
     from piiloom.generation.running.tracing import RejectLine
@@ -176,8 +176,6 @@ def rejects(asked: RejectsOptions) -> None:
 
     The first line is the balance: rows in = accepted + rejected + open. It is counted anew from the store each time.
     """
-    from piiloom.generation.running.tracing import report_rejects, stages_of
-
     with store_for_reading(asked.store, memory_limit=MEMORY_FOR_SUMS) as store:
         run = get_run(store, asked.run)
         rows = count_rows(store, run.id)

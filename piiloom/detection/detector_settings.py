@@ -20,7 +20,7 @@ from piiloom.foundation.settings import AnyPath, Converted, OptionalPath, Settin
 from piiloom.foundation.whole_files import sha256_of
 from piiloom.providers.model_calls import CALLS, LOCAL, MODEL, ModelCalls
 from piiloom.tagging.model_folder import CARD
-from piiloom.taxonomy.own_types import UNTYPED, OwnTypes, from_json
+from piiloom.taxonomy.own_types import UNTYPED, OwnTypes, extended, from_json
 
 if TYPE_CHECKING:
     from piiloom.corpus.store.database import Store
@@ -388,8 +388,6 @@ class DetectorSettings(ModelSettings, LocalModel, Service, Prompting, MarkerChoi
     @property
     def taxonomy(self) -> Taxonomy:
         """The types that the detector knows: those that ship and ``own_types``."""
-        from piiloom.taxonomy.own_types import extended
-
         return extended(self.own_types)
 
     @property

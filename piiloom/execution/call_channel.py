@@ -26,8 +26,9 @@ from piiloom.execution.money.budget import Budget
 from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.watching.events import EventSink
-from piiloom.foundation.errors import Interrupted, RunError, noop
+from piiloom.foundation.errors import Interrupted, RunError
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.noop import noop
 from piiloom.providers.factory import make_batch_api
 from piiloom.providers.protocol import Provider
 

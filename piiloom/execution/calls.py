@@ -17,8 +17,9 @@ from piiloom.corpus.store.call_events import CallEvent, EventKind, KnownReply, R
 from piiloom.execution.call_entries import REPLY_FAULTS, CallTotals, Request, reply_code, reply_entry
 from piiloom.execution.committing import Batch, GroupCommitter, Journal
 from piiloom.execution.watching.events import CallJudged, CallReplayed, EventSink
-from piiloom.foundation.errors import ProviderError, noop
+from piiloom.foundation.errors import ProviderError
 from piiloom.foundation.lenient_json import only_thoughts
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.prompts.library import PromptTemplate
 from piiloom.providers.errors import ENDS_RUN, InvalidReply, InvalidRequest, RateLimited, ReplyRejected, Truncated

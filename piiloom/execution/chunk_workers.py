@@ -47,7 +47,7 @@ def chunk_workers(
     make: Callable[[], Callable[[Job], Result]],
     count: int | None,
     *,
-    here: Callable[[Job], Result],
+    here: Callable[[Job], Result] | None = None,
     place_of: Callable[[Job], str],
     factories: Sequence[object] = (),
     ray: bool = False,
@@ -58,16 +58,17 @@ def chunk_workers(
     That function yields each job with its result, in the order of the jobs; it takes a bounded number of jobs ahead. It raises the error
     of a job when its result is due, and ``RunError`` when a worker dies; *place_of* says which part of the input a job is of.
 
-    Without *ray*, one worker is this process, in which *here* does a job. In other processes ``make()`` gives the function that does one;
-    *make* must be picklable. *factories* are what it is made of: the modules that define them are loaded before any worker is, and if one
-    is defined in the main script, workers load that, too.
+    ``make()`` gives the function that does a job; it is called in each worker and must be picklable. Without *ray*, one worker is this
+    process, where *here* does the jobs if it is given. *factories* are what *make* consists of: the modules that define them are loaded
+    before any worker is, and if one is defined in the main script, workers load that, too.
 
     With *ray*, *count* is None for one worker for each CPU of the cluster. A Ray connection that this process already has is used as it
     is. Otherwise Ray joins the cluster at *ray_address*, or starts locally. Raises ``UsageError`` if Ray is not installed, and
     ``RunError`` if it cannot be started or joined.
     """
     if count == 1 and not ray:
-        yield lambda jobs: ((job, here(job)) for job in jobs)
+        do = here or make()
+        yield lambda jobs: ((job, do(job)) for job in jobs)
         return
     with ExitStack() as stack:
         cluster = stack.enter_context(_cluster(ray_address)) if ray else None

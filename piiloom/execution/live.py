@@ -31,7 +31,8 @@ from piiloom.execution.limits.limiter import LimiterSlot
 from piiloom.execution.money.budget import Reservation, estimated_tokens, worst_case_usd
 from piiloom.execution.retrying import RetryPolicy, last_result
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallJudged, CallStarted, EventSink
-from piiloom.foundation.errors import ProviderError, noop
+from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.providers.errors import ENDS_RUN, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Completion, Provider

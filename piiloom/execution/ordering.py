@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 
 T = TypeVar("T")
 R = TypeVar("R")

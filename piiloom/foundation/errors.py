@@ -19,8 +19,6 @@
 A message says what went wrong, where, and what to do next. It never quotes corpus text and never contains a key.
 
 Optional dependencies (extras): how to install a missing one.
-
-The callback that does nothing: the default wherever a caller may, but need not, listen.
 """
 
 from __future__ import annotations
@@ -109,7 +107,3 @@ class ProviderError(PiiloomError):
 def how_to_install(extra: str) -> str:
     """Return the command that installs *extra*. piiloom is on no package index, so it is installed from a clone."""
     return f"pip install -e '.[{extra}]' in a clone of piiloom"
-
-
-def noop(*_args: object) -> None:
-    """Ignore all arguments. Whoever would have to prepare them may skip that: ``if sink is not noop``."""

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 
 R = TypeVar("R")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.ordering import StopSignal, stopped_by_ctrl_c
-from piiloom.foundation.errors import noop
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.noop import noop
 from piiloom.generation.running.item_runner import WholeRun, run_items
 from piiloom.generation.running.progress import RunProgress, Watch
 from piiloom.generation.running.session import OpenedRun

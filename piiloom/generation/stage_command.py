@@ -12,8 +12,9 @@ from piiloom.corpus.store import StoreSettings
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.runs import get_run
 from piiloom.foundation.command_line import takes
-from piiloom.foundation.errors import PiiloomError, UsageError, noop
+from piiloom.foundation.errors import PiiloomError, UsageError
 from piiloom.foundation.interrupts import interrupted, noted_interrupts
+from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import setting
 from piiloom.foundation.startup import collect_less_often
 from piiloom.generation.run_session import run_to_end

@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from piiloom.foundation.errors import OutputError, UsageError, noop
+from piiloom.foundation.errors import OutputError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import COST_OF_SEEDS
 from piiloom.foundation.whole_files import scratch_folder
 from piiloom.surrogates.engine import EngineFactory

@@ -16,7 +16,7 @@ from pathlib import Path
 from piiloom.foundation.errors import DataError
 from piiloom.foundation.seeding import keyed_seeds, mix
 from piiloom.foundation.startup import collecting_at
-from piiloom.pii_values.names.pools import NamePools
+from piiloom.pii_values.names.pools import NamePools, pools_of
 from piiloom.pii_values.names.regions import Gender
 from piiloom.surrogates.documents import Document, Mention, Replaced, document_seeds
 from piiloom.surrogates.engine_report import EngineStatistics, known_given_names
@@ -292,7 +292,6 @@ class EngineFactory:
     def __call__(self) -> Engine:
         """Open the names index, compile the mapping, and return the engine."""
         from piiloom.pii_values.names.index import open_names  # noqa: PLC0415 - heavy; needed by who works only
-        from piiloom.pii_values.names.pools import pools_of  # noqa: PLC0415
 
         settings = self.settings
         index = open_names(Path(settings.names) if settings.names else None)

@@ -10,7 +10,7 @@ import pytest
 
 from piiloom.execution.watching import events
 from piiloom.execution.watching.events import Braked, CallStarted, Event, fan_out
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 
 
 @pytest.mark.parametrize("kind", typing.get_args(Event), ids=lambda kind: kind.__name__)

@@ -19,7 +19,7 @@ from piiloom.corpus.releases.freezing import create_release
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.records import iter_records
 from piiloom.corpus.store.runs import get_run
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.generation.run_session import run_to_end
 from piiloom.generation.running.opening import resume_run, start_run
 from piiloom.generation.running.progress import RunProgress, Watch

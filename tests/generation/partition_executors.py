@@ -13,7 +13,7 @@ from piiloom.corpus.store.runs import get_run
 from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.shared_limits import Coordinator
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.generation.distributed.partitioned import generate_on, generate_partitioned
 from piiloom.generation.distributed.worker import Assignment, Worker, WorkerReport, WorkItem
 from piiloom.generation.running.opening import resume_run, start_run

@@ -19,7 +19,7 @@ from piiloom.execution.batches.batch_scheduler import BatchModeState, BatchStatu
 from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.limits.limiter import LimiterState
 from piiloom.execution.watching.events import Braked, CallAnswered, CallFailed, CallStarted, ItemRejected, StageEntered, StagePassed
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.generation.running.progress import RunProgress
 from tests.fakes.llm_author import Author
 from tests.fakes.llm_server import LLMServer

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.tagging.model import Calibration, TaggingExample, expected_error, log_odds_of, reliability, reliability_json
 from piiloom.tagging.training import LEAST, ScoredAnswer, calibrate_on, calibrate_on_held_out, fit_calibration, groups_of, split_groups
 from tests.longer import few

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.tagging.model import Calibration, GoldSpan, TaggingExample, TaggingModel
 from piiloom.tagging.model_folder import save_model
 from piiloom.tagging.training import train_relevance, train_spans

@@ -43,7 +43,8 @@ from piiloom.corpus.store.annotation_items import base_records
 from piiloom.corpus.store.database import Store
 from piiloom.corpus.store.judgements import Suggestion, suggestions_for
 from piiloom.corpus.store.opening import SharedStore
-from piiloom.foundation.errors import UsageError, noop
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

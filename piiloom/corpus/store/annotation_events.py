@@ -5,7 +5,7 @@ need not replay the log; they can be rebuilt from it at any time. A client (one 
 ``newest_sequences`` returns the last number received from each client, so that an operation that is sent twice is applied once.
 
 A record is agreed, adjudicated, validated, rejected or reopened: one row per decision, in the order of the event log, and the last one is
-in force. The rows can be rebuilt from the log, too (``piiloom.annotation_app.adjudication``).
+in force. The tests rebuild these rows from the log.
 
 Data for statistics is read in a few statements regardless of the number of records and people. Documents are read by the event number of
 their newest edit, so that callers can read incrementally: only what has changed.

@@ -27,7 +27,8 @@ from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import AGAIN, Lost
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.foundation.errors import DataError, Interrupted, OutputError, noop
+from piiloom.foundation.errors import DataError, Interrupted, OutputError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import output_errors, write_folder
 from piiloom.providers.protocol import SamplingSettings
 from piiloom.taxonomy.entities.catalogue_file import DOMAINS

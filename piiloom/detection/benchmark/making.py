@@ -32,7 +32,8 @@ from piiloom.corpus.record import Provenance, Record, SourceReference, Span
 from piiloom.detection.benchmark.benchmark_options import BenchmarkOptions
 from piiloom.detection.benchmark.carriers import Carrier, Length, read_own_carriers, shipped_carriers, word_count
 from piiloom.detection.benchmark.composing import ValuePlace, compose
-from piiloom.foundation.errors import DataError, OutputError, UsageError, noop
+from piiloom.foundation.errors import DataError, OutputError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import drafted, output_errors
 from piiloom.foundation.words import trimmed

@@ -29,7 +29,8 @@ from piiloom.detection.encoder.text_reading import (
 )
 from piiloom.detection.training.training_data import TrainingData, base_facts, read_input
 from piiloom.detection.training.training_options import CHECKPOINT, EncoderOptions, EncoderSettings, Windows
-from piiloom.foundation.errors import DataError, Interrupted, UsageError, how_to_install, noop
+from piiloom.foundation.errors import DataError, Interrupted, UsageError, how_to_install
+from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import check_folder, output_errors
 from piiloom.tagging.model import Calibration, log_odds_of
 from piiloom.tagging.model_folder import CARD, About, read_about, unknown_types

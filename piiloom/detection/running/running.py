@@ -49,8 +49,9 @@ from piiloom.detection.running.rows import (
 )
 from piiloom.execution.chunk_workers import chunk_workers
 from piiloom.execution.ordering import OrderedRun, StopSignal, stopped_by_ctrl_c
-from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError, noop
+from piiloom.foundation.errors import DataError, Interrupted, PiiloomError, UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.noop import noop
 from piiloom.foundation.repeated_ids import IdDigests, digests_of
 from piiloom.foundation.whole_files import new_folders
 from piiloom.providers.protocol import Provider
@@ -142,7 +143,7 @@ class DetectionSession:
             )
         else:
             make = partial(detection_worker, request)
-            with chunk_workers(make, request.workers, here=make(), place_of=lambda chunk: chunk.place) as do_all:
+            with chunk_workers(make, request.workers, place_of=lambda chunk: chunk.place) as do_all:
                 for chunk, detected in do_all(self._jobs(MOST_DOCUMENTS)):
                     self._take(chunk, detected)
 

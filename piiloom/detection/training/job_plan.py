@@ -30,7 +30,8 @@ from piiloom.detection.training.training_data import read_input, written_rows
 from piiloom.detection.training.training_options import DEFAULT_EPOCHS, DEFAULT_SEED, VERIFIER_1, VERIFIER_2, JobSettings, TuningOptions
 from piiloom.execution.call_entries import failure_entry
 from piiloom.execution.money.budget import BudgetReached
-from piiloom.foundation.errors import DataError, UsageError, noop
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.words import counted
 from piiloom.providers.prices import MODELS_VARIABLE, load_models, shipped_models, tuned_family

@@ -28,7 +28,8 @@ from piiloom.detection.training.training_data import (
     examples_of,
 )
 from piiloom.detection.training.training_options import ADAMW, ADAMW_8BIT, CAPID_ALPACA, LoraPlace, LoraSettings
-from piiloom.foundation.errors import Interrupted, PiiloomError, RunError, UsageError, how_to_install, noop
+from piiloom.foundation.errors import Interrupted, PiiloomError, RunError, UsageError, how_to_install
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.foundation.whole_files import output_errors

@@ -45,7 +45,8 @@ from piiloom.execution.call_channel import CallPolicy
 from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import AGAIN, Fault, Lost
 from piiloom.execution.ordering import OrderedRun, StopSignal
-from piiloom.foundation.errors import DataError, Interrupted, UsageError, noop
+from piiloom.foundation.errors import DataError, Interrupted, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.whole_files import check_folder, drafted, write_folder
 from piiloom.foundation.words import counted

@@ -28,7 +28,8 @@ from piiloom.detection.adapters.label_targets import ANY_LANGUAGE, locale_langua
 from piiloom.detection.adapters.spacy_detectors import load_any
 from piiloom.detection.training.training_data import TrainedReport, TrainingData, TrainingNote, UnfinishedTraining, damaged
 from piiloom.detection.training.training_options import SpacyPlace, SpacySettings
-from piiloom.foundation.errors import Interrupted, noop
+from piiloom.foundation.errors import Interrupted
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng, derive_seed, digest
 from piiloom.foundation.whole_files import output_errors
 from piiloom.foundation.words import counted

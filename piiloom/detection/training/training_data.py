@@ -39,7 +39,8 @@ from piiloom.corpus.store.releases import count_members, get_release, iter_relea
 from piiloom.detection.adapters.label_targets import TOKENIZERS, has_tokenizer
 from piiloom.detection.families import CAPID, MARKERS
 from piiloom.detection.training.training_options import CAPID_ALPACA, DEFAULT_SEED, VERIFIER_1, VERIFIER_2, TrainingInput
-from piiloom.foundation.errors import DataError, PiiloomError, UsageError, noop
+from piiloom.foundation.errors import DataError, PiiloomError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import check_folder, drafted, output_errors, sha256_of
 from piiloom.foundation.words import counted
 from piiloom.providers.local.loading import PromptLayout

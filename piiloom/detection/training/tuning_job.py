@@ -26,7 +26,8 @@ from piiloom.corpus.store.store_files import sync
 from piiloom.detection.training.job_plan import LEFT_OUT, PLAN, DataFile, TuningPlan, book, read_plan, write_call
 from piiloom.execution.call_entries import failure_entry, sent_entry
 from piiloom.execution.retrying import RetryPolicy, awaited, error_of
-from piiloom.foundation.errors import DataError, OutputError, ProviderError, RunError, UsageError, noop
+from piiloom.foundation.errors import DataError, OutputError, ProviderError, RunError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.whole_files import LOCK, lock, output_errors, write_folder
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable

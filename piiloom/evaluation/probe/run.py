@@ -28,12 +28,13 @@ from piiloom.corpus.releases.manifest import types_beside
 from piiloom.evaluation.probe.data import ProbeCorpus, ProbeRecord
 from piiloom.evaluation.probe.scores import ProbeFigures, TestedRecord, count_table, record_intervals, type_scores
 from piiloom.evaluation.scoring.resampling import Interval
-from piiloom.foundation.errors import DataError, UsageError, noop
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.whole_files import sha256_of
 from piiloom.foundation.words import counted
 from piiloom.tagging.model import RelevanceModel, SpanFinder, TaggingModel
 from piiloom.tagging.model_folder import save_model
-from piiloom.tagging.training import MAX_ITERATIONS, judged_features, train_relevance, train_spans
+from piiloom.tagging.training import MAX_ITERATIONS, calibrate_on, calibrate_on_held_out, judged_features, train_relevance, train_spans
 from piiloom.taxonomy.own_types import only
 
 DEFAULT_SEED = 7
@@ -189,8 +190,6 @@ def save_trained(
 
     It is calibrated on *calibrate*, or on a part of the training data, for which it is trained once more without that part.
     """
-    from piiloom.tagging.training import calibrate_on, calibrate_on_held_out  # after ``training``, which names the extra
-
     watch = watch or noop
     if calibrate is not None:
         made = calibrate_on(calibrate.records, trained.spans, trained.relevance, seed=result.seed)

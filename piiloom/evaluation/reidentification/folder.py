@@ -35,7 +35,8 @@ from piiloom.evaluation.reidentification.attack import (
     text_key,
 )
 from piiloom.evaluation.report.sources import Tell, first_object, native_or_capid
-from piiloom.foundation.errors import DataError, UsageError, how_to_install, noop
+from piiloom.foundation.errors import DataError, UsageError, how_to_install
+from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import Converted, OptionalPath, OptionalWords, Words, setting
 from piiloom.foundation.whole_files import check_folder, write_folder
 from piiloom.foundation.words import counted, escaped

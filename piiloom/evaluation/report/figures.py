@@ -41,7 +41,7 @@ from piiloom.evaluation.report.counts import (
     measure_variety,
 )
 from piiloom.evaluation.report.wording import Lengths, TextFigures, WordedTexts, measure_lengths, measure_texts
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_seed
 from piiloom.foundation.words import whole_word, words
 from piiloom.taxonomy.entity_types import Taxonomy

@@ -36,7 +36,8 @@ from piiloom.evaluation.report.sources import (
 )
 from piiloom.evaluation.report.tables import all_tables
 from piiloom.evaluation.report.wording import INSTALL
-from piiloom.foundation.errors import UsageError, noop
+from piiloom.foundation.errors import UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.settings import OptionalPath, setting
 from piiloom.foundation.version import __version__
 from piiloom.foundation.whole_files import check_folder, write_folder

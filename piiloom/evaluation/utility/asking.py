@@ -34,8 +34,8 @@ from piiloom.execution.calls import FailureLimit, Lost, ask_model
 from piiloom.execution.money.budget import prompt_bytes, schema_bytes, worst_case_usd
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.foundation.errors import noop
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.prompts.library import PromptLibrary, open_library
 from piiloom.providers.prices import ModelSpec, load_models

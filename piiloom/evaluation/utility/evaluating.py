@@ -40,7 +40,8 @@ from piiloom.evaluation.utility.tasks import (
 )
 from piiloom.execution.calls import Lost
 from piiloom.execution.retrying import RetryPolicy
-from piiloom.foundation.errors import DataError, UsageError, noop
+from piiloom.foundation.errors import DataError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import derive_rng
 from piiloom.foundation.version import __version__
 from piiloom.foundation.whole_files import check_folder

@@ -22,7 +22,8 @@ from piiloom.execution.call_entries import CallTotals, Request
 from piiloom.execution.committing import GroupCommitter
 from piiloom.execution.money.budget import Budget, worst_case_usd
 from piiloom.execution.watching.events import Braked, EventSink
-from piiloom.foundation.errors import PiiloomError, ProviderError, RunError, noop
+from piiloom.foundation.errors import PiiloomError, ProviderError, RunError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
 from piiloom.providers.batch_api import BatchApi, BatchRequest
 from piiloom.providers.errors import ENDS_RUN

@@ -26,7 +26,8 @@ from piiloom.execution.batches.ledger import BatchEntry, BatchLedger, BatchPolic
 from piiloom.execution.call_entries import CallTotals, failure_entry
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.retrying import awaited, error_of
-from piiloom.foundation.errors import ProviderError, RunError, noop
+from piiloom.foundation.errors import ProviderError, RunError
+from piiloom.foundation.noop import noop
 from piiloom.providers.batch_api import BatchApi, BatchFault, BatchRequest, BatchUnknown, RemoteBatch, Sighting, custom_id
 from piiloom.providers.errors import ENDS_RUN, InvalidRequest, ProviderUnavailable, RateLimited, ReplyRejected
 from piiloom.providers.protocol import Provider

@@ -25,7 +25,8 @@ from piiloom.execution.call_entries import (
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.money.budget import Reservation
 from piiloom.execution.watching.events import CallAnswered, CallFailed, CallStarted, EventSink
-from piiloom.foundation.errors import ProviderError, noop
+from piiloom.foundation.errors import ProviderError
+from piiloom.foundation.noop import noop
 from piiloom.providers.protocol import Completion, PromptCall, Provider
 from piiloom.providers.replies import with_data
 

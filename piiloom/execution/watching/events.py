@@ -15,7 +15,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 
 _LOG = logging.getLogger(__name__)
 

@@ -26,7 +26,8 @@ from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import Calls
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.shared_limits import Coordinator, SharedLimits, answer
-from piiloom.foundation.errors import RunError, UsageError, noop
+from piiloom.foundation.errors import RunError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.foundation.ray_cluster import cause_of, import_ray, join, leave
 from piiloom.foundation.whole_files import OWNER_ONLY, created_without

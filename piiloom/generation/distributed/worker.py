@@ -23,7 +23,8 @@ from piiloom.execution.committing import Batch
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.shared_limits import SharedLimits
 from piiloom.execution.watching.events import Event
-from piiloom.foundation.errors import PiiloomError, RunError, noop
+from piiloom.foundation.errors import PiiloomError, RunError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.portable_errors import PortableError
 from piiloom.generation.item import item_from_json, item_to_json
 from piiloom.generation.running.item_runner import Outcome, advance, stages_after

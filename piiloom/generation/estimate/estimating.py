@@ -22,7 +22,8 @@ from piiloom.corpus.store.runs import get_run, load_shared_results, plan_indexes
 from piiloom.execution.call_entries import CallTotals
 from piiloom.execution.calls import Answer, Calls
 from piiloom.execution.money.budget import prompt_bytes, schema_bytes
-from piiloom.foundation.errors import PiiloomError, noop
+from piiloom.foundation.errors import PiiloomError
+from piiloom.foundation.noop import noop
 from piiloom.generation.estimate.estimate_author import StandIn
 from piiloom.generation.item import Item
 from piiloom.generation.plan.planning import (

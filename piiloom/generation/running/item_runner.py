@@ -19,7 +19,7 @@ from piiloom.execution.committing import Batch
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.watching import events
 from piiloom.execution.watching.events import EventSink
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.generation.item import Item, item_from_json, item_to_json, plan_to_json
 from piiloom.generation.plan.planning import horizons, planned_for
 from piiloom.generation.running.progress import TRANSIENT_CODES, RunProgress, StoppedEarly, Watch, streak_of

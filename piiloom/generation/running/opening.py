@@ -36,7 +36,8 @@ from piiloom.corpus.store.runs import (
     set_run_samples,
 )
 from piiloom.execution.call_entries import failure_entry
-from piiloom.foundation.errors import ProviderError, RunError, StoreLocked, UsageError, noop
+from piiloom.foundation.errors import ProviderError, RunError, StoreLocked, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.words import counted
 from piiloom.generation.plan.planning import pair_order, text_of
 from piiloom.generation.plan.supply import check_supply

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from piiloom.corpus.store.runs import RejectRow
 from piiloom.execution.call_entries import CallTotals
-from piiloom.foundation.errors import RunError, noop
+from piiloom.foundation.errors import RunError
 from piiloom.foundation.frames import Framed
+from piiloom.foundation.noop import noop
 
 if TYPE_CHECKING:
     from piiloom.generation.stage import ItemRejected, StageContext

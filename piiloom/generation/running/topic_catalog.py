@@ -13,7 +13,7 @@ from piiloom.corpus.store.runs import RejectRow, load_rejects, load_shared_resul
 from piiloom.execution.committing import Batch, GroupCommitter
 from piiloom.execution.ordering import StopSignal
 from piiloom.execution.watching import events
-from piiloom.foundation.errors import noop
+from piiloom.foundation.noop import noop
 from piiloom.generation.plan.planning import pair_order, texts_planned, triplets_needed
 from piiloom.generation.plan.supply import PairTriplets, list_triplets, topic_order
 from piiloom.generation.running.progress import TRANSIENT_CODES, StoppedEarly, streak_of

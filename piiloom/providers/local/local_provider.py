@@ -19,7 +19,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
-from piiloom.foundation.errors import ProviderError, UsageError, noop
+from piiloom.foundation.errors import ProviderError, UsageError
+from piiloom.foundation.noop import noop
 from piiloom.foundation.torch_devices import chosen_device
 from piiloom.providers.errors import InvalidRequest, ProviderUnavailable, Truncated
 from piiloom.providers.local.loading import LoadedModel, PromptLayout, library, load_model, open_folder, out_of_memory

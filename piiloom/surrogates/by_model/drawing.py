@@ -40,8 +40,9 @@ from piiloom.execution.money.budget import prompt_bytes, schema_bytes, worst_cas
 from piiloom.execution.ordering import OrderedRun, StopSignal
 from piiloom.execution.retrying import RetryPolicy
 from piiloom.execution.watching.events import EventSink
-from piiloom.foundation.errors import UsageError, noop
+from piiloom.foundation.errors import UsageError
 from piiloom.foundation.event_loops import run_in_own_loop
+from piiloom.foundation.noop import noop
 from piiloom.foundation.seeding import digest
 from piiloom.foundation.whole_files import drafted
 from piiloom.foundation.words import counted
